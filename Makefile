@@ -1,0 +1,43 @@
+# The two commands a newcomer needs: `make demo` and `make test`. CI runs `make test`.
+PYTHON ?= python3
+BIN := .venv/bin
+# Coverage is asked of the layers that carry the mathematics.
+CORE := belief kernels evidence decision
+
+.PHONY: demo test lint types layers unit coverage clean
+
+demo: .venv/.demo
+	$(BIN)/shafer report --out out
+
+test: lint types layers unit coverage
+
+lint: .venv/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/.test
+	$(BIN)/mypy
+
+layers: .venv/.test
+	$(BIN)/lint-imports --no-cache
+
+unit: .venv/.test
+	$(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
+
+coverage: unit
+	$(BIN)/coverage report --fail-under=95 --include='$(foreach p,$(CORE),*/shafer/$(p)/*,)'
+
+clean:
+	rm -rf .venv out build dist .coverage
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+# The stamps make a second run start at once; editing these files reinstalls.
+.venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli]'
+	touch $@
+
+.venv/.test: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,test]'
+	touch $@ .venv/.demo
