@@ -1,0 +1,54 @@
+"""shafer shows the evidence behind a classifier's probabilities.
+
+Everything below is loaded on first use, so that ``import shafer`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shafer import belief, datasets
+    from shafer._errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
+    from shafer.evidence import Evidence, least_commitment
+    from shafer.models import EvidentialClassifier, Explainer, LinearHead
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Evidence": "shafer.evidence",
+    "EvidentialClassifier": "shafer.models",
+    "Explainer": "shafer.models",
+    "FrameTooLargeError": "shafer._errors",
+    "LinearHead": "shafer.models",
+    "TotalConflictError": "shafer._errors",
+    "UnsupportedModelError": "shafer._errors",
+    "least_commitment": "shafer.evidence",
+}
+_SUBPACKAGES = ("belief", "datasets", "decision", "evidence", "kernels", "models")
+
+__all__ = [
+    "Evidence",
+    "EvidentialClassifier",
+    "Explainer",
+    "FrameTooLargeError",
+    "LinearHead",
+    "TotalConflictError",
+    "UnsupportedModelError",
+    "belief",
+    "datasets",
+    "least_commitment",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"shafer.{name}")
+    raise AttributeError(f"module 'shafer' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_SUBPACKAGES, "__version__"])

@@ -1,0 +1,5 @@
+"""``python -m shafer``."""
+
+from shafer.cli import main
+
+main(prog_name="shafer")

@@ -1,0 +1,9 @@
+"""Components, least commitment, and ``Evidence``, the face that gathers kernels and decisions.
+
+May import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
+"""
+
+from shafer.evidence.evidence import Evidence, FocalSet
+from shafer.evidence.identification import LinearPool, least_commitment
+
+__all__ = ["Evidence", "FocalSet", "LinearPool", "least_commitment"]

@@ -1,0 +1,376 @@
+"""``Evidence``: what a classifier's probabilities are made of, under the user's words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, NamedTuple, final
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer import kernels
+from shafer._errors import FrameTooLargeError
+from shafer._typing import Array, Label
+from shafer._validation import (
+    class_labels,
+    component_names,
+    float_array,
+    positions_of,
+    to_numpy,
+)
+from shafer.decision import RULES
+from shafer.evidence import display, storage, tables
+from shafer.evidence.groups import Groups, component_positions, read_groups
+from shafer.evidence.weights import DenseWeights, WeightSource
+from shafer.kernels import LogTerms, Pooled
+
+_LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
+
+
+class FocalSet(NamedTuple):
+    """A set of classes that holds mass, and how much."""
+
+    classes: frozenset[Label]
+    mass: float
+
+
+def _frozen(array: Array) -> Array:
+    """Guard a cached result against being written to, where the library can."""
+    if isinstance(array, np.ndarray):
+        array.flags.writeable = False
+    return array
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence:
+    r"""The pooled evidence for n instances, G components and K classes (Denœux 2019).
+
+    Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
+    positive, against it when negative. Dempster's rule pools them. Arrays about classes are
+    (n, K) in the order of ``classes``, arrays about instances (n,), arrays about components
+    (n, G, K). All are computed on first use, in the library (NumPy, PyTorch) of the input.
+
+    Make one with :class:`shafer.Explainer`, :func:`shafer.least_commitment` or
+    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]`` (always an
+    ``Evidence``, also for one row).
+
+    Examples
+    --------
+    >>> import shafer
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
+    >>> ev.probability.round(3)
+    array([[0.802, 0.198]])
+    >>> ev.belief.round(3), ev.plausibility.round(3)
+    (array([[0.772, 0.075]]), array([[0.925, 0.228]]))
+    >>> ev.decide("interval_dominance")
+    array([[ True, False]])
+    """
+
+    source: WeightSource
+    pooled: Pooled
+    classes: NDArray[Any]
+    component_names: tuple[str, ...]
+
+    @classmethod
+    def from_source(
+        cls, source: WeightSource, classes: NDArray[Any], component_names: tuple[str, ...]
+    ) -> Evidence:
+        """Pool a checked source of weights; for use inside the library."""
+        return cls(source, source.pooled(), classes, component_names)
+
+    @classmethod
+    def from_weights(
+        cls, weights: Any, *, classes: Any = None, names: Iterable[Any] | None = None
+    ) -> Evidence:
+        """Take weights of evidence as they are, (n, G, K).
+
+        Parameters
+        ----------
+        weights : array of shape (n, G, K)
+            Positive for the class, negative against it.
+        classes : array of shape (K,), optional
+            Class labels; 0..K−1 by default.
+        names : sequence of G strings, optional
+            Names of the components; x0, x1, ... by default.
+        """
+        array = float_array(weights, "weights", ndim=(3,))
+        n, n_components, n_classes = array.shape
+        if n == 0 or n_components == 0:
+            raise ValueError(f"weights must not be empty; got shape {tuple(array.shape)}.")
+        xp = array_api_compat.array_namespace(array)
+        source = DenseWeights(xp.astype(array, array.dtype, copy=True))
+        return cls.from_source(
+            source, class_labels(classes, n_classes), component_names(names, n_components)
+        )
+
+    # -- the shape ------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return int(self.pooled.logits.shape[0])
+
+    @property
+    def n_classes(self) -> int:
+        """The number K of classes."""
+        return len(self.classes)
+
+    @property
+    def n_components(self) -> int:
+        """The number G of components."""
+        return len(self.component_names)
+
+    def __getitem__(self, rows: Any) -> Evidence:
+        """Take instances by position, slice, list of positions or boolean mask."""
+        if array_api_compat.is_array_api_obj(rows):
+            rows = to_numpy(rows)
+        positions = np.atleast_1d(np.arange(len(self))[rows])
+        if positions.ndim != 1:
+            raise IndexError(f"Evidence is indexed by rows only; got {rows!r}.")
+        xp = array_api_compat.array_namespace(self.pooled.logits)
+        where = xp.asarray(positions, dtype=xp.int64, device=self.pooled.logits.device)
+        pooled = Pooled(*(xp.take(array, where, axis=0) for array in self.pooled))
+        return Evidence(self.source.rows(positions), pooled, self.classes, self.component_names)
+
+    # -- the weights ----------------------------------------------------------------------------
+
+    @cached_property
+    def weights(self) -> Array:
+        """Weights of evidence w_gk, (n, G, K): positive for the class, negative against it."""
+        return _frozen(self.source.dense())
+
+    @property
+    def weights_for(self) -> Array:
+        """Total weight of the evidence for each class, w⁺, (n, K)."""
+        return _frozen(self.pooled.weights_for)
+
+    @property
+    def weights_against(self) -> Array:
+        """Total weight of the evidence against each class, w⁻, (n, K)."""
+        return _frozen(self.pooled.weights_against)
+
+    @property
+    def logits(self) -> Array:
+        """Weight for less weight against, (n, K): the model's logits, centred over the classes."""
+        return _frozen(self.pooled.logits)
+
+    @cached_property
+    def components(self) -> Evidence:
+        """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
+        source = DenseWeights(self.weights[..., None, :])
+        return Evidence.from_source(source, self.classes, ("itself",))
+
+    # -- the pooled mass function ---------------------------------------------------------------
+
+    @cached_property
+    def _terms(self) -> LogTerms:
+        return kernels.log_terms(self.pooled)
+
+    def _exp(self, log_value: Array) -> Array:
+        return _frozen(array_api_compat.array_namespace(log_value).exp(log_value))
+
+    @cached_property
+    def probability(self) -> Array:
+        """Normalised plausibilities, (n, K): the model's own ``predict_proba``."""
+        return _frozen(kernels.probability(self._terms))
+
+    @cached_property
+    def plausibility(self) -> Array:
+        """Plausibility of each class, (n, K): one less the belief that it is another."""
+        return self._exp(kernels.log_plausibility(self._terms))
+
+    @cached_property
+    def belief(self) -> Array:
+        """Belief in each class, (n, K): the mass of the class itself."""
+        return self._exp(kernels.log_belief(self._terms))
+
+    @cached_property
+    def pignistic(self) -> Array:
+        """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
+        return _frozen(kernels.pignistic(self._terms))
+
+    @cached_property
+    def ignorance(self) -> Array:
+        """Mass of the whole frame m(Θ), (n,): what the evidence leaves open."""
+        return self._exp(kernels.log_ignorance(self._terms))
+
+    @cached_property
+    def conflict(self) -> Array:
+        """Total conflict κ, (n,): the mass of the empty set before normalising."""
+        return _frozen(kernels.conflict(self._terms))
+
+    @cached_property
+    def weight_of_conflict(self) -> Array:
+        """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
+        return _frozen(kernels.weight_of_conflict(self._terms))
+
+    @cached_property
+    def conflict_for_against(self) -> Array:
+        """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
+        return _frozen(kernels.conflict_for_against(self._terms))
+
+    # -- sets of classes ------------------------------------------------------------------------
+
+    def _split(self, subset: Label | Iterable[Label]) -> tuple[list[int], list[int]]:
+        inside = positions_of(subset, self.classes)
+        return inside, [k for k in range(self.n_classes) if k not in set(inside)]
+
+    def _constant(self, value: float) -> Array:
+        xp = array_api_compat.array_namespace(self.pooled.logits)
+        return xp.full_like(self.pooled.logits[..., 0], value)
+
+    def mass_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Mass of one set of class labels, (n,)."""
+        inside, outside = self._split(subset)
+        if not inside:
+            return self._constant(0.0)
+        if len(inside) == 1:
+            return self.belief[..., inside[0]]
+        return kernels.mass_of(self._terms, inside, outside)
+
+    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Belief that the class is in a set of labels, (n,)."""
+        inside, outside = self._split(subset)
+        if not inside:
+            return self._constant(0.0)
+        return kernels.belief_of(self._terms, inside, outside)
+
+    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Plausibility that the class is in a set of labels, (n,)."""
+        inside, _ = self._split(subset)
+        if not inside:
+            return self._constant(0.0)
+        return kernels.plausibility_of(self._terms, inside)
+
+    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
+        inside, _ = self._split(subset)
+        if not inside:
+            return self._constant(1.0)
+        if len(inside) == 1:
+            return self.plausibility[..., inside[0]]
+        return kernels.commonality_of(self._terms, inside)
+
+    def masses(self) -> Array:
+        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set.
+
+        Raises
+        ------
+        FrameTooLargeError
+            Past 2^26 values; ``focal_sets`` and ``mass_of`` have no such limit.
+        """
+        rows = math.prod(self.pooled.logits.shape[:-1])
+        if max(rows, 1) * 2**self.n_classes > _LARGEST_TABLE:
+            raise FrameTooLargeError(
+                f"masses() would hold {rows} × 2^{self.n_classes} values; at most 2^26 are "
+                "accepted. Take fewer rows, or use focal_sets(top) or mass_of(set)."
+            )
+        return kernels.all_masses(self._terms)
+
+    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
+        """Find the largest focal sets of each row, largest first, without enumerating 2^K.
+
+        Sets without mass are not focal and are left out, so a row may have fewer than ``top``.
+        """
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be a positive integer; got {top!r}.")
+        terms = self._terms
+        xp = array_api_compat.array_namespace(terms.logits)
+        flat = [
+            to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])
+            for array in (
+                -terms.weights_against,
+                xp.where(terms.weights_against > 0, -terms.neg_log_v, -xp.inf),
+                kernels.log_belief(terms),
+                -terms.log_d - terms.shift,
+            )
+        ]
+        labels = self.classes.tolist()
+        return [
+            [
+                FocalSet(frozenset(labels[k] for k in inside), float(np.exp(log_mass)))
+                for log_mass, inside in kernels.largest_focal_sets(
+                    log_u, log_v, log_belief, float(log_scale[0]), int(top)
+                )
+            ]
+            for log_u, log_v, log_belief, log_scale in zip(*flat, strict=True)
+        ]
+
+    # -- deciding -------------------------------------------------------------------------------
+
+    def decide(self, rule: str = "interval_dominance") -> Array:
+        """Choose a set of classes for each instance, boolean (n, K).
+
+        Parameters
+        ----------
+        rule : str
+            ``"interval_dominance"`` (or ``"maximality"``, the same under 0-1 loss) keeps every
+            class that no other dominates; ``"plausibility"``, ``"belief"`` and ``"pignistic"``
+            choose one.
+        """
+        if rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {rule!r}.")
+        function, inputs = RULES[rule]
+        return function(*(getattr(self, name) for name in inputs))
+
+    # -- other evidence -------------------------------------------------------------------------
+
+    def grouped(self, groups: Groups) -> Evidence:
+        """Make coarser components: the signed sum of the weights inside each group.
+
+        Probabilities stay as they are; disagreement inside a group no longer counts as conflict.
+
+        Parameters
+        ----------
+        groups : mapping, sequence or "one"
+            Group name -> components (by name or position); or a sequence of groups; or ``"one"``
+            for a single component. Components in no group stay on their own.
+        """
+        read = read_groups(groups, self.component_names)
+        source = self.source.grouped(list(read.values()))
+        return Evidence.from_source(source, self.classes, tuple(read))
+
+    def without(self, names: Any) -> Evidence:
+        """Leave components out, by name or position: a missing component gives no evidence."""
+        out = set(component_positions(names, self.component_names))
+        stay = [g for g in range(self.n_components) if g not in out]
+        kept = tuple(self.component_names[g] for g in stay)
+        return Evidence.from_source(self.source.keep(stay), self.classes, kept)
+
+    def tempered(self, factor: float) -> Evidence:
+        """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature."""
+        value = float(factor)
+        if not 0.0 <= value < float("inf"):
+            raise ValueError(f"factor must be finite and not negative; got {factor!r}.")
+        pooled = Pooled(*(array * value for array in self.pooled))
+        return Evidence(self.source.scaled(value), pooled, self.classes, self.component_names)
+
+    # -- out of here ----------------------------------------------------------------------------
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row per instance as a data frame (pandas, polars or pyarrow).
+
+        Columns: ``probability_c``, ``belief_c``, ``plausibility_c``, ``pignistic_c`` for each
+        class c, then ``ignorance``, ``conflict``, ``weight_of_conflict`` and ``decision`` (the set
+        kept by interval dominance).
+        """
+        return tables.to_frame(self, backend)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the evidence to one file (NumPy's ``.npz``, no pickle), all of it or nothing."""
+        storage.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Evidence:
+        """Read evidence written by :meth:`save`; arrays come back as NumPy."""
+        return cls.from_source(*storage.load(path))
+
+    def __repr__(self) -> str:
+        return display.text(self)
+
+    def _repr_html_(self) -> str:
+        return display.html(self)

@@ -1,0 +1,81 @@
+"""Reading the user's groups of components: names or positions, gathered into a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from shafer._validation import is_one_label
+
+Groups: TypeAlias = str | Mapping[str, Any] | Iterable[Any]
+
+
+def component_positions(chosen: Any, names: Sequence[str]) -> list[int]:
+    """Return the positions of components given by name or by position, one or several."""
+    wanted = [chosen] if is_one_label(chosen) else list(chosen)
+    known = {name: g for g, name in enumerate(names)}
+    positions = []
+    for item in wanted:
+        if isinstance(item, str):
+            if item not in known:
+                raise ValueError(f"Unknown component {item!r}; {_known(names)}.")
+            positions.append(known[item])
+        else:
+            positions.append(_position(item, names))
+    return positions
+
+
+def _position(item: Any, names: Sequence[str]) -> int:
+    try:
+        position = range(len(names))[item]
+    except (TypeError, IndexError):
+        raise ValueError(f"Unknown component {item!r}; {_known(names)}.") from None
+    if not isinstance(position, int):
+        raise ValueError(f"Unknown component {item!r}; {_known(names)}.")
+    return position
+
+
+def _known(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:8])
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"the {len(names)} components are {shown}{more}"
+
+
+def read_groups(groups: Groups, names: Sequence[str]) -> dict[str, list[int]]:
+    """Return group name -> component positions; components in no group stay on their own.
+
+    ``groups`` is a mapping from group name to components, a sequence of groups (named after their
+    members), or ``"one"`` for a single group of everything.
+    """
+    if isinstance(groups, str):
+        if groups != "one":
+            raise ValueError(f"groups must be 'one', a mapping or a sequence; got {groups!r}.")
+        return {"all": list(range(len(names)))}
+    if isinstance(groups, Mapping):
+        read = {str(name): component_positions(members, names) for name, members in groups.items()}
+        if len(read) != len(groups):
+            raise ValueError(f"groups must have distinct names; got {list(groups)}.")
+    else:
+        members_of = [component_positions(members, names) for members in groups]
+        read = {"+".join(names[g] for g in members): members for members in members_of}
+    return _completed(read, names)
+
+
+def _completed(read: dict[str, list[int]], names: Sequence[str]) -> dict[str, list[int]]:
+    group_of: dict[int, str] = {}
+    for group, members in read.items():
+        if not members:
+            raise ValueError(f"groups must not be empty; group {group!r} has no component.")
+        for g in members:
+            if g in group_of:
+                raise ValueError(
+                    f"groups must not overlap; component {names[g]!r} is named more than once."
+                )
+            group_of[g] = group
+    alone = {names[g]: [g] for g in range(len(names)) if g not in group_of}
+    clash = sorted(alone.keys() & read.keys())
+    if clash:
+        raise ValueError(f"groups must not take the name of a component outside them; got {clash}.")
+    # In the order in which the components first appear, as the user knows them.
+    everything = {**read, **alone}
+    return dict(sorted(everything.items(), key=lambda entry: min(entry[1])))

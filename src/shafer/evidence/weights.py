@@ -1,0 +1,183 @@
+"""Where weights of evidence come from: held in full, or as a linear head that can give them.
+
+The (n, G, K) array of all weights is often far larger than anything else, so evidence keeps the
+source and asks it for what is needed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shafer import kernels
+from shafer._typing import Array, FloatArray
+from shafer.kernels import Pooled
+
+Positions: TypeAlias = Sequence[int] | NDArray[np.intp]
+
+
+def _take(x: Array, positions: Positions, axis: int) -> Array:
+    xp = array_namespace(x)
+    return xp.take(x, xp.asarray(positions, dtype=xp.int64, device=x.device), axis=axis)
+
+
+class WeightSource(ABC):
+    """Weights of evidence w_gk of shape (..., G, K), given on demand."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape (..., G, K) the weights have in full."""
+
+    @abstractmethod
+    def pooled(self) -> Pooled:
+        """Sum the positive and the negative parts over the components."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """Return all weights, (..., G, K)."""
+
+    @abstractmethod
+    def rows(self, positions: Positions) -> WeightSource:
+        """Keep some instances."""
+
+    @abstractmethod
+    def keep(self, components: Positions) -> WeightSource:
+        """Keep some components."""
+
+    @abstractmethod
+    def grouped(self, groups: Sequence[Positions]) -> WeightSource:
+        """Sum the signed weights inside each group."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> WeightSource:
+        """Multiply all weights."""
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that make up the source, by the names of its fields."""
+
+
+@dataclass(frozen=True)
+class DenseWeights(WeightSource):
+    """Weights held in full, (..., G, K)."""
+
+    weights: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.weights.shape)
+
+    def pooled(self) -> Pooled:
+        return kernels.pool(self.weights)
+
+    def dense(self) -> Array:
+        return self.weights
+
+    def rows(self, positions: Positions) -> DenseWeights:
+        return DenseWeights(_take(self.weights, positions, 0))
+
+    def keep(self, components: Positions) -> DenseWeights:
+        return DenseWeights(_take(self.weights, components, -2))
+
+    def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
+        xp = array_namespace(self.weights)
+        sums = [xp.sum(_take(self.weights, group, -2), axis=-2) for group in groups]
+        return DenseWeights(xp.stack(sums, axis=-2))
+
+    def scaled(self, factor: float) -> DenseWeights:
+        return DenseWeights(self.weights * factor)
+
+    def arrays(self) -> dict[str, Array]:
+        return {"weights": self.weights}
+
+
+@dataclass(frozen=True)
+class LinearWeights(WeightSource):
+    """A linear head on dense features: w_jk = β_jk (φ_j − μ_j) + b_k / J."""
+
+    centred: Array  # (n, J): φ − μ
+    beta: Array  # (J, K)
+    offset: Array  # (K,): b / J
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.centred.shape, self.beta.shape[1])
+
+    def pooled(self) -> Pooled:
+        return kernels.pool_linear(self.centred, self.beta, self.offset)
+
+    def dense(self) -> Array:
+        return kernels.linear_weights(self.centred, self.beta, self.offset)
+
+    def rows(self, positions: Positions) -> LinearWeights:
+        return LinearWeights(_take(self.centred, positions, 0), self.beta, self.offset)
+
+    def keep(self, components: Positions) -> LinearWeights:
+        return LinearWeights(
+            _take(self.centred, components, 1), _take(self.beta, components, 0), self.offset
+        )
+
+    def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
+        xp = array_namespace(self.centred)
+        parts = [(len(group), self.keep(group)) for group in groups]
+        sums = [part.centred @ part.beta + size * self.offset for size, part in parts]
+        return DenseWeights(xp.stack(sums, axis=1))
+
+    def scaled(self, factor: float) -> LinearWeights:
+        return LinearWeights(self.centred, self.beta * factor, self.offset * factor)
+
+    def arrays(self) -> dict[str, Array]:
+        return {"centred": self.centred, "beta": self.beta, "offset": self.offset}
+
+
+@dataclass(frozen=True)
+class SparseWeights(WeightSource):
+    """A linear head on sparse features: w_jk = β_jk φ_j + α_jk, never made dense by itself."""
+
+    features: Array  # scipy CSR array, (n, J)
+    beta: FloatArray  # (J, K)
+    alpha: FloatArray  # (J, K)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.features.shape, self.beta.shape[1])
+
+    def pooled(self) -> Pooled:
+        return kernels.pool_linear_sparse(self.features, self.beta, self.alpha)
+
+    def dense(self) -> Array:
+        return self.features.toarray()[:, :, None] * self.beta + self.alpha
+
+    def rows(self, positions: Positions) -> SparseWeights:
+        return SparseWeights(self.features[positions], self.beta, self.alpha)
+
+    def keep(self, components: Positions) -> SparseWeights:
+        chosen = np.asarray(components, dtype=np.intp)
+        return SparseWeights(self.features[:, chosen], self.beta[chosen], self.alpha[chosen])
+
+    def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
+        parts = [self.keep(group) for group in groups]
+        sums = [part.features @ part.beta + part.alpha.sum(axis=0) for part in parts]
+        return DenseWeights(np.stack(sums, axis=1))
+
+    def scaled(self, factor: float) -> SparseWeights:
+        return SparseWeights(self.features, self.beta * factor, self.alpha * factor)
+
+    def arrays(self) -> dict[str, Array]:
+        stored = sparse.csr_array(self.features)
+        return {
+            "data": stored.data,
+            "indices": stored.indices,
+            "indptr": stored.indptr,
+            "shape": np.asarray(stored.shape),
+            "beta": self.beta,
+            "alpha": self.alpha,
+        }

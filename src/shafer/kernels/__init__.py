@@ -1,0 +1,54 @@
+"""Arrays in, arrays out: the reduction over components and the O(K) closed forms, in log space.
+
+Written once on the array-API namespace, so NumPy and PyTorch arrays (and others of the standard)
+come out as they went in. No classes, no validation, no labels: callers have checked their input.
+May import ``_typing`` and ``_errors`` only; never ``belief``, which tests it.
+"""
+
+from shafer.kernels.closed_forms import (
+    LogTerms,
+    log_belief,
+    log_ignorance,
+    log_plausibility,
+    log_terms,
+    probability,
+)
+from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
+from shafer.kernels.focal import largest_focal_sets
+from shafer.kernels.pignistic import pignistic
+from shafer.kernels.pooling import Pooled, linear_weights, pool, pool_linear
+from shafer.kernels.risk import lower_risk, upper_risk
+from shafer.kernels.sparse import pool_linear_sparse
+from shafer.kernels.subsets import (
+    all_masses,
+    belief_of,
+    commonality_of,
+    mass_of,
+    plausibility_of,
+)
+
+__all__ = [
+    "LogTerms",
+    "Pooled",
+    "all_masses",
+    "belief_of",
+    "commonality_of",
+    "conflict",
+    "conflict_for_against",
+    "largest_focal_sets",
+    "linear_weights",
+    "log_belief",
+    "log_ignorance",
+    "log_plausibility",
+    "log_terms",
+    "lower_risk",
+    "mass_of",
+    "pignistic",
+    "plausibility_of",
+    "pool",
+    "pool_linear",
+    "pool_linear_sparse",
+    "probability",
+    "upper_risk",
+    "weight_of_conflict",
+]

@@ -1,0 +1,102 @@
+"""Logarithms that keep their accuracy at both ends, for any array-API library.
+
+No function here warns or returns NaN, and gradients stay finite where a library has them.
+"""
+
+from __future__ import annotations
+
+from array_api_compat import array_namespace
+
+from shafer._typing import Array
+
+_LN2 = 0.6931471805599453
+# Beyond this the two-term expansions below are exact to double precision (error < e^-60).
+_TAIL = 20.0
+# −ln v of a class that nothing speaks against (v = 0). No positive double has a −ln above 746, and
+# e^-4000 is zero, so this is as good as infinity; but differences and gradients stay finite.
+NEVER = 4000.0
+_LOG_NEVER = 8.294049640102028
+
+
+def safe_log(x: Array) -> Array:
+    r"""Return :math:`\ln x` for :math:`x \ge 0`, with :math:`\ln 0 = -\infty` and no warning."""
+    xp = array_namespace(x)
+    positive = x > 0
+    return xp.where(positive, xp.log(xp.where(positive, x, 1.0)), -xp.inf)
+
+
+def log1mexp(x: Array) -> Array:
+    r"""Return :math:`\ln(1 - e^{-x})` for :math:`x \ge 0`; −∞ at zero.
+
+    Two branches, split at ln 2, as in Mächler (2012), *Accurately computing log(1 − exp(−|a|))*.
+    """
+    xp = array_namespace(x)
+    small = x < _LN2
+    near_zero = safe_log(-xp.expm1(-xp.where(small, x, 1.0)))
+    far = xp.log1p(-xp.exp(-xp.where(small, 1.0, x)))
+    return xp.where(small, near_zero, far)
+
+
+def neg_log1mexp(x: Array) -> Array:
+    r"""Return :math:`-\ln(1 - e^{-x})` for :math:`x \ge 0`; ``NEVER`` at zero."""
+    xp = array_namespace(x)
+    positive = x > 0
+    return xp.where(positive, -log1mexp(xp.where(positive, x, 1.0)), NEVER)
+
+
+def log_neg_log1mexp(x: Array) -> Array:
+    r"""Return :math:`\ln(-\ln(1 - e^{-x}))` for :math:`x \ge 0`; ln ``NEVER`` at zero.
+
+    Far out :math:`1 - e^{-x}` rounds to one, so its own logarithm is lost; this one, −x, is not.
+    """
+    xp = array_namespace(x)
+    tail, zero = x > _TAIL, x == 0
+    near = xp.log(-log1mexp(xp.where(tail | zero, 1.0, x)))
+    return xp.where(tail, 0.5 * xp.exp(-x) - x, xp.where(zero, _LOG_NEVER, near))
+
+
+def log1mexpexp(y: Array) -> Array:
+    r"""Return :math:`\ln(1 - e^{-e^y})`, from :math:`e^y = -\ln v` to :math:`\ln(1 - v)`."""
+    xp = array_namespace(y)
+    tail = y < -_TAIL
+    near = log1mexp(xp.exp(xp.where(tail, 0.0, y)))
+    far = xp.where(tail, y, -_TAIL)
+    return xp.where(tail, far - 0.5 * xp.exp(far), near)
+
+
+def logsumexp(x: Array, *, keepdims: bool = False) -> Array:
+    r"""Return :math:`\ln \sum_k e^{x_k}` over the last axis; entries of −∞ are allowed."""
+    xp = array_namespace(x)
+    top = xp.max(x, axis=-1, keepdims=True)
+    top = xp.where(xp.isfinite(top), top, 0.0)
+    total = safe_log(xp.sum(xp.exp(x - top), axis=-1, keepdims=True)) + top
+    return total if keepdims else total[..., 0]
+
+
+def _is_top(x: Array) -> Array:
+    """Mark the first largest entry along the last axis."""
+    xp = array_namespace(x)
+    position = xp.arange(x.shape[-1], device=x.device)
+    return position == xp.argmax(x, axis=-1, keepdims=True)
+
+
+def leave_one_out_sum(x: Array) -> Array:
+    r"""Return :math:`\sum_{l \ne k} x_l` for :math:`x \ge 0`.
+
+    The largest entry, the only one whose removal could cancel, is left out of a fresh sum.
+    """
+    xp = array_namespace(x)
+    top = _is_top(x)
+    rest_of_top = xp.sum(xp.where(top, 0.0, x), axis=-1, keepdims=True)
+    return xp.where(top, rest_of_top, xp.sum(x, axis=-1, keepdims=True) - x)
+
+
+def leave_one_out_logsumexp(x: Array) -> Array:
+    r"""Return :math:`\ln \sum_{l \ne k} e^{x_l}`, in the same way."""
+    xp = array_namespace(x)
+    top = _is_top(x)
+    rest_of_top = logsumexp(xp.where(top, -xp.inf, x), keepdims=True)
+    total = logsumexp(x, keepdims=True)
+    # Any entry but the largest is at most half of the total: the gap is at least ln 2.
+    gap = xp.where(top, 1.0, total - x)
+    return xp.where(top, rest_of_top, total + log1mexp(gap))

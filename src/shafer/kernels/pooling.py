@@ -1,0 +1,84 @@
+r"""The one reduction over components: evidence for and against each class.
+
+:math:`w^+_k = \sum_g \max(0, w_{gk})` and :math:`w^-_k = \sum_g \max(0, -w_{gk})`. Each is a sum of
+nonnegative terms, so each keeps its relative accuracy however large the other is; deriving one
+from the other by subtraction would not. Sums run in double precision, also for float32 input.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from shafer._typing import Array
+
+# Elements of the largest temporary array; three of them are alive at a time (48 MB in double).
+_BLOCK = 2**21
+
+
+class Pooled(NamedTuple):
+    """What is left of the components once they are pooled; each array is (..., K)."""
+
+    logits: Array  # z* = w⁺ − w⁻
+    weights_for: Array  # w⁺
+    weights_against: Array  # w⁻
+
+
+def _split_sum(weights: Array) -> tuple[Array, Array]:
+    """Sum the positive and the negative parts over the component axis, in double precision."""
+    xp = array_namespace(weights)
+    positive = xp.sum(xp.clip(weights, min=0.0), axis=-2, dtype=xp.float64)
+    negative = xp.sum(xp.clip(-weights, min=0.0), axis=-2, dtype=xp.float64)
+    return positive, negative
+
+
+def _finish(positive: Array, negative: Array, dtype: object) -> Pooled:
+    xp = array_namespace(positive)
+    return Pooled(
+        xp.astype(positive - negative, dtype, copy=False),
+        xp.astype(positive, dtype, copy=False),
+        xp.astype(negative, dtype, copy=False),
+    )
+
+
+def pool(weights: Array) -> Pooled:
+    """Pool weights of evidence of shape (..., G, K)."""
+    return _finish(*_split_sum(weights), weights.dtype)
+
+
+def linear_weights(centred: Array, beta: Array, offset: Array) -> Array:
+    r"""Return :math:`w_{jk} = \beta_{jk}(\phi_j - \mu_j) + b_k / J`, of shape (n, J, K)."""
+    return centred[..., None] * beta + offset
+
+
+def pool_linear(centred: Array, beta: Array, offset: Array) -> Pooled:
+    """Pool the weights of a linear head without holding all (n, J, K) of them at once.
+
+    Parameters
+    ----------
+    centred : array of shape (n, J)
+        Features less their means over the background.
+    beta : array of shape (J, K)
+        Coefficients, centred over the classes.
+    offset : array of shape (K,)
+        What every component gets of the intercept.
+    """
+    xp = array_namespace(centred)
+    n, n_components = centred.shape
+    n_classes = beta.shape[1]
+    step = max(1, min(n_components, _BLOCK // n_classes))
+    rows = max(1, _BLOCK // (step * n_classes))
+    blocks = []
+    for i in range(0, max(n, 1), rows):
+        block = slice(i, min(i + rows, n))
+        positive = negative = xp.zeros(
+            (block.stop - i, n_classes), dtype=xp.float64, device=centred.device
+        )
+        for j in range(0, n_components, step):
+            part = slice(j, min(j + step, n_components))
+            weights = linear_weights(centred[block, part], beta[part, :], offset)
+            more_positive, more_negative = _split_sum(weights)
+            positive, negative = positive + more_positive, negative + more_negative
+        blocks.append(_finish(positive, negative, centred.dtype))
+    return Pooled(*(xp.concat(list(column), axis=0) for column in zip(*blocks, strict=True)))

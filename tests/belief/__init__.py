@@ -1,0 +1,1 @@
+"""Tests of shafer.belief, one file per module; strategies.py draws random mass functions."""

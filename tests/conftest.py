@@ -1,0 +1,30 @@
+"""Fixtures shared by the whole suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+GOLDEN = Path(__file__).parent / "golden"
+
+# The same examples on every machine: a failure in CI is a failure at the desk.
+settings.register_profile(
+    "shafer", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("shafer")
+
+
+def _case(path: Path) -> dict[str, Any]:
+    case: dict[str, Any] = json.loads(path.read_text())
+    case["exact"] = json.loads((GOLDEN / "exact" / path.name).read_text())
+    return case
+
+
+@pytest.fixture(params=sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
+def golden(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """One model: what the author's R code prints, and under "exact" the 800-digit truth."""
+    return _case(request.param)

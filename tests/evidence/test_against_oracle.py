@@ -1,0 +1,192 @@
+"""Every closed form against ``belief/`` by brute force, on random and hostile weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+
+import shafer
+from shafer import belief
+
+SIZES = st.sampled_from([0.0, 1e-12, -1e-12, 1e-6, -1e-6, 0.5, -0.5, 2.0, -3.0, 20.0, -20.0])
+
+
+@st.composite
+def weights(draw: Any, most_classes: int = 8, most_components: int = 6) -> NDArray[Any]:
+    """Weights (G, K): ordinary, zero, tied, tiny; centred over the classes or not."""
+    n_classes = draw(st.integers(2, most_classes))
+    n_components = draw(st.integers(1, most_components))
+    element = st.one_of(SIZES, st.floats(-5, 5))
+    flat = draw(st.lists(element, min_size=n_classes, max_size=n_classes * n_components))
+    w = np.resize(np.array(flat), (n_components, n_classes))
+    if draw(st.booleans()):  # one dominant class
+        w[:, draw(st.integers(0, n_classes - 1))] += 30.0
+    return w - w.mean(axis=1, keepdims=True) if draw(st.booleans()) else w
+
+
+def pooled_by_dempster(w: NDArray[Any]) -> tuple[belief.MassFunction, float]:
+    """Return the orthogonal sum of all simple mass functions, and the mass of the empty set."""
+    frame = belief.Frame(range(w.shape[1]))
+    parts = [belief.MassFunction.vacuous(frame)]
+    for row in w:
+        for k, weight in enumerate(row):
+            focus = [k] if weight >= 0 else [label for label in frame if label != k]
+            parts.append(belief.MassFunction.simple(focus, weight=abs(weight), frame=frame))
+    together = belief.conjunctive(*parts)
+    return together.normalised(), together.mass_of([])
+
+
+def tolerance(w: NDArray[Any]) -> float:
+    return 1e-12 * max(1.0, float(np.abs(w).sum()))
+
+
+@given(weights())
+@settings(max_examples=150)
+def test_pooled_mass_function(w: NDArray[Any]) -> None:
+    ev = shafer.Evidence.from_weights(w[None])
+    oracle, conflict = pooled_by_dempster(w)
+    close = {"rtol": tolerance(w), "atol": 1e-300}
+    assert_allclose(ev.masses()[0], oracle.masses, **close)
+    assert_allclose(ev.plausibility[0], oracle.contour, **close)
+    assert_allclose(ev.belief[0], [oracle.belief_of([k]) for k in oracle.frame], **close)
+    assert_allclose(ev.pignistic[0], oracle.pignistic, **close)
+    assert_allclose(ev.probability[0], oracle.probability, **close)
+    assert_allclose(ev.ignorance[0], oracle.mass_of(list(oracle.frame)), **close)
+    assert_allclose(ev.conflict[0], conflict, **close)
+
+
+@given(weights(most_classes=6), st.integers(0, 63))
+def test_sets(w: NDArray[Any], mask: int) -> None:
+    ev = shafer.Evidence.from_weights(w[None])
+    oracle, _ = pooled_by_dempster(w)
+    subset = [k for k in range(w.shape[1]) if mask >> k & 1]
+    close = {"rtol": 4 * tolerance(w), "atol": 1e-300}
+    assert_allclose(ev.mass_of(subset)[0], oracle.mass_of(subset), **close)
+    assert_allclose(ev.belief_of(subset)[0], oracle.belief_of(subset), **close)
+    assert_allclose(ev.plausibility_of(subset)[0], oracle.plausibility_of(subset), **close)
+    assert_allclose(ev.commonality_of(subset)[0], oracle.commonality_of(subset), **close)
+
+
+@given(weights(most_classes=6))
+def test_conflict_between_all_for_and_all_against(w: NDArray[Any]) -> None:
+    ev = shafer.Evidence.from_weights(w[None])
+    if w.shape[1] == 2:
+        assert ev.conflict_for_against[0] == ev.conflict[0]
+        return
+    sides = [pooled_by_dempster(np.clip(w, 0, None))[0], pooled_by_dempster(np.clip(w, None, 0))[0]]
+    expected = belief.degree_of_conflict(*sides)
+    assert_allclose(ev.conflict_for_against[0], expected, rtol=10 * tolerance(w), atol=1e-300)
+
+
+@given(weights(most_components=3))
+def test_components_are_their_own_mass_functions(w: NDArray[Any]) -> None:
+    parts = shafer.Evidence.from_weights(w[None]).components
+    assert parts.belief.shape == (1, *w.shape)
+    assert parts.ignorance.shape == (1, w.shape[0])
+    for g, row in enumerate(w):
+        oracle, conflict = pooled_by_dempster(row[None])
+        assert_allclose(parts.plausibility[0, g], oracle.contour, rtol=tolerance(w))
+        assert_allclose(parts.conflict[0, g], conflict, rtol=tolerance(w), atol=1e-300)
+        assert_allclose(parts.ignorance[0, g], oracle.masses[-1], rtol=tolerance(w))
+        assert_allclose(parts.masses()[0, g], oracle.masses, rtol=tolerance(w), atol=1e-300)
+
+
+@given(weights(most_classes=6), st.integers(1, 70))
+def test_largest_focal_sets(w: NDArray[Any], top: int) -> None:
+    found = shafer.Evidence.from_weights(w[None]).focal_sets(top)[0]
+    oracle, _ = pooled_by_dempster(w)
+    best = np.sort(oracle.masses[oracle.masses > 0])[::-1][:top]
+    assert_allclose([mass for _, mass in found][: len(best)], best, rtol=4 * tolerance(w))
+    assert len({classes for classes, _ in found}) == len(found)
+    for classes, mass in found:
+        assert_allclose(mass, oracle.mass_of(classes), rtol=4 * tolerance(w), atol=1e-300)
+
+
+@given(weights(most_classes=5), weights(most_classes=5))
+def test_dempsters_rule_adds_weights(first: NDArray[Any], second: NDArray[Any]) -> None:
+    n_classes = min(first.shape[1], second.shape[1])
+    first, second = first[:, :n_classes], second[:, :n_classes]
+    together = shafer.Evidence.from_weights(np.vstack([first, second])[None])
+    expected = belief.dempster(pooled_by_dempster(first)[0], pooled_by_dempster(second)[0])
+    rtol = 10 * (tolerance(first) + tolerance(second))
+    assert_allclose(together.masses()[0], expected.masses, rtol=rtol, atol=1e-250)
+
+
+def exact_masses(w: NDArray[Any]) -> list[Any]:
+    """Combine by brute force with enough digits that 1 − e^{−10^4} is not one."""
+    n_classes = w.shape[1]
+    everything = 2**n_classes - 1
+    masses = [mpmath.mpf(0)] * everything + [mpmath.mpf(1)]
+    for row in w:
+        for k, weight in enumerate(row):
+            focus = 1 << k if weight >= 0 else everything ^ (1 << k)
+            left = mpmath.exp(-abs(mpmath.mpf(float(weight))))
+            combined = [mass * left for mass in masses]
+            for mask, mass in enumerate(masses):
+                combined[mask & focus] += mass * (1 - left)
+            masses = combined
+    return masses
+
+
+HUGE = st.sampled_from([0.0, 1e-12, 1.0, -1.0, 1e4, -1e4, 9999.5, -1e4 - 1e-3])
+
+
+@given(st.data(), st.integers(2, 4), st.integers(1, 2))
+@settings(max_examples=60)
+def test_weights_of_ten_thousand(data: Any, n_classes: int, n_components: int) -> None:
+    shape = (n_components, n_classes)
+    size = n_classes * n_components
+    w = np.array(data.draw(st.lists(HUGE, min_size=size, max_size=size))).reshape(shape)
+    ev = shafer.Evidence.from_weights(w[None])
+    with mpmath.workdps(50 + int(np.abs(w).sum() / 2)):
+        empty, *rest = exact_masses(w)
+        total = mpmath.fsum(rest)
+        masses = np.array([0.0] + [float(mass / total) for mass in rest])
+        weight_of_conflict = float(-mpmath.log(1 - empty))
+        conflict = float(empty)
+    close = {"rtol": tolerance(w), "atol": 1e-300}
+    bit = (np.arange(2**n_classes)[:, None] >> np.arange(n_classes)) & 1
+    assert_allclose(ev.masses()[0], masses, **close)
+    assert_allclose(ev.belief[0], masses[2 ** np.arange(n_classes)], **close)
+    assert_allclose(ev.plausibility[0], masses @ bit, **close)
+    assert_allclose(ev.conflict[0], conflict, **close)
+    assert_allclose(ev.weight_of_conflict[0], weight_of_conflict, **close)
+
+
+@given(weights())
+def test_invariants(w: NDArray[Any]) -> None:
+    ev = shafer.Evidence.from_weights(np.stack([w, -w, 1e3 * w]))
+    assert np.all(ev.belief <= ev.pignistic)
+    assert np.all(ev.pignistic <= ev.plausibility)
+    for name in ("probability", "belief", "plausibility", "pignistic", "ignorance", "conflict"):
+        values = getattr(ev, name)
+        assert np.all((values >= 0) & (values <= 1)), name
+    assert_allclose(ev.masses().sum(axis=1), 1.0, rtol=1e-10)
+    assert_allclose(ev.pignistic.sum(axis=1), 1.0, rtol=1e-10)
+    assert_allclose(ev.probability, ev.plausibility / ev.plausibility.sum(1, keepdims=True))
+    assert np.all(ev.weight_of_conflict >= 0)
+    assert ev.decide("interval_dominance").any(axis=1).all()
+    vacuous = shafer.Evidence.from_weights(np.zeros((3, 1, w.shape[1])))
+    with_vacuous = np.concatenate([ev.weights, vacuous.weights], axis=1)
+    again = shafer.Evidence.from_weights(with_vacuous)
+    assert_allclose(again.belief, ev.belief, rtol=1e-13)
+    assert_allclose(again.conflict, ev.conflict, rtol=1e-13)
+    assert np.all(vacuous.ignorance == 1)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 7])
+def test_exact_ties_keep_every_tied_class(n_classes: int) -> None:
+    w = np.zeros((1, n_classes, n_classes))
+    for g in range(n_classes):  # every component is certain of its own class
+        w[0, g, g] = 1e3
+    ev = shafer.Evidence.from_weights(w)
+    assert_allclose(ev.belief, 1 / n_classes)
+    assert ev.decide("interval_dominance").all()
+    assert ev.decide("plausibility").tolist() == [[True] + [False] * (n_classes - 1)]
