@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+# scikit-learn skips its array-API checks without this; it must be set before SciPy is loaded.
+os.environ.setdefault("SCIPY_ARRAY_API", "1")
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -50,6 +50,8 @@ def float_array(value: Any, name: str, *, ndim: Sequence[int] | None = None) -> 
 
 
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
+    if value is None:
+        raise ValueError(f"{name} must be an array of real numbers; got None.")
     try:
         array = np.asarray(value)
         return array.astype(np.float64) if array.dtype == object else array
@@ -119,9 +121,7 @@ def component_names(names: Iterable[Any] | None, n_components: int) -> tuple[str
         raise ValueError(f"names must hold {n_components} names; got {len(result)}.")
     if len(set(result)) != len(result):
         twice = sorted({name for name in result if result.count(name) > 1})
-        raise ValueError(
-            f"names must be distinct; got {', '.join(map(repr, twice))} more than once."
-        )
+        raise ValueError(f"names must be distinct; given more than once: {twice}.")
     return result
 
 

@@ -128,7 +128,7 @@ class Evidence:
         """Take instances by position, slice, list of positions or boolean mask."""
         if array_api_compat.is_array_api_obj(rows):
             rows = to_numpy(rows)
-        positions = np.atleast_1d(np.arange(len(self))[rows])
+        positions = np.atleast_1d(np.arange(len(self))[rows]).copy()
         if positions.ndim != 1:
             raise IndexError(f"Evidence is indexed by rows only; got {rows!r}.")
         xp = array_api_compat.array_namespace(self.pooled.logits)
@@ -278,16 +278,9 @@ class Evidence:
         """
         if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
             raise ValueError(f"top must be a positive integer; got {top!r}.")
-        terms = self._terms
-        xp = array_api_compat.array_namespace(terms.logits)
         flat = [
             to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])
-            for array in (
-                -terms.weights_against,
-                xp.where(terms.weights_against > 0, -terms.neg_log_v, -xp.inf),
-                kernels.log_belief(terms),
-                -terms.log_d - terms.shift,
-            )
+            for array in kernels.focal_logarithms(self._terms)
         ]
         labels = self.classes.tolist()
         return [

@@ -129,10 +129,12 @@ def least_commitment(
     coef = float_array(coef, "coef", ndim=(1, 2))
     intercept = float_array(_like(intercept, coef), "intercept", ndim=(0, 1))
     xp = same_library({"coef": coef, "intercept": intercept})
+    if 0 in coef.shape:
+        raise ValueError(
+            f"coef must have at least one row and one feature; got shape {tuple(coef.shape)}."
+        )
     coef, intercept = _both_classes(xp, coef, intercept)
     n_classes, n_features = coef.shape
-    if n_features == 0:
-        raise ValueError("coef must have at least one feature; got none (J = 0).")
     if feature_means is None:
         means = xp.zeros_like(coef[0, :])
     else:

@@ -52,10 +52,12 @@ def _plain_labels(classes: NDArray[Any]) -> list[Any]:
 def load(path: str | os.PathLike[str]) -> tuple[WeightSource, NDArray[Any], tuple[str, ...]]:
     """Read the source, the class labels and the component names."""
     try:
+        with zipfile.ZipFile(path):  # np.load would also take other kinds of files
+            pass
         with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+            arrays = dict(file)
         header = json.loads(str(arrays.pop("header")))
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, AttributeError) as error:
+    except (ValueError, KeyError, zipfile.BadZipFile) as error:
         raise ValueError(f"{os.fspath(path)!r} is not a file written by Evidence.save.") from error
     if header.get("format") != _FORMAT:
         raise ValueError(

@@ -14,7 +14,7 @@ from shafer.kernels.closed_forms import (
     probability,
 )
 from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
-from shafer.kernels.focal import largest_focal_sets
+from shafer.kernels.focal import focal_logarithms, largest_focal_sets
 from shafer.kernels.pignistic import pignistic
 from shafer.kernels.pooling import Pooled, linear_weights, pool, pool_linear
 from shafer.kernels.risk import lower_risk, upper_risk
@@ -35,6 +35,7 @@ __all__ = [
     "commonality_of",
     "conflict",
     "conflict_for_against",
+    "focal_logarithms",
     "largest_focal_sets",
     "linear_weights",
     "log_belief",

@@ -12,9 +12,11 @@ import heapq
 from collections.abc import Iterator
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
-from shafer._typing import BoolArray, FloatArray
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.kernels.closed_forms import LogTerms, log_belief
 
 _Flips = tuple["_Flips", int] | None  # a linked list, so that a step does not copy the set
 
@@ -46,6 +48,25 @@ def _apply(best: BoolArray, order: NDArray[np.int_], flips: _Flips) -> tuple[int
         flips, position = flips
         inside[order[position]] ^= True
     return tuple(np.flatnonzero(inside).tolist())
+
+
+def focal_logarithms(terms: LogTerms) -> tuple[Array, Array, Array, Array]:
+    r"""Return ln u, ln v, the log-masses of the singletons, (..., K), and −ln D, (..., 1).
+
+    What cannot be is −∞ here, however small what can be is: a class without evidence against it is
+    in every focal set of two or more, and no other singleton has mass but by evidence for it.
+    """
+    xp = array_namespace(terms.logits)
+    undenied = terms.weights_against == 0
+    how_many = xp.count_nonzero(undenied, axis=-1, keepdims=True)
+    others_undenied = how_many > xp.astype(undenied, how_many.dtype)
+    has_mass = (terms.weights_for > 0) | ~others_undenied
+    return (
+        -terms.weights_against,
+        xp.where(undenied, -xp.inf, -terms.neg_log_v),
+        xp.where(has_mass, log_belief(terms), -xp.inf),
+        -terms.log_d - terms.shift,
+    )
 
 
 def largest_focal_sets(

@@ -1,0 +1,123 @@
+"""``EvidentialClassifier`` as scikit-learn sees it, and as its users do."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from shafer import EvidentialClassifier
+from shafer.datasets import load_heart
+
+
+@parametrize_with_checks([EvidentialClassifier(), EvidentialClassifier(LogisticRegression(C=0.5))])
+def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture(params=["binary", "multinomial", "cross-validated"])
+def fitted(request: pytest.FixtureRequest) -> tuple[EvidentialClassifier, Any, Any]:
+    if request.param == "binary":
+        X, y = load_heart(return_X_y=True)
+        inner: Any = LogisticRegression(C=np.inf, solver="newton-cholesky")
+    else:
+        X, y = load_iris(return_X_y=True)
+        inner = LogisticRegression(max_iter=2000)
+    if request.param == "cross-validated":
+        inner = LogisticRegressionCV(
+            Cs=3,
+            cv=3,
+            max_iter=2000,
+            l1_ratios=(0,),
+            scoring="neg_log_loss",
+            use_legacy_attributes=False,
+        )
+    return EvidentialClassifier(inner).fit(X, y), X, y
+
+
+def test_it_predicts_as_the_inner_model(fitted: tuple[EvidentialClassifier, Any, Any]) -> None:
+    clf, X, _ = fitted
+    assert_array_equal(clf.predict(X), clf.estimator_.predict(X))
+    assert_array_equal(clf.predict_proba(X), clf.estimator_.predict_proba(X))
+    assert_allclose(clf.evidence(X).probability, clf.predict_proba(X), rtol=1e-9)
+
+
+def test_sets(fitted: tuple[EvidentialClassifier, Any, Any]) -> None:
+    clf, X, _ = fitted
+    chosen = clf.predict_set(X)
+    assert chosen.dtype == bool
+    assert chosen.shape == (len(X), len(clf.classes_))
+    assert_array_equal(chosen, clf.evidence(X).decide("interval_dominance"))
+    assert chosen.any(axis=1).all()
+    one = clf.predict_set(X, rule="plausibility")
+    assert_array_equal(clf.classes_[one.argmax(axis=1)], clf.predict(X))
+    for rule in ("belief", "pignistic"):
+        score = getattr(clf.evidence(X), rule)
+        assert_array_equal(clf.predict(X, rule=rule), clf.classes_[score.argmax(axis=1)])
+
+
+def test_rules_of_predict(fitted: tuple[EvidentialClassifier, Any, Any]) -> None:
+    clf, X, _ = fitted
+    with pytest.raises(ValueError, match="predict returns one class.*predict_set"):
+        clf.predict(X, rule="interval_dominance")
+    with pytest.raises(ValueError, match="rule must be one of"):
+        clf.predict_set(X, rule="guess")
+
+
+def test_sample_weight_reaches_model_and_means() -> None:
+    X, y = load_iris(return_X_y=True)
+    repeats = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = EvidentialClassifier(LogisticRegression(tol=1e-10, max_iter=5000))
+    weighted.fit(X, y, sample_weight=repeats)
+    repeated = EvidentialClassifier(LogisticRegression(tol=1e-10, max_iter=5000))
+    repeated.fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    assert_allclose(weighted.explainer_.pool.means, repeated.explainer_.pool.means, rtol=1e-12)
+    assert_allclose(weighted.evidence(X).belief, repeated.evidence(X).belief, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_their_names(make: Any) -> None:
+    heart = load_heart()
+    frame = make(dict(zip(heart.feature_names, heart.data.T, strict=True)))
+    clf = EvidentialClassifier(LogisticRegression(max_iter=5000)).fit(frame, heart.target)
+    assert clf.evidence(frame).component_names == tuple(heart.feature_names)
+    assert list(clf.feature_names_in_) == heart.feature_names
+    assert clf.n_features_in_ == 9
+    assert_array_equal(clf.predict(frame), clf.estimator_.predict(frame))
+    age = clf.evidence(frame).without("age")
+    assert "age" not in age.component_names
+
+
+def test_string_labels() -> None:
+    heart = load_heart()
+    clf = EvidentialClassifier(LogisticRegression(max_iter=5000))
+    clf.fit(heart.data, heart.target_names[heart.target])
+    assert set(clf.predict(heart.data)) == {"chd", "no"}
+    assert_array_equal(
+        clf.evidence(heart.data).mass_of("chd"), clf.evidence(heart.data).belief[:, 0]
+    )
+
+
+def test_in_the_company_of_scikit_learn() -> None:
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(StandardScaler(), EvidentialClassifier(LogisticRegression()))
+    assert cross_val_score(pipeline, X, y).mean() > 0.9
+    grid = {"evidentialclassifier__estimator__C": [0.1, 1.0]}
+    search = GridSearchCV(pipeline, grid, scoring="neg_log_loss", cv=3).fit(X, y)
+    assert search.best_params_ == {"evidentialclassifier__estimator__C": 1.0}
+    copy = clone(search.best_estimator_)
+    assert copy[-1].estimator.C == 1.0
+    again = pickle.loads(pickle.dumps(search.best_estimator_))
+    assert_array_equal(again.predict(X), search.predict(X))

@@ -1,0 +1,186 @@
+"""``Explainer``: the door, with every kind of input and what it refuses."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+
+import shafer
+from shafer.models import logistic
+
+
+@pytest.fixture
+def wine() -> tuple[Any, Any]:
+    X, y = load_wine(return_X_y=True)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"C": 1e4, "max_iter": 5000},
+        {"solver": "newton-cg"},
+        {"solver": "saga", "max_iter": 5000},
+        {"class_weight": "balanced"},
+        {"fit_intercept": False},
+    ],
+)
+def test_probabilities_are_the_models(wine: tuple[Any, Any], options: dict[str, Any]) -> None:
+    X, y = wine
+    for target in (y, y == 1):
+        model = LogisticRegression(**options).fit(X, target)
+        explainer = shafer.Explainer(model, X)
+        ev = explainer(X)
+        assert_allclose(ev.probability, model.predict_proba(X), rtol=1e-9, atol=1e-15)
+        assert ev.weights.shape == (len(X), X.shape[1], len(model.classes_))
+        assert_array_equal(explainer.classes, model.classes_)
+        assert_allclose(ev.weights.sum(axis=1), ev.logits, atol=1e-10)
+        assert_allclose(ev.weights.sum(axis=2), 0, atol=1e-10)
+
+
+def test_the_papers_cut_offs() -> None:
+    # Where a feature's own mass function is vacuous: age 49.67, LDL 6.868 (Denœux 2019, §5.1).
+    heart = shafer.datasets.load_heart()
+    X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(X, heart.target)
+    explainer = shafer.Explainer(model, X, names=["age", "ldl"])
+    cut_offs = -explainer.pool.alpha[:, 1] / explainer.pool.beta[:, 1]
+    assert_allclose(cut_offs, [49.67, 6.868], atol=5e-3)
+    at_cut_off = explainer(cut_offs[None]).components
+    assert_allclose(at_cut_off.ignorance, 1.0, rtol=1e-12)
+
+
+def test_arrays(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    model = LogisticRegression().fit(X, y)
+    expected = shafer.Explainer(model, X)(X)
+    head = shafer.LinearHead(model.coef_, model.intercept_, classes=["a", "b", "c"])
+    ev = shafer.Explainer(head, X)(X)
+    assert_allclose(ev.belief, expected.belief, rtol=1e-12)
+    assert ev.classes.tolist() == ["a", "b", "c"]
+    assert_allclose(shafer.Explainer((model.coef_, model.intercept_), X)(X).belief, ev.belief)
+    tensors = [torch.asarray(array) for array in (model.coef_, model.intercept_, X)]
+    there = shafer.Explainer(shafer.LinearHead(*tensors[:2]), tensors[2])(tensors[2])
+    assert isinstance(there.belief, torch.Tensor)
+    assert_allclose(there.belief.numpy(), ev.belief, rtol=1e-10)
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_frames(wine: tuple[Any, Any], make: Any) -> None:
+    X, y = wine
+    frame = make({f"column {j}": X[:, j] for j in range(X.shape[1])})
+    model = LogisticRegression().fit(frame, y)
+    explainer = shafer.Explainer(model, frame)
+    assert explainer.component_names[2] == "column 2"
+    assert_allclose(explainer(frame).probability, model.predict_proba(frame), rtol=1e-9)
+    head = shafer.LinearHead(model.coef_, model.intercept_)
+    named = shafer.Explainer(head, frame)
+    assert named.component_names == explainer.component_names
+    assert_allclose(named(frame).belief, explainer(frame).belief)
+    assert shafer.Explainer(model, frame, names=range(13)).component_names[2] == "2"
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array, sparse.csc_matrix])
+def test_sparse(wine: tuple[Any, Any], form: Any) -> None:
+    X, y = wine
+    X = np.where(X > 0.5, X, 0.0)
+    model = LogisticRegression().fit(form(X), y)
+    weight = np.random.default_rng(0).random(len(y))
+    for options in ({}, {"sample_weight": weight}):
+        ev = shafer.Explainer(model, form(X), **options)(form(X))
+        dense = shafer.Explainer(model, X, **options)(X)
+        assert_allclose(ev.probability, model.predict_proba(X), rtol=1e-9)
+        assert_allclose(ev.ignorance, dense.ignorance, rtol=1e-9)
+
+
+def test_float32_stays(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    model = LogisticRegression().fit(X.astype(np.float32), y)
+    ev = shafer.Explainer(model, X.astype(np.float32))(X.astype(np.float32))
+    assert ev.belief.dtype == np.float32
+    assert_allclose(ev.probability, model.predict_proba(X.astype(np.float32)), atol=1e-5)
+
+
+def test_one_row_one_feature() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression().fit(X[:, :1], y)
+    ev = shafer.Explainer(model, X[:, :1])(X[:1, :1])
+    assert ev.weights.shape == (1, 1, 3)
+    assert_allclose(ev.probability, model.predict_proba(X[:1, :1]), rtol=1e-12)
+
+
+def test_bad_rows(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    explainer = shafer.Explainer(LogisticRegression().fit(X, y), X)
+    with pytest.raises(
+        ValueError, match="X has 3 features, but LogisticRegression is expecting 13"
+    ):
+        explainer(X[:, :3])
+    with pytest.raises(ValueError, match="contains NaN"):
+        explainer(np.full((1, 13), np.nan))
+    with pytest.raises(ValueError, match="0 sample"):
+        explainer(X[:0])
+
+
+def test_bad_background(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    model = LogisticRegression().fit(X, y)
+    head = shafer.LinearHead(model.coef_, model.intercept_)
+    for background, message in (
+        (X[:0], "background must have at least one row"),
+        (X[0], "background must have 2 dimension"),
+        (X[:, :2], r"feature_means must have one mean for each of the 13 columns"),
+        (np.full_like(X, np.inf), "background must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            shafer.Explainer(head, background)
+    for weight, message in (
+        (np.ones(3), "one weight for each of the 178 rows of background; got 3"),
+        (np.zeros(178), "sample_weight must have a positive sum; got 0.0"),
+        (np.full(178, np.nan), "sample_weight must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            shafer.Explainer(head, X, sample_weight=weight)
+
+
+def test_unsupported_models(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    for model in (RandomForestClassifier(3).fit(X, y), KNeighborsClassifier().fit(X, y), "model"):
+        with pytest.raises(shafer.UnsupportedModelError, match="is not supported. Accepted are"):
+            shafer.Explainer(model, X)
+    with pytest.raises(shafer.UnsupportedModelError, match="not a class; got LogisticRegression"):
+        shafer.Explainer(LogisticRegression, X)
+    with pytest.raises(NotFittedError):
+        shafer.Explainer(LogisticRegression(), X)
+
+
+def test_parameters_of_older_scikit_learn() -> None:
+    # multi_class is gone since 1.8; what it meant still decides how to read an older model.
+    ovr = SimpleNamespace(classes_=np.arange(3), multi_class="ovr", solver="lbfgs")
+    with pytest.raises(shafer.UnsupportedModelError, match="normalises separate sigmoids"):
+        logistic._log_odds_factor(ovr)
+    liblinear = SimpleNamespace(classes_=np.arange(3), multi_class="auto", solver="liblinear")
+    with pytest.raises(shafer.UnsupportedModelError, match="normalises separate sigmoids"):
+        logistic._log_odds_factor(liblinear)
+    doubled = SimpleNamespace(classes_=np.arange(2), multi_class="multinomial", solver="lbfgs")
+    assert logistic._log_odds_factor(doubled) == 2.0
+
+
+def test_repr(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    explainer = shafer.Explainer(LogisticRegression().fit(X, y), X)
+    assert repr(explainer) == "<Explainer: 13 components, 3 classes>"

@@ -1,0 +1,127 @@
+"""What others rely on: names, layers, and a light import."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import shafer
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_top_level_names() -> None:
+    assert sorted(shafer.__all__) == [
+        "Evidence",
+        "EvidentialClassifier",
+        "Explainer",
+        "FrameTooLargeError",
+        "LinearHead",
+        "TotalConflictError",
+        "UnsupportedModelError",
+        "belief",
+        "datasets",
+        "least_commitment",
+    ]
+    for name in shafer.__all__:
+        assert getattr(shafer, name) is not None
+    assert set(shafer.__all__) <= set(dir(shafer))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        shafer.nonsense  # noqa: B018 - the access is the test
+
+
+def test_version_is_the_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == shafer.__version__
+
+
+def test_evidence_names() -> None:
+    public = {name for name in dir(shafer.Evidence) if not name.startswith("_")}
+    # source, pooled, classes and component_names are fields without a default.
+    assert public == {
+        "belief",
+        "belief_of",
+        "commonality_of",
+        "components",
+        "conflict",
+        "conflict_for_against",
+        "decide",
+        "focal_sets",
+        "from_source",
+        "from_weights",
+        "grouped",
+        "ignorance",
+        "load",
+        "logits",
+        "mass_of",
+        "masses",
+        "n_classes",
+        "n_components",
+        "pignistic",
+        "plausibility",
+        "plausibility_of",
+        "probability",
+        "save",
+        "tempered",
+        "to_frame",
+        "weight_of_conflict",
+        "weights",
+        "weights_against",
+        "weights_for",
+        "without",
+    }
+
+
+@pytest.mark.parametrize(
+    ("function", "parameters"),
+    [
+        (shafer.Explainer, ["model", "background", "sample_weight", "names"]),
+        (shafer.EvidentialClassifier, ["estimator"]),
+        (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
+        (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
+        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule"]),
+        (shafer.least_commitment, ["coef", "intercept", "feature_means", "classes", "names"]),
+    ],
+)
+def test_signatures(function: object, parameters: list[str]) -> None:
+    assert list(inspect.signature(function).parameters) == parameters  # type: ignore[arg-type]
+
+
+def test_errors_are_value_errors() -> None:
+    for name in ("FrameTooLargeError", "TotalConflictError", "UnsupportedModelError"):
+        assert issubclass(getattr(shafer, name), ValueError)
+
+
+def _python(code: str) -> str:
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("used", ["", "shafer.Evidence; shafer.least_commitment; shafer.belief"])
+def test_import_loads_nothing_heavy(used: str) -> None:
+    # scikit-learn loads pandas where it is installed, so it too waits until a model needs it.
+    heavy = "torch", "matplotlib", "numba", "pandas", "polars", "plotly", "sklearn"
+    loaded = _python(
+        f"import sys, shafer; {used}\nprint([name for name in {heavy} if name in sys.modules])"
+    )
+    assert loaded == "[]\n"
+
+
+def test_import_is_no_slower_than_scikit_learns() -> None:
+    clock = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+    for module in ("shafer", "sklearn.linear_model"):
+        _python(clock.format(module))  # warm the disk for both
+    ours = min(float(_python(clock.format("shafer"))) for _ in range(3))
+    theirs = min(float(_python(clock.format("sklearn.linear_model"))) for _ in range(3))
+    assert ours <= theirs
+
+
+def test_layers_hold() -> None:
+    command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
