@@ -31,11 +31,6 @@ def _take(x: Array, positions: Positions, axis: int) -> Array:
 class WeightSource(ABC):
     """Weights of evidence w_gk of shape (..., G, K), given on demand."""
 
-    @property
-    @abstractmethod
-    def shape(self) -> tuple[int, ...]:
-        """The shape (..., G, K) the weights have in full."""
-
     @abstractmethod
     def pooled(self) -> Pooled:
         """Sum the positive and the negative parts over the components."""
@@ -71,10 +66,6 @@ class DenseWeights(WeightSource):
 
     weights: Array
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return tuple(self.weights.shape)
-
     def pooled(self) -> Pooled:
         return kernels.pool(self.weights)
 
@@ -106,10 +97,6 @@ class LinearWeights(WeightSource):
     centred: Array  # (n, J): φ − μ
     beta: Array  # (J, K)
     offset: Array  # (K,): b / J
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (*self.centred.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
         return kernels.pool_linear(self.centred, self.beta, self.offset)
@@ -145,10 +132,6 @@ class SparseWeights(WeightSource):
     features: Array  # scipy CSR array, (n, J)
     beta: FloatArray  # (J, K)
     alpha: FloatArray  # (J, K)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (*self.features.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
         return kernels.pool_linear_sparse(self.features, self.beta, self.alpha)
