@@ -81,7 +81,8 @@ class LinearPool:
         rows = sparse.csr_array(features, copy=True)
         rows.sum_duplicates()
         check_finite(rows.data, "features")
-        return SparseWeights(rows, to_numpy(self.beta), to_numpy(self.alpha))
+        parts = (to_numpy(array) for array in (self.means, self.beta, self.offset))
+        return SparseWeights(rows, *parts)
 
 
 def least_commitment(

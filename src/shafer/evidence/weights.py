@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -127,32 +127,39 @@ class LinearWeights(WeightSource):
 
 @dataclass(frozen=True)
 class SparseWeights(WeightSource):
-    """A linear head on sparse features: w_jk = β_jk φ_j + α_jk, never made dense by itself."""
+    """A linear head on sparse features, never made dense by itself."""
 
     features: Array  # scipy CSR array, (n, J)
+    centre: FloatArray  # (J,): μ
     beta: FloatArray  # (J, K)
-    alpha: FloatArray  # (J, K)
+    offset: FloatArray  # (K,): b / J
 
     def pooled(self) -> Pooled:
-        return kernels.pool_linear_sparse(self.features, self.beta, self.alpha)
+        return kernels.pool_linear_sparse(self.features, self.centre, self.beta, self.offset)
 
     def dense(self) -> Array:
-        return self.features.toarray()[:, :, None] * self.beta + self.alpha
+        centred = self.features.toarray() - self.centre
+        return kernels.linear_weights(centred, self.beta, self.offset)
 
     def rows(self, positions: Positions) -> SparseWeights:
-        return SparseWeights(self.features[positions], self.beta, self.alpha)
+        return replace(self, features=self.features[positions])
 
     def keep(self, components: Positions) -> SparseWeights:
         chosen = np.asarray(components, dtype=np.intp)
-        return SparseWeights(self.features[:, chosen], self.beta[chosen], self.alpha[chosen])
+        return SparseWeights(
+            self.features[:, chosen], self.centre[chosen], self.beta[chosen], self.offset
+        )
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
-        parts = [self.keep(group) for group in groups]
-        sums = [part.features @ part.beta + part.alpha.sum(axis=0) for part in parts]
+        parts = [(len(group), self.keep(group)) for group in groups]
+        sums = [
+            part.features @ part.beta - part.centre @ part.beta + size * self.offset
+            for size, part in parts
+        ]
         return DenseWeights(np.stack(sums, axis=1))
 
     def scaled(self, factor: float) -> SparseWeights:
-        return SparseWeights(self.features, self.beta * factor, self.alpha * factor)
+        return replace(self, beta=self.beta * factor, offset=self.offset * factor)
 
     def arrays(self) -> dict[str, Array]:
         stored = sparse.csr_array(self.features)
@@ -161,6 +168,7 @@ class SparseWeights(WeightSource):
             "indices": stored.indices,
             "indptr": stored.indptr,
             "shape": np.asarray(stored.shape),
+            "centre": self.centre,
             "beta": self.beta,
-            "alpha": self.alpha,
+            "offset": self.offset,
         }
