@@ -62,7 +62,9 @@ def load_heart(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
         try:
             import pandas as pd
         except ImportError:
-            raise ImportError("load_heart(as_frame=True) needs pandas: pip install pandas") from None
+            raise ImportError(
+                "load_heart(as_frame=True) needs pandas: pip install pandas"
+            ) from None
 
         bunch.frame = pd.DataFrame(table, columns=header).astype({header[-1]: np.int64})
         bunch.data, bunch.target = bunch.frame[header[:-1]], bunch.frame[header[-1]]
