@@ -168,6 +168,21 @@ def test_unsupported_models(wine: tuple[Any, Any]) -> None:
         shafer.Explainer(LogisticRegression(), X)
 
 
+def test_subclasses_with_ideas_of_their_own(wine: tuple[Any, Any]) -> None:
+    class Tempered(LogisticRegression):
+        def decision_function(self, X: Any) -> Any:
+            return super().decision_function(X) / 3
+
+    class Renamed(LogisticRegression):
+        pass
+
+    X, y = wine
+    with pytest.raises(shafer.UnsupportedModelError, match="Tempered overrides decision_function"):
+        shafer.Explainer(Tempered().fit(X, y), X)
+    model = Renamed().fit(X, y)
+    assert_allclose(shafer.Explainer(model, X)(X).probability, model.predict_proba(X), rtol=1e-9)
+
+
 def test_parameters_of_older_scikit_learn() -> None:
     # multi_class is gone since 1.8; what it meant still decides how to read an older model.
     ovr = SimpleNamespace(classes_=np.arange(3), multi_class="ovr", solver="lbfgs")

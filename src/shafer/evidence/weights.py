@@ -31,6 +31,11 @@ def _take(x: Array, positions: Positions, axis: int) -> Array:
 class WeightSource(ABC):
     """Weights of evidence w_gk of shape (..., G, K), given on demand."""
 
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape (..., G, K) the weights have in full."""
+
     @abstractmethod
     def pooled(self) -> Pooled:
         """Sum the positive and the negative parts over the components."""
@@ -60,11 +65,15 @@ class WeightSource(ABC):
         """Return the arrays that make up the source, by the names of its fields."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DenseWeights(WeightSource):
     """Weights held in full, (..., G, K)."""
 
     weights: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.weights.shape)
 
     def pooled(self) -> Pooled:
         return kernels.pool(self.weights)
@@ -80,8 +89,10 @@ class DenseWeights(WeightSource):
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
         xp = array_namespace(self.weights)
-        sums = [xp.sum(_take(self.weights, group, -2), axis=-2) for group in groups]
-        return DenseWeights(xp.stack(sums, axis=-2))
+        sums = [
+            xp.sum(_take(self.weights, group, -2), axis=-2, dtype=xp.float64) for group in groups
+        ]
+        return DenseWeights(xp.astype(xp.stack(sums, axis=-2), self.weights.dtype, copy=False))
 
     def scaled(self, factor: float) -> DenseWeights:
         return DenseWeights(self.weights * factor)
@@ -90,13 +101,17 @@ class DenseWeights(WeightSource):
         return {"weights": self.weights}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearWeights(WeightSource):
     """A linear head on dense features: w_jk = β_jk (φ_j − μ_j) + b_k / J."""
 
     centred: Array  # (n, J): φ − μ
     beta: Array  # (J, K)
     offset: Array  # (K,): b / J
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.centred.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
         return kernels.pool_linear(self.centred, self.beta, self.offset)
@@ -114,9 +129,12 @@ class LinearWeights(WeightSource):
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
         xp = array_namespace(self.centred)
-        parts = [(len(group), self.keep(group)) for group in groups]
-        sums = [part.centred @ part.beta + size * self.offset for size, part in parts]
-        return DenseWeights(xp.stack(sums, axis=1))
+        wide = LinearWeights(
+            *(xp.astype(a, xp.float64, copy=False) for a in self.arrays().values())
+        )
+        parts = [(len(group), wide.keep(group)) for group in groups]
+        sums = [part.centred @ part.beta + size * wide.offset for size, part in parts]
+        return DenseWeights(xp.astype(xp.stack(sums, axis=1), self.centred.dtype, copy=False))
 
     def scaled(self, factor: float) -> LinearWeights:
         return LinearWeights(self.centred, self.beta * factor, self.offset * factor)
@@ -125,7 +143,7 @@ class LinearWeights(WeightSource):
         return {"centred": self.centred, "beta": self.beta, "offset": self.offset}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparseWeights(WeightSource):
     """A linear head on sparse features, never made dense by itself."""
 
@@ -133,6 +151,10 @@ class SparseWeights(WeightSource):
     centre: FloatArray  # (J,): μ
     beta: FloatArray  # (J, K)
     offset: FloatArray  # (K,): b / J
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.features.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
         return kernels.pool_linear_sparse(self.features, self.centre, self.beta, self.offset)

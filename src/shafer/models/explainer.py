@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._typing import Array
-from shafer._validation import float_array
+from shafer._validation import float_array, frame_columns
 from shafer.evidence import Evidence, LinearPool, least_commitment
 from shafer.models.families import adapt
-from shafer.models.heads import column_names
 
 
 @final
@@ -63,7 +62,7 @@ class Explainer:
     ) -> None:
         self._adapted = adapt(model)
         head = self._adapted.head
-        known = [names, head.names, column_names(background)]
+        known = [names, head.names, frame_columns(background)]
         self.pool: LinearPool = least_commitment(
             head.coef,
             head.intercept,
