@@ -18,14 +18,12 @@ import numpy as np
 from shafer._typing import Array, FloatArray
 from shafer.kernels import forms
 from shafer.kernels.forms import Forms
-from shafer.kernels.pooling import Pooled
+from shafer.kernels.pooling import Pooled, one_sided
 
 # Sums may be reassociated (so that they vectorise) and fused; NaN and infinity stay as they are.
 _FAST: Any = {"reassoc", "contract", "nsz"}
 _CHUNK = 2**16  # features of the rows that share one pass over the coefficients (512 KB)
 _TILE = 1024  # features summed in the input's precision before they go to the double total
-# Where the smaller side is below this part of the whole, the half-difference is not good enough.
-_ONE_SIDED = 1e-3
 
 
 @numba.njit(fastmath=_FAST, cache=True)
@@ -90,13 +88,13 @@ def _absolute_sums(centred, beta, offset, total):
 
 
 @numba.njit(parallel=True, cache=True)
-def _split(absolute, logits, centred, beta, offset, positive, negative):
+def _split(absolute, logits, centred, beta, offset, small, positive, negative):
     """Halve Σ|w| ± z; where one side is small beside the other, sum the two sides afresh."""
     n, n_features = centred.shape
     for i in numba.prange(n):
         for k in range(beta.shape[0]):
             size, z = absolute[i, k], logits[i, k]
-            if size - abs(z) > _ONE_SIDED * size:
+            if size - abs(z) > small * size:
                 positive[i, k] = 0.5 * (size + z)
                 negative[i, k] = 0.5 * (size - z)
                 continue
@@ -121,7 +119,8 @@ def pool_linear(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> Po
     logits = (rows @ beta).astype(np.float64, copy=False)
     logits += rows.shape[1] * share.astype(np.float64)
     positive, negative = np.empty_like(logits), np.empty_like(logits)
-    _split(absolute, logits, rows, coefficients, share, positive, negative)
+    small = one_sided(np.finfo(dtype).bits)
+    _split(absolute, logits, rows, coefficients, share, small, positive, negative)
     return Pooled(*(a.astype(dtype, copy=False) for a in (logits, positive, negative)))
 
 
