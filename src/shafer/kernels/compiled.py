@@ -23,6 +23,7 @@ from shafer.kernels.pooling import Pooled, one_sided
 # Sums may be reassociated (so that they vectorise) and fused; NaN and infinity stay as they are.
 _FAST: Any = {"reassoc", "contract", "nsz"}
 _CHUNK = 2**16  # features of the rows that share one pass over the coefficients (512 KB)
+_ROWS = 64  # rows that share scratch space
 _TILE = 1024  # features summed in the input's precision before they go to the double total
 
 
@@ -107,21 +108,55 @@ def _split(absolute, logits, centred, beta, offset, small, positive, negative):
             logits[i, k] = up - down
 
 
+@numba.njit(fastmath=_FAST, cache=True)
+def _two_sides(row, beta, offset):
+    up = down = row[0] - row[0]
+    for j in range(row.shape[0]):
+        w = beta[j] * row[j] + offset
+        up += max(w, 0)
+        down += max(-w, 0)
+    return up, down
+
+
+@numba.njit(parallel=True, cache=True)
+def _direct(centred, beta, offset, opposite, logits, positive, negative):
+    """Sum the two sides as they are: for few classes that is as fast as anything.
+
+    Of two opposite classes one is enough: what is for it is against the other.
+    """
+    n, n_features = centred.shape
+    for i in numba.prange(n):
+        for k in range(1 if opposite else beta.shape[0]):
+            up, down = 0.0, 0.0
+            for start in range(0, n_features, _TILE):
+                tile = slice(start, min(n_features, start + _TILE))
+                more_up, more_down = _two_sides(centred[i, tile], beta[k, tile], offset[k])
+                up, down = up + more_up, down + more_down
+            positive[i, k], negative[i, k] = up, down
+            logits[i, k] = up - down
+        if opposite:
+            positive[i, 1], negative[i, 1] = negative[i, 0], positive[i, 0]
+            logits[i, 1] = -logits[i, 0]
+
+
 def pool_linear(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> Pooled:
     """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
-    n, n_classes = centred.shape[0], beta.shape[1]
-    dtype = centred.dtype
+    dtype, shape = centred.dtype, (centred.shape[0], beta.shape[1])
     rows = np.ascontiguousarray(centred)
     coefficients = np.ascontiguousarray(beta.T, dtype=dtype)
     share = np.ascontiguousarray(offset, dtype=dtype)
-    absolute = np.zeros((n, n_classes))
+    positive, negative = np.empty(shape, dtype=dtype), np.empty(shape, dtype=dtype)
+    if shape[1] < 4:
+        logits = np.empty(shape, dtype=dtype)
+        opposite = shape[1] == 2 and not (beta.sum(axis=1).any() or offset.sum())
+        _direct(rows, coefficients, share, opposite, logits, positive, negative)
+        return Pooled(logits, positive, negative)
+    absolute = np.zeros(shape)
     _absolute_sums(rows, coefficients, share, absolute)
-    logits = (rows @ beta).astype(np.float64, copy=False)
-    logits += rows.shape[1] * share.astype(np.float64)
-    positive, negative = np.empty_like(logits), np.empty_like(logits)
+    logits = rows @ coefficients.T + dtype.type(rows.shape[1]) * share
     small = one_sided(np.finfo(dtype).bits)
     _split(absolute, logits, rows, coefficients, share, small, positive, negative)
-    return Pooled(*(a.astype(dtype, copy=False) for a in (logits, positive, negative)))
+    return Pooled(logits, positive, negative)
 
 
 @numba.njit(cache=True)
@@ -134,6 +169,82 @@ def _chances(weight):
     return 1.0 - fires, fires
 
 
+@numba.njit(cache=True)
+def _opposite_classes(i, one, w_for, w_against, probability, plausibility, belief, scalars):
+    """Compute the closed forms of two opposite classes, of which ``one`` has the larger logit.
+
+    With a = e^{−W⁺} of the larger, b of the smaller and r = a / b, everything is over 1 + r − a.
+    """
+    two = 1 - one
+    larger, smaller = w_for[i, one] + w_against[i, two], w_for[i, two] + w_against[i, one]
+    a, not_a = _chances(larger)
+    _, not_b = _chances(smaller)
+    r = np.exp(smaller - larger)
+    d = 1.0 + (r - a)
+    probability[i, one], probability[i, two] = 1.0 / (1.0 + r), r / (1.0 + r)
+    plausibility[i, one], plausibility[i, two] = min(1.0, 1.0 / d), min(1.0, r / d)
+    belief[i, one] = min(plausibility[i, one], not_a / d)
+    belief[i, two] = min(plausibility[i, two], not_b * r / d)
+    kappa = not_a * not_b
+    scalars[0, i] = min(1.0, a / d)
+    scalars[1, i] = kappa
+    scalars[2, i] = -np.log1p(-kappa) if kappa < 0.5 else max(0.0, smaller - np.log(d))
+
+
+@numba.njit(cache=True)
+def _one_row(
+    i, logits, w_for, w_against, probability, plausibility, belief, scalars, hard, scratch
+):
+    n_classes = logits.shape[1]
+    if n_classes == 2 and w_for[i, 0] == w_against[i, 1] and w_for[i, 1] == w_against[i, 0]:
+        hard[i] = False
+        one = 0 if w_for[i, 0] >= w_for[i, 1] else 1
+        _opposite_classes(i, one, w_for, w_against, probability, plausibility, belief, scalars)
+        return
+    odds, denied_before, fires, denied = scratch
+    shift = logits[i, 0]
+    for k in range(1, n_classes):
+        shift = max(shift, logits[i, k])
+    total_for = total_against = sum_odds = sum_s = open_sum = 0.0
+    product = none = 1.0
+    one = two = contradicted = 0.0
+    for k in range(n_classes):
+        silent, fires[k] = _chances(w_for[i, k])
+        u, denied[k] = _chances(w_against[i, k])
+        odds[k] = np.exp(logits[i, k] - shift)
+        sum_odds += odds[k]
+        sum_s += odds[k] * fires[k]
+        open_sum += u * product  # 1 − P, class by class
+        denied_before[k] = product
+        product *= denied[k]
+        two += one * fires[k]
+        one = one * silent + none * fires[k]
+        contradicted = contradicted * silent + none * fires[k] * denied[k]
+        none *= silent
+        total_for += w_for[i, k]
+        total_against += w_against[i, k]
+    d = sum_s + open_sum * np.exp(-shift) if shift > -30.0 else 0.0
+    hard[i] = not d > 1e-200
+    if hard[i]:
+        return
+    after = 1.0
+    for k in range(n_classes - 1, -1, -1):
+        pl = min(1.0, odds[k] / d)
+        # fires and silent add up to one, so the ratio is at most one.
+        ratio = fires[k] + (1.0 - fires[k]) * denied_before[k] * after
+        plausibility[i, k] = pl
+        belief[i, k] = pl * min(1.0, ratio)
+        probability[i, k] = odds[k] / sum_odds
+        after *= denied[k]
+    kappa = min(1.0, two + contradicted + none * product)
+    scalars[0, i] = min(1.0, np.exp(-total_against - shift) / d)
+    scalars[1, i] = kappa
+    if kappa < 0.5:
+        scalars[2, i] = -np.log1p(-kappa)
+    else:
+        scalars[2, i] = max(0.0, total_for - shift - np.log(d))
+
+
 @numba.njit(parallel=True, cache=True)
 def _row_forms(logits, w_for, w_against, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of each row without logarithms, where nothing can underflow.
@@ -142,51 +253,21 @@ def _row_forms(logits, w_for, w_against, probability, plausibility, belief, scal
     the range of the numbers is at stake. Rows out of range are marked ``hard``.
     """
     n, n_classes = logits.shape
-    for i in numba.prange(n):
-        shift = logits[i, 0]
-        for k in range(1, n_classes):
-            shift = max(shift, logits[i, k])
-        odds = np.empty(n_classes)
-        denied_before = np.empty(n_classes)
-        fires, denied = np.empty(n_classes), np.empty(n_classes)
-        total_for = total_against = sum_odds = sum_s = open_sum = 0.0
-        product = none = 1.0
-        one = two = contradicted = 0.0
-        for k in range(n_classes):
-            silent, fires[k] = _chances(w_for[i, k])
-            u, denied[k] = _chances(w_against[i, k])
-            odds[k] = np.exp(logits[i, k] - shift)
-            sum_odds += odds[k]
-            sum_s += odds[k] * fires[k]
-            open_sum += u * product  # 1 − P, class by class
-            denied_before[k] = product
-            product *= denied[k]
-            two += one * fires[k]
-            one = one * silent + none * fires[k]
-            contradicted = contradicted * silent + none * fires[k] * denied[k]
-            none *= silent
-            total_for += w_for[i, k]
-            total_against += w_against[i, k]
-        d = sum_s + open_sum * np.exp(-shift) if shift > -30.0 else 0.0
-        hard[i] = not d > 1e-200
-        if hard[i]:
-            continue
-        after = 1.0
-        for k in range(n_classes - 1, -1, -1):
-            pl = min(1.0, odds[k] / d)
-            # fires and silent add up to one, so the ratio is at most one.
-            ratio = fires[k] + (1.0 - fires[k]) * denied_before[k] * after
-            plausibility[i, k] = pl
-            belief[i, k] = pl * min(1.0, ratio)
-            probability[i, k] = odds[k] / sum_odds
-            after *= denied[k]
-        kappa = min(1.0, two + contradicted + none * product)
-        scalars[0, i] = min(1.0, np.exp(-total_against - shift) / d)
-        scalars[1, i] = kappa
-        if kappa < 0.5:
-            scalars[2, i] = -np.log1p(-kappa)
-        else:
-            scalars[2, i] = max(0.0, total_for - shift - np.log(d))
+    for chunk in numba.prange((n + _ROWS - 1) // _ROWS):
+        scratch = np.empty((4, n_classes))
+        for i in range(chunk * _ROWS, min(n, (chunk + 1) * _ROWS)):
+            _one_row(
+                i,
+                logits,
+                w_for,
+                w_against,
+                probability,
+                plausibility,
+                belief,
+                scalars,
+                hard,
+                scratch,
+            )
 
 
 def closed_forms(pooled: Pooled) -> Forms:
