@@ -198,8 +198,8 @@ def _one_row(
     n_classes = logits.shape[1]
     if n_classes == 2 and w_for[i, 0] == w_against[i, 1] and w_for[i, 1] == w_against[i, 0]:
         hard[i] = False
-        one = 0 if w_for[i, 0] >= w_for[i, 1] else 1
-        _opposite_classes(i, one, w_for, w_against, probability, plausibility, belief, scalars)
+        larger = 0 if w_for[i, 0] >= w_for[i, 1] else 1
+        _opposite_classes(i, larger, w_for, w_against, probability, plausibility, belief, scalars)
         return
     odds, denied_before, fires, denied = scratch
     shift = logits[i, 0]
