@@ -1,12 +1,10 @@
-"""What a family file makes of a model: a linear head, and how its features come about."""
+"""Models given by hand: a linear head as arrays, or a function that returns contributions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
-
-import narwhals as nw
 
 from shafer._typing import Array
 
@@ -34,23 +32,32 @@ class LinearHead:
 
 @final
 @dataclass(frozen=True, eq=False)
-class AdaptedModel:
-    """A model as components: its head, and the function from the user's X to features φ(X).
+class Contributions:
+    """A model given as a function: logits are ``function(X).sum(axis=1) + intercept``.
 
-    ``features`` checks X as the model itself would, and must be picklable.
+    Parameters
+    ----------
+    function : callable
+        From rows X to the contributions of each component to each logit, (n, G, K); or (n, G) to
+        the log-odds of a binary model. It is called on a few rows at a time.
+    intercept : array of shape (K,), or a number for a binary model, optional
+        What the logits hold besides the contributions; zero by default.
+    classes : array of shape (K,), optional
+        Class labels; 0..K−1 by default.
+    names : sequence of G strings, optional
+        Names of the components; x0, x1, ... by default.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> squares = shafer.models.Contributions(lambda X: X**2, intercept=-1.0)
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> shafer.Explainer(squares, X)(X).probability.round(3)
+    array([[0.5  , 0.5  ],
+           [0.269, 0.731]])
     """
 
-    head: LinearHead
-    features: Callable[[Any], Array]
-
-
-def column_names(X: Any) -> list[str] | None:
-    """Return the column names of a data frame of any library, else None."""
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
-
-
-def numbers(X: Any) -> Any:
-    """Take a data frame's values; leave anything else as it is."""
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    return frame.to_numpy() if isinstance(frame, nw.DataFrame) else X
+    function: Callable[[Any], Array]
+    intercept: Array = None
+    classes: Any = None
+    names: Iterable[Any] | None = None
