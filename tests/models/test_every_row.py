@@ -73,6 +73,7 @@ def _platt(model: Any, method: str = "sigmoid") -> Any:
 
 
 FEATURE, VECTOR = {"components": "feature"}, {"components": "vector"}
+SMALL = {"max_rounds": 20, "outer_bags": 2}
 QUIET = {"verbose": 0, "allow_writing_files": False}
 ROWS = {
     "logistic": Row(LogisticRegression(), BOTH),
@@ -158,7 +159,8 @@ ROWS = {
         tolerance=1e-5,
     ),
     "catboost": Row(CatBoostClassifier(15, **QUIET), BOTH, tolerance=1e-5),
-    "ebm": Row(ExplainableBoostingClassifier(max_rounds=20, outer_bags=2, interactions=2), BOTH),
+    "ebm": Row(ExplainableBoostingClassifier(interactions=2, **SMALL), ("cancer",), 32),
+    "ebm-multiclass": Row(ExplainableBoostingClassifier(interactions=0, **SMALL), ("wine",), 13),
     "search": Row(GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=3), BOTH),
     "threshold": Row(TunedThresholdClassifierCV(LogisticRegression(), cv=3), ("cancer",)),
     "frozen": Row(

@@ -167,7 +167,7 @@ def test_nan_names_its_column_and_missing(wine: tuple[Any, Any]) -> None:
     with pytest.raises(ValueError, match=r"row 5, column 'column 2'; Logistic.*missing="):
         explainer(holed)
     head = shafer.LinearHead(np.ones((3, 13)), np.zeros(3))
-    for values in (holed, holed.to_numpy(), torch.asarray(holed.to_numpy())):
+    for values in (holed, holed.to_numpy(), torch.tensor(holed.to_numpy().copy())):
         with pytest.raises(ValueError, match=r"NaN, the first in row 5, .*missing="):
             shafer.Explainer(head, values)
     for model in (

@@ -67,8 +67,7 @@ def _tree_contributions(model: Any, X: Any) -> FloatArray:
     The constant it starts from stays with the first round, where it makes no difference: weights
     of evidence are relative to the background mean of each component.
     """
-    stages = np.stack(list(model.staged_decision_function(X)), axis=1)
-    steps = np.diff(stages, axis=1, prepend=0.0)  # (n, rounds, K) or (n, rounds, 1)
+    steps = _steps(model, X)
     if _starts_from_a_model(model):
         first = np.stack([tree.predict(X) for tree in model.estimators_[0]], axis=-1)
         first = first * model.learning_rate
@@ -76,6 +75,12 @@ def _tree_contributions(model: Any, X: Any) -> FloatArray:
             [steps[:, :1] - first[:, None], first[:, None], steps[:, 1:]], axis=1
         )
     return _one_log_odds(steps)
+
+
+def _steps(model: Any, X: Any) -> FloatArray:
+    """Return the difference each round makes, (n, rounds, K), or (n, rounds, 1) for two classes."""
+    stages = np.stack(list(model.staged_decision_function(X)), axis=1)
+    return np.diff(stages.reshape(*stages.shape[:2], -1), axis=1, prepend=0.0)
 
 
 def _one_log_odds(contributions: FloatArray) -> FloatArray:
@@ -102,8 +107,8 @@ def _path_contributions(
     model: Any, leaves_of: Callable[[Any], Any], tables: list[list[FloatArray]], X: Any
 ) -> FloatArray:
     """Add up the path contributions of all trees: (n, J, K), or (n, J) for two classes."""
-    leaves = np.asarray(leaves_of(X)).astype(np.intp)  # (n, rounds, K)
-    leaves = leaves.reshape(len(leaves), len(tables), -1)
+    leaves = np.asarray(leaves_of(X)).astype(np.intp)
+    leaves = leaves.reshape(len(leaves), len(tables), -1)  # (n, rounds, K)
     total = np.zeros((len(leaves), model.n_features_in_, leaves.shape[2]))
     for t, table in enumerate(tables):
         for k, paths in enumerate(table):
@@ -166,5 +171,4 @@ def _with_leaf_numbers(model: Any) -> Any:
 
 def _histogram_leaves(numbered: Any, X: Any) -> FloatArray:
     """Return the leaf of each row in each tree, (n, rounds, K)."""
-    stages = np.stack(list(numbered.staged_decision_function(X)), axis=1)
-    return np.rint(np.diff(stages, axis=1, prepend=0.0))
+    return np.rint(_steps(numbered, X))

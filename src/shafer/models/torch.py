@@ -174,7 +174,7 @@ def _on_device(model: nn.Module, X: Any) -> Tensor:
     parameter = next(model.parameters())
     if isinstance(X, Tensor):
         return X.to(parameter.device)
-    tensor = torch.as_tensor(np.asarray(numbers(X)))
+    tensor = torch.tensor(np.asarray(numbers(X)))
     dtype = parameter.dtype if tensor.is_floating_point() else tensor.dtype
     return tensor.to(parameter.device, dtype)
 
