@@ -57,6 +57,10 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Train the inner classifier and take the means; weights reach both."""
         inner = clone(self._inner())
         self.estimator_ = inner.fit(X, y, **_fit_weights(inner, sample_weight))
+        if len(self.estimator_.classes_) < 2:
+            raise ValueError(
+                f"Evidence needs at least two classes; y has one class, {self.estimator_.classes_}."
+            )
         self.explainer_ = Explainer(self.estimator_, X, self.groups, sample_weight=sample_weight)
         self.classes_ = self.estimator_.classes_
         for known in ("n_features_in_", "feature_names_in_"):  # text has neither

@@ -70,20 +70,27 @@ def _first_nan(values: Any) -> list[tuple[int, int]]:
 
 def n_rows(X: Any) -> int:
     """Count the rows of an array, a frame, a sparse matrix, a list, or a mapping of them."""
+    if hasattr(X, "shape"):  # before all else: one kind of sparse matrix is a mapping as well
+        return int(X.shape[0])
     if isinstance(X, Mapping):
         return n_rows(next(iter(X.values())))
-    if isinstance(X, tuple):
-        return n_rows(X[0])
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+    return n_rows(X[0]) if isinstance(X, tuple) else len(_rows(X))
 
 
 def take_rows(X: Any, rows: slice) -> Any:
     """Take consecutive rows of the same; tuples and mappings hold one array for each input."""
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
     if isinstance(X, Mapping):
         return {name: take_rows(part, rows) for name, part in X.items()}
     if isinstance(X, tuple):
         return tuple(take_rows(part, rows) for part in X)
-    if sparse.issparse(X):
-        return X.tocsr()[rows]
     native = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
-    return native[rows].to_native() if isinstance(native, nw.DataFrame | nw.Series) else X[rows]
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows].to_native()
+    return _rows(X)[rows]
+
+
+def _rows(X: Any) -> Any:
+    """Give what can only become an array, as scikit-learn accepts, the form of one."""
+    return X if hasattr(X, "__getitem__") and hasattr(X, "__len__") else np.asarray(X)

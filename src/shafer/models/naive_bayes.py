@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.preprocessing import binarize
 from sklearn.utils.validation import check_is_fitted
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer.models.adapted import AdaptedModel, AdditiveModel, LinearModel
 from shafer.models.heads import Contributions, LinearHead
@@ -32,6 +33,12 @@ def _names(model: Any) -> Any:
 
 
 def _gaussian(model: Any) -> AdditiveModel:
+    never = model.classes_[model.class_prior_ == 0.0].tolist()
+    if never:
+        raise UnsupportedModelError(
+            f"GaussianNB gives the class(es) {never} a prior of 0, which is infinite evidence "
+            "against them. Train it without them, or with other priors."
+        )
     function = partial(_gaussian_contributions, model)
     return AdditiveModel(
         Contributions(function, np.log(model.class_prior_), model.classes_, _names(model))
