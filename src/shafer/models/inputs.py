@@ -74,7 +74,7 @@ def n_rows(X: Any) -> int:
         return int(X.shape[0])
     if isinstance(X, Mapping):
         return n_rows(next(iter(X.values())))
-    return n_rows(X[0]) if isinstance(X, tuple) else len(_rows(X))
+    return n_rows(X[0]) if _several(X) else len(_rows(X))
 
 
 def take_rows(X: Any, rows: slice) -> Any:
@@ -83,12 +83,17 @@ def take_rows(X: Any, rows: slice) -> Any:
         return X.tocsr()[rows]
     if isinstance(X, Mapping):
         return {name: take_rows(part, rows) for name, part in X.items()}
-    if isinstance(X, tuple):
+    if _several(X):
         return tuple(take_rows(part, rows) for part in X)
     native = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
     if isinstance(native, nw.DataFrame | nw.Series):
         return native[rows].to_native()
     return _rows(X)[rows]
+
+
+def _several(X: Any) -> bool:
+    """Tell a tuple of inputs, each with all rows, from a tuple of rows."""
+    return isinstance(X, tuple) and hasattr(X[0], "shape")
 
 
 def _rows(X: Any) -> Any:
