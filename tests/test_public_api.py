@@ -76,6 +76,7 @@ def test_evidence_names() -> None:
         "masses",
         "n_classes",
         "n_components",
+        "parts",
         "pignistic",
         "plausibility",
         "plausibility_of",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, cast
 
 import array_api_compat
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,16 +22,25 @@ def to_numpy(x: Array) -> NDArray[Any]:
     return np.asarray(x)
 
 
+def frozen(array: Array) -> Array:
+    """Guard a result against being written to, where the library can."""
+    if isinstance(array, np.ndarray):
+        array.flags.writeable = False
+    return array
+
+
 def float_array(value: Any, name: str, *, ndim: Sequence[int] | None = None) -> Array:
     """Return a real floating array of the caller's library; anything else becomes NumPy.
 
-    Integers and booleans become float64, half precision float32.
+    Integers and booleans become float64, half precision float32; data frames lose their names.
 
     Raises
     ------
     ValueError
         If the values are not real numbers, are not all finite, or the rank is not in ``ndim``.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise ValueError(f"{name} must not be a masked array; fill it first, with .filled(value).")
     array = value if array_api_compat.is_array_api_obj(value) else _as_numpy(value, name)
     xp = array_api_compat.array_namespace(array)
     if array_api_compat.is_numpy_array(array) and array.dtype == object:
@@ -52,8 +62,9 @@ def float_array(value: Any, name: str, *, ndim: Sequence[int] | None = None) -> 
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if value is None:
         raise ValueError(f"{name} must be an array of real numbers; got None.")
+    frame = nw.from_native(value, pass_through=True, eager_only=True)
     try:
-        array = np.asarray(value)
+        array = frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(value)
         return array.astype(np.float64) if array.dtype == object else array
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -75,6 +86,23 @@ def check_finite(array: Array, name: str) -> None:
     )
 
 
+def frame_columns(value: Any) -> tuple[str, ...] | None:
+    """Return the column names of a data frame of any library, else None."""
+    frame = nw.from_native(value, pass_through=True, eager_only=True)
+    return tuple(frame.columns) if isinstance(frame, nw.DataFrame) else None
+
+
+def check_overflow(array: Array, what: str) -> None:
+    """Refuse what finite input has made too large for its precision, sums of it included."""
+    xp = array_api_compat.array_namespace(array)
+    limit = xp.finfo(array.dtype).max / (4 * max(1, array.shape[-1]))
+    if not bool(xp.all(xp.abs(array) < limit)):
+        raise ValueError(
+            f"The {what} overflow {array.dtype}: coefficients and features are too large together. "
+            "Scale the features, or use float64."
+        )
+
+
 def same_library(arrays: dict[str, Array]) -> Any:
     """Return the namespace all arrays belong to, or say which ones differ."""
     try:
@@ -88,14 +116,13 @@ def class_labels(classes: Any, n_classes: int) -> NDArray[Any]:
     """Return K distinct labels as a 1-d array; 0..K−1 when none are given."""
     if n_classes < 2:
         raise ValueError(f"Evidence needs at least 2 classes; got {n_classes}.")
-    if classes is None:
-        return np.arange(n_classes)
-    labels = _label_array(classes)
+    labels = np.arange(n_classes) if classes is None else _label_array(classes).copy()
     if labels.shape != (n_classes,):
         raise ValueError(f"classes must hold {n_classes} labels; got shape {labels.shape}.")
+    if any(label != label for label in labels.tolist()):
+        raise ValueError(f"classes must not hold NaN; got {_shortened(labels.tolist())}.")
     if len(set(labels.tolist())) != n_classes:
-        raise ValueError(f"classes must be distinct; got {labels.tolist()}.")
-    labels = labels.copy()
+        raise ValueError(f"classes must be distinct; got {_shortened(labels.tolist())}.")
     labels.flags.writeable = False
     return labels
 
@@ -103,10 +130,14 @@ def class_labels(classes: Any, n_classes: int) -> NDArray[Any]:
 def _label_array(classes: Any) -> NDArray[Any]:
     if array_api_compat.is_array_api_obj(classes):
         return to_numpy(classes)
-    labels = list(classes)
+    if is_one_label(classes):
+        raise ValueError(f"classes must be a sequence of labels; got {classes!r}.")
+    labels = [_plain(label) for label in classes]
     # NumPy would turn a mix of numbers and strings into strings, and tuples into a second axis.
     if len({type(label) for label in labels}) == 1 and not isinstance(labels[0], tuple):
-        return np.asarray(labels)
+        array = np.asarray(labels)
+        if array.tolist() == labels:  # not so for integers past 64 bits
+            return array
     array = np.empty(len(labels), dtype=object)
     array[:] = labels
     return array
@@ -116,6 +147,8 @@ def component_names(names: Iterable[Any] | None, n_components: int) -> tuple[str
     """Return G distinct names; x0..x{G−1} when none are given."""
     if names is None:
         return tuple(f"x{g}" for g in range(n_components))
+    if is_one_label(names):
+        raise ValueError(f"names must be a sequence of names; got {names!r}.")
     result = tuple(str(name) for name in names)
     if len(result) != n_components:
         raise ValueError(f"names must hold {n_components} names; got {len(result)}.")
@@ -133,12 +166,38 @@ def is_one_label(value: Any) -> bool:
 def positions_of(subset: Label | Iterable[Label], classes: NDArray[Any]) -> list[int]:
     """Return the sorted positions of the labels in ``subset``, each once."""
     known = {label: k for k, label in enumerate(classes.tolist())}
-    try:
-        single = is_one_label(subset) or subset in known
-    except TypeError:  # an unhashable collection, such as a list or a set
-        single = False
-    labels = [subset] if single else list(cast("Iterable[Label]", subset))
-    unknown = [label for label in labels if label not in known]
+    if array_api_compat.is_array_api_obj(subset):
+        subset = to_numpy(subset).tolist()
+    single = is_one_label(subset) or (_hashable(subset) and subset in known)
+    labels = [_plain(label) for label in ([subset] if single else cast("Iterable[Any]", subset))]
+    unknown = [label for label in labels if not (_hashable(label) and label in known)]
+    if not unknown and _is_mask(labels, known):
+        unknown = labels  # a boolean mask would read as the labels 0 and 1
     if unknown:
-        raise ValueError(f"Unknown class label(s) {unknown}; the classes are {classes.tolist()}.")
+        raise ValueError(
+            f"Unknown class label(s) {_shortened(unknown)}; "
+            f"the classes are {_shortened(list(known))}."
+        )
     return sorted({known[label] for label in labels})
+
+
+def _plain(label: Any) -> Any:
+    """Take a NumPy scalar out of its type, as ``tolist`` does for the classes."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def _hashable(value: Any) -> bool:
+    return isinstance(value, Hashable) and not (
+        isinstance(value, tuple) and not all(map(_hashable, value))
+    )
+
+
+def _is_mask(labels: list[Any], known: dict[Any, int]) -> bool:
+    has_bool_classes = any(isinstance(label, bool) for label in known)
+    return not has_bool_classes and any(isinstance(label, bool) for label in labels)
+
+
+def _shortened(values: list[Any], most: int = 8) -> str:
+    shown = ", ".join(repr(value) for value in values[:most])
+    more = f" and {len(values) - most} more" if len(values) > most else ""
+    return f"[{shown}]{more}"

@@ -98,15 +98,11 @@ def test_shapes(ev: shafer.Evidence) -> None:
         ([5, 0, 5], [5, 0, 5]),
         (np.arange(N) % 2 == 1, [1, 3, 5]),
         (torch.arange(N) < 2, [0, 1]),
-        ([], []),
+        (slice(0), []),
     ],
 )
 def test_rows(ev: shafer.Evidence, rows: Any, kept: list[int]) -> None:
-    part = (
-        ev[np.array(rows, dtype=int) if rows == [] else rows]
-        if isinstance(rows, list)
-        else ev[rows]
-    )
+    part = ev[rows]
     assert len(part) == len(kept)
     for name in (*ABOUT_CLASSES, *ABOUT_INSTANCES, "weights"):
         assert_array_equal(to_numpy(getattr(part, name)), to_numpy(getattr(ev, name))[kept])
@@ -161,8 +157,13 @@ def test_one_group_has_no_conflict_within_a_class(ev: shafer.Evidence) -> None:
         ({"a": [slice(2)]}, "Unknown component slice"),
         ({"a": ["f0"], "b": [0]}, "component 'f0' is named more than once"),
         ({"a": []}, "group 'a' has no component"),
-        ({"f1": ["f0"]}, "must not take the name of a component"),
+        ({"f1": ["f0"]}, "distinct names, also from components outside them"),
         ({1: ["f0"], "1": ["f1"]}, "distinct names"),
+        ({"a": [True, False]}, "Unknown component True"),
+        (["f0", "f1"], r"sequence of groups, as in \[\[0, 1\], \[2\]\]; got 'f0'"),
+        ([0, 0, 1, 1, 1], "sequence of groups"),
+        ([["f0"], ["f0"]], "component 'f0' is named more than once"),
+        (None, "'one', a mapping or a sequence; got None"),
     ],
 )
 def test_bad_groups(ev: shafer.Evidence, groups: Any, message: str) -> None:
@@ -189,8 +190,8 @@ def test_tempered(ev: shafer.Evidence) -> None:
     assert_allclose(to_numpy(half.weights_for), to_numpy(ev.weights_for) / 2)
     assert np.all(to_numpy(half.ignorance) >= to_numpy(ev.ignorance))
     assert_allclose(to_numpy(ev.tempered(0).ignorance), 1.0)
-    for factor in (-1.0, np.nan, np.inf):
-        with pytest.raises(ValueError, match="factor must be finite and not negative"):
+    for factor in (-1.0, np.nan, np.inf, None, np.array([0.5])):
+        with pytest.raises(ValueError, match="factor must be a finite number"):
             ev.tempered(factor)
 
 
@@ -219,6 +220,28 @@ def test_labels_of_any_kind() -> None:
         assert_allclose(ev.mass_of([classes[0], classes[2]]), ev.masses()[:, 5])
     ev = shafer.Evidence.from_weights(weights, classes=np.array(["u", "v", "w"]))
     assert_array_equal(ev.belief_of(np.array(["v"])), ev.belief_of("v"))
+    numbered = shafer.Evidence.from_weights(weights)
+    assert_array_equal(numbered.mass_of(torch.tensor([1])), numbered.belief[:, 1])
+    assert_array_equal(numbered.mass_of(np.int64(1)), numbered.belief[:, 1])
+    days = np.array(["2020-01-01", "2020-01-02", "2020-01-03"], dtype="datetime64[D]")
+    dated = shafer.Evidence.from_weights(weights, classes=days)
+    assert_array_equal(dated.mass_of(days[2]), dated.belief[:, 2])
+    huge = shafer.Evidence.from_weights(weights, classes=[2**63, 1, 2])
+    assert_array_equal(huge.mass_of(2**63), huge.belief[:, 0])
+
+
+@pytest.mark.parametrize("subset", [[True, False, True], np.array([True, False, True]), [[0, 1]]])
+def test_masks_are_not_labels(subset: Any) -> None:
+    ev = shafer.Evidence.from_weights(np.ones((1, 1, 3)))
+    with pytest.raises(ValueError, match="Unknown class label"):
+        ev.mass_of(subset)
+
+
+def test_long_lists_of_labels_are_cut() -> None:
+    ev = shafer.Evidence.from_weights(np.ones((1, 1, 1000)))
+    with pytest.raises(ValueError, match="and 992 more") as caught:
+        ev.mass_of("x")
+    assert len(str(caught.value)) < 200
 
 
 def test_masses_past_the_limit() -> None:
@@ -247,8 +270,9 @@ def test_decisions(ev: shafer.Evidence) -> None:
         chosen = to_numpy(ev.decide(rule))
         assert_array_equal(chosen.sum(axis=1), 1)
         assert_array_equal(chosen.argmax(axis=1), to_numpy(score).argmax(axis=1))
-    with pytest.raises(ValueError, match="rule must be one of 'plausibility'.*got 'best'"):
-        ev.decide("best")
+    for rule in ("best", ["belief"], None):
+        with pytest.raises(ValueError, match="rule must be one of 'plausibility'.*got"):
+            ev.decide(rule)
 
 
 def test_repr(ev: shafer.Evidence) -> None:
@@ -262,4 +286,5 @@ def test_html_escapes_names(ev: shafer.Evidence) -> None:
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
     assert page.count("<tr>") == 6  # the header and five rows
-    assert "instances" in ev.components._repr_html_()
+    assert "7 instances × 5 components, each on its own" in ev.components._repr_html_()
+    assert "…" in shafer.Evidence.from_weights(np.zeros((1, 1, 99)))._repr_html_()

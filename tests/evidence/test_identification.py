@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
@@ -51,6 +53,71 @@ def test_equal_classes_are_vacuous_exactly() -> None:
     assert (pool([[5.0, -3e9]]).ignorance == 1.0).all()
 
 
+def test_the_pool_is_its_own() -> None:
+    means, coef = np.zeros(2), np.array([1.0, 2.0])
+    pool = shafer.least_commitment(coef, 0.0, means)
+    means[:] = coef[:] = 100.0
+    assert (pool.means == 0).all()
+    assert pool.beta[0, 1] == 0.5
+    for array in (pool.beta, pool.alpha, pool.means, pool.offset, pool.classes):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_precisions_meet_at_the_wider() -> None:
+    single = torch.ones(2, dtype=torch.float32)
+    pool = shafer.least_commitment(single, 0.0, torch.zeros(2, dtype=torch.float64))
+    assert pool.beta.dtype == torch.float64
+    narrow = shafer.least_commitment(single, 0.0)
+    assert narrow(torch.ones(1, 2, dtype=torch.float64)).belief.dtype == torch.float64
+    head = shafer.least_commitment(np.ones(2, np.float32), 0.0)
+    for dtype in (np.float32, np.float64, np.longdouble, np.int8):
+        X = np.ones((3, 2), dtype)
+        ev = head(sparse.csr_array(X)) if dtype != np.longdouble else head(X)
+        assert ev.belief.dtype == head(X).belief.dtype
+        assert ev.weights.dtype == ev.belief.dtype
+
+
+def test_sums_run_in_double_precision() -> None:
+    weights = np.full((1, 300_000, 2), 0.1, dtype=np.float32) * np.float32([1, -1])
+    ev = shafer.Evidence.from_weights(weights)
+    assert_allclose(ev.weights_for[0, 0], np.float64(np.float32(0.1)) * 300_000, rtol=1e-7)
+    assert_allclose(ev.grouped("one").weights[0, 0, 0], ev.weights_for[0, 0], rtol=1e-7)
+
+
+@pytest.mark.parametrize("library", [np.asarray, torch.asarray])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_overflow_is_an_error(library: Any, dtype: str) -> None:
+    big = np.finfo(dtype).max / 10
+    with pytest.raises(ValueError, match="overflow .*float.*Scale the features"):
+        shafer.least_commitment(library(np.array([big, 1], dtype)), 0.0)(
+            library(np.array([[big, 1]], dtype))
+        )
+    with pytest.raises(ValueError, match="overflow"):
+        shafer.Evidence.from_weights(library(np.full((1, 30, 2), big, dtype)))
+    with pytest.raises(ValueError, match="overflow"):
+        shafer.least_commitment(library(np.array([[big * 9, 1], [-big * 9, 1]], dtype)), [0.0, 1.0])
+    ev = shafer.Evidence.from_weights(library(np.ones((1, 1, 2), dtype)))
+    with pytest.raises(ValueError, match="overflow"):
+        ev.tempered(float(big) * 9)
+
+
+def test_masked_arrays_are_refused() -> None:
+    masked = np.ma.masked_array(np.ones((2, 2)), mask=np.eye(2))
+    with pytest.raises(ValueError, match="must not be a masked array"):
+        shafer.least_commitment(masked, np.ones(2))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_columns_must_be_in_order(make: Any) -> None:
+    pool = shafer.least_commitment([1.0, 2.0], 0.0, names=["a", "b"])
+    assert len(pool(make({"a": [1.0], "b": [2.0]}))) == 1
+    with pytest.raises(ValueError, match=r"columns \['a', 'b'\], in that order; got \['b', 'a'\]"):
+        pool(make({"b": [2.0], "a": [1.0]}))
+    unnamed = shafer.least_commitment([1.0, 2.0], 0.0)
+    assert len(unnamed(make({"b": [2.0], "a": [1.0]}))) == 1
+
+
 def test_kinds_of_input() -> None:
     lists = shafer.least_commitment([[1, 2], [0, 1], [3, -1]], [0, 1, 2], [0, 0])
     assert lists.beta.dtype == np.float64
@@ -75,6 +142,11 @@ def test_sparse_agrees_with_dense(monkeypatch: pytest.MonkeyPatch) -> None:
         assert_allclose(ev.belief, dense.belief, rtol=1e-9)
         assert_allclose(ev.conflict, dense.conflict, rtol=1e-9)
         assert_allclose(ev.weights, dense.weights, atol=1e-13)
+    # A matrix may name an entry twice; its value is the sum.
+    twice = sparse.csr_array(
+        (np.array([0.5, 0.25]), np.array([1, 1]), np.array([0, 2])), shape=(1, 30)
+    )
+    assert_allclose(pool(twice).belief, pool(twice.toarray()).belief, rtol=1e-9)
     monkeypatch.setattr("shafer.kernels.sparse._BLOCK", 7)
     assert_allclose(pool(sparse.csr_array(X)).weights_for, dense.weights_for, rtol=1e-9)
 
@@ -102,6 +174,10 @@ def test_sparse_agrees_with_dense(monkeypatch: pytest.MonkeyPatch) -> None:
         (dict(feature_means=[np.nan, 0]), "feature_means must be finite"),
         (dict(classes=["a", "b"]), r"classes must hold 3 labels; got shape \(2,\)"),
         (dict(classes=["a", "b", "a"]), "classes must be distinct"),
+        (dict(classes=5), "classes must be a sequence of labels; got 5"),
+        (dict(classes=[1.0, np.nan, 2.0]), "classes must not hold NaN"),
+        (dict(names=5), "names must be a sequence of names; got 5"),
+        (dict(names="ab"), "names must be a sequence of names; got 'ab'"),
         (dict(names=["a"]), "names must hold 2 names; got 1"),
         (dict(names=["a", "a"]), r"names must be distinct; given more than once: \['a'\]"),
         (dict(intercept=torch.ones(3)), "All arrays must come from one library; got coef: numpy"),
@@ -126,6 +202,7 @@ def test_wrong_heads(arguments: dict[str, Any], message: str) -> None:
         (sparse.csr_array(np.array([[np.nan, 0.0]])), "features must be finite"),
         (sparse.csr_array(np.array([[1j, 0.0]])), "features must hold real numbers"),
         (sparse.csr_array((0, 2)), "features must have at least one row"),
+        (sparse.coo_array(np.ones(2)), r"features must have 2 columns.*got shape \(2,\)"),
     ],
 )
 def test_wrong_features(features: Any, message: str) -> None:

@@ -45,7 +45,14 @@ def test_frame(pool: Any, X: Any, backend: str) -> None:
 def test_frame_of_components(pool: Any, X: Any) -> None:
     frame = nw.from_native(pool(X).components.to_frame("polars"), eager_only=True)
     assert frame.shape[0] == 6 * 4
-    assert frame["component"].to_list()[:5] == [0, 1, 2, 3, 0]
+    assert frame["component"].to_list()[:5] == ["w", "x", "y", "z", "w"]
+
+
+def test_labels_that_read_alike_keep_their_columns() -> None:
+    ev = shafer.Evidence.from_weights(np.ones((1, 1, 3)), classes=[1, "1", 2])
+    frame = nw.from_native(ev.to_frame("polars"), eager_only=True)
+    assert frame.shape == (1, 4 * 3 + 4)
+    assert "belief_'1'" in frame.columns
 
 
 def test_default_backend(pool: Any, X: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,6 +92,7 @@ def test_save_and_load(pool: Any, X: Any, tmp_path: Path, kind: str) -> None:
     assert again.component_names == ev.component_names
     assert_array_equal(again.classes, ev.classes)
     assert type(again.source) is type(ev.source)
+    assert again.parts == ev.parts
     for name in ("belief", "conflict", "weights"):
         assert_array_equal(getattr(again, name), getattr(ev, name))
 
@@ -105,8 +113,10 @@ def test_a_failed_save_leaves_nothing(tmp_path: Path) -> None:
         ev.save(tmp_path / "evidence.npz")
     good = shafer.Evidence.from_weights(np.ones((1, 1, 2)))
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(OSError, match="is a folder; a file name is needed"):
         good.save(tmp_path / "folder")
+    with pytest.raises(OSError, match="is a folder"):
+        good.save("")
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
 
 
@@ -119,8 +129,20 @@ def test_load_refuses_other_files(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", a=np.ones(3))
     np.savez(tmp_path / "pickle.npz", header=np.array([{}], dtype=object))
     for name in ("text", "array.npy", "other.npz", "pickle.npz"):
-        with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
+        with pytest.raises(ValueError, match="is not a file written by Evidence.save, or is"):
             shafer.Evidence.load(tmp_path / name)
+    shafer.Evidence.from_weights(np.ones((2, 3, 2))).save(tmp_path / "good")
+    good = (tmp_path / "good").read_bytes()
+    rng = np.random.default_rng(0)
+    for cut in rng.integers(0, len(good), 20):
+        (tmp_path / "cut").write_bytes(good[:cut])
+        with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
+            shafer.Evidence.load(tmp_path / "cut")
+    stored = dict(np.load(tmp_path / "good"))
+    for name, value in (("weights", stored["weights"] * np.nan), ("classes", np.arange(3))):
+        np.savez(tmp_path / "changed.npz", **{**stored, name: value})
+        with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
+            shafer.Evidence.load(tmp_path / "changed.npz")
     np.savez(tmp_path / "future.npz", header=np.array('{"format": "shafer-evidence-9"}'))
     with pytest.raises(ValueError, match="has format 'shafer-evidence-9'; this version reads"):
         shafer.Evidence.load(tmp_path / "future.npz")

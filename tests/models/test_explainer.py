@@ -182,6 +182,17 @@ def test_nan_names_its_column_and_missing(wine: tuple[Any, Any]) -> None:
         shafer.Explainer(LogisticRegression().fit(X, y), rows)
 
 
+def test_columns_of_a_head_keep_their_order(wine: tuple[Any, Any]) -> None:
+    X, _ = wine
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(13)])
+    head = shafer.LinearHead(np.ones((3, 13)), np.zeros(3))
+    for groups in (None, "one"):
+        explainer = shafer.Explainer(head, frame, groups)
+        assert len(explainer(frame.to_numpy())) == len(X)
+        with pytest.raises(ValueError, match="must have the columns"):
+            explainer(frame[frame.columns[::-1]])
+
+
 def test_classes_can_be_given(wine: tuple[Any, Any]) -> None:
     X, y = wine
     ev = shafer.Explainer(LogisticRegression().fit(X, y), X, classes=["a", "b", "c"])(X)
@@ -196,6 +207,21 @@ def test_options_belong_to_families(wine: tuple[Any, Any]) -> None:
             TypeError, match=r"\['layer'\] that L.* does not have; its options: none"
         ):
             shafer.Explainer(given, X, layer="last")
+
+
+def test_subclasses_with_ideas_of_their_own(wine: tuple[Any, Any]) -> None:
+    class Tempered(LogisticRegression):
+        def decision_function(self, X: Any) -> Any:
+            return super().decision_function(X) / 3
+
+    class Renamed(LogisticRegression):
+        pass
+
+    X, y = wine
+    with pytest.raises(shafer.UnsupportedModelError, match="Tempered overrides decision_function"):
+        shafer.Explainer(Tempered().fit(X, y), X)
+    model = Renamed().fit(X, y)
+    assert_allclose(shafer.Explainer(model, X)(X).probability, model.predict_proba(X), rtol=1e-9)
 
 
 def test_parameters_of_older_scikit_learn() -> None:

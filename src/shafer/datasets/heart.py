@@ -59,7 +59,12 @@ def load_heart(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
         DESCR=_DESCRIPTION,
     )
     if as_frame:
-        import pandas as pd
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError(
+                "load_heart(as_frame=True) needs pandas: pip install pandas"
+            ) from None
 
         bunch.frame = pd.DataFrame(table, columns=header).astype({header[-1]: np.int64})
         bunch.data, bunch.target = bunch.frame[header[:-1]], bunch.frame[header[-1]]

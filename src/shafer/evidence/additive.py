@@ -10,10 +10,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import class_labels, component_names, float_array, same_library
+from shafer._validation import (
+    check_overflow,
+    class_labels,
+    component_names,
+    float_array,
+    frozen,
+    same_library,
+)
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.identification import centred_over_classes, like
 from shafer.evidence.weights import DenseWeights
@@ -54,7 +62,12 @@ class AdditivePool:
                 f"contributions must have at least one row; got shape {tuple(given.shape)}."
             )
         xp = same_library({"contributions": given, "means": self.means})
-        weights = centred_over_classes(xp, given) - self.means + self.offset
+        precision = xp.result_type(given, self.means)
+        given, means, offset = (
+            xp.astype(array, precision, copy=False) for array in (given, self.means, self.offset)
+        )
+        with np.errstate(over="ignore", invalid="ignore"):  # checked once it is pooled
+            weights = centred_over_classes(xp, given) - means + offset
         return Evidence.from_source(DenseWeights(weights), self.classes, self.component_names)
 
 
@@ -104,8 +117,16 @@ def least_commitment_additive(
             f"got shape {tuple(constant.shape)}."
         )
     xp = same_library({"mean_contributions": means, "intercept": constant})
-    means = centred_over_classes(xp, means)
-    offset = (centred_over_classes(xp, constant) + xp.sum(means, axis=0)) / n_components
+    precision = xp.result_type(means, constant)
+    means, constant = (xp.astype(array, precision, copy=False) for array in (means, constant))
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        means = centred_over_classes(xp, means)
+        offset = (centred_over_classes(xp, constant) + xp.sum(means, axis=0)) / n_components
+    for array in (means, offset):
+        check_overflow(array, "weights")
     return AdditivePool(
-        means, offset, class_labels(classes, n_classes), component_names(names, n_components)
+        frozen(means),
+        frozen(offset),
+        class_labels(classes, n_classes),
+        component_names(names, n_components),
     )

@@ -20,12 +20,17 @@ _MOST_CLASSES = 6
 def text(evidence: Evidence) -> str:
     """Return a one-line description."""
     labels = evidence.classes.tolist()
+    if evidence.parts:
+        size = f"{len(evidence)} instances × {len(evidence.parts)} components, each on its own"
+    else:
+        size = f"{len(evidence)} instances, {evidence.n_components} components"
     shown = ", ".join(repr(label) for label in labels[:_MOST_CLASSES])
     more = ", ..." if len(labels) > _MOST_CLASSES else ""
-    return (
-        f"<Evidence: {len(evidence)} instances, {evidence.n_components} components, "
-        f"{len(labels)} classes ({shown}{more})>"
-    )
+    return f"<Evidence: {size}, {len(labels)} classes ({shown}{more})>"
+
+
+def _cut(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def _interval(low: float, probability: float, high: float) -> str:
@@ -41,8 +46,7 @@ def _interval(low: float, probability: float, high: float) -> str:
 
 def html(evidence: Evidence) -> str:
     """Return a table of the first instances and, per instance, the most probable classes."""
-    batch = evidence.logits.shape[:-1]
-    if len(batch) != 1:
+    if evidence.parts:
         return f"<p>{escape(text(evidence))}</p>"
     head = evidence[:_MOST_ROWS]
     probability, belief, plausibility = (
@@ -56,13 +60,13 @@ def html(evidence: Evidence) -> str:
         cells = "".join(
             f"<div style='display:flex;gap:.5em'>"
             f"{_interval(belief[i, k], probability[i, k], plausibility[i, k])}"
-            f"{escape(str(evidence.classes[k]))} {probability[i, k]:.3f} "
+            f"{escape(_cut(str(evidence.classes[k])))} {probability[i, k]:.3f} "
             f"[{belief[i, k]:.3f}, {plausibility[i, k]:.3f}]</div>"
             for k in order
         )
         rows.append(
             f"<tr><td>{i}</td><td style='text-align:left'>{cells}</td><td>{ignorance[i]:.3f}</td>"
-            f"<td>{conflict[i]:.3f}</td><td>{escape(decided[i])}</td></tr>"
+            f"<td>{conflict[i]:.3f}</td><td>{escape(_cut(decided[i]))}</td></tr>"
         )
     return (
         f"<p>{escape(text(evidence))}</p><table><thead><tr><th></th>"

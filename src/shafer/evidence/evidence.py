@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from numbers import Real
 from os import PathLike
 from typing import Any, NamedTuple, final
 
@@ -17,9 +18,11 @@ from shafer import kernels
 from shafer._errors import FrameTooLargeError
 from shafer._typing import Array, Label
 from shafer._validation import (
+    check_overflow,
     class_labels,
     component_names,
     float_array,
+    frozen,
     positions_of,
     to_numpy,
 )
@@ -39,11 +42,8 @@ class FocalSet(NamedTuple):
     mass: float
 
 
-def _frozen(array: Array) -> Array:
-    """Guard a cached result against being written to, where the library can."""
-    if isinstance(array, np.ndarray):
-        array.flags.writeable = False
-    return array
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real)
 
 
 @final
@@ -76,13 +76,23 @@ class Evidence:
     pooled: Pooled
     classes: NDArray[Any]
     component_names: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    """Names along the second axis, where the instances are the components of others."""
 
     @classmethod
     def from_source(
-        cls, source: WeightSource, classes: NDArray[Any], component_names: tuple[str, ...]
+        cls,
+        source: WeightSource,
+        classes: NDArray[Any],
+        component_names: tuple[str, ...],
+        parts: tuple[str, ...] = (),
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
-        return cls(source, source.pooled(), classes, component_names)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            pooled = source.pooled()
+        for array in pooled:
+            check_overflow(array, "weights of evidence")
+        return cls(source, Pooled(*map(frozen, pooled)), classes, component_names, parts)
 
     @classmethod
     def from_weights(
@@ -133,36 +143,36 @@ class Evidence:
             raise IndexError(f"Evidence is indexed by rows only; got {rows!r}.")
         xp = array_api_compat.array_namespace(self.pooled.logits)
         where = xp.asarray(positions, dtype=xp.int64, device=self.pooled.logits.device)
-        pooled = Pooled(*(xp.take(array, where, axis=0) for array in self.pooled))
-        return Evidence(self.source.rows(positions), pooled, self.classes, self.component_names)
+        pooled = Pooled(*(frozen(xp.take(array, where, axis=0)) for array in self.pooled))
+        return replace(self, source=self.source.rows(positions), pooled=pooled)
 
     # -- the weights ----------------------------------------------------------------------------
 
     @cached_property
     def weights(self) -> Array:
         """Weights of evidence w_gk, (n, G, K): positive for the class, negative against it."""
-        return _frozen(self.source.dense())
+        return frozen(self.source.dense())
 
     @property
     def weights_for(self) -> Array:
         """Total weight of the evidence for each class, w⁺, (n, K)."""
-        return _frozen(self.pooled.weights_for)
+        return self.pooled.weights_for
 
     @property
     def weights_against(self) -> Array:
         """Total weight of the evidence against each class, w⁻, (n, K)."""
-        return _frozen(self.pooled.weights_against)
+        return self.pooled.weights_against
 
     @property
     def logits(self) -> Array:
         """Weight for less weight against, (n, K): the model's logits, centred over the classes."""
-        return _frozen(self.pooled.logits)
+        return self.pooled.logits
 
     @cached_property
     def components(self) -> Evidence:
         """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
         source = DenseWeights(self.weights[..., None, :])
-        return Evidence.from_source(source, self.classes, ("itself",))
+        return Evidence.from_source(source, self.classes, ("itself",), self.component_names)
 
     # -- the pooled mass function ---------------------------------------------------------------
 
@@ -171,12 +181,12 @@ class Evidence:
         return kernels.log_terms(self.pooled)
 
     def _exp(self, log_value: Array) -> Array:
-        return _frozen(array_api_compat.array_namespace(log_value).exp(log_value))
+        return frozen(array_api_compat.array_namespace(log_value).exp(log_value))
 
     @cached_property
     def probability(self) -> Array:
         """Normalised plausibilities, (n, K): the model's own ``predict_proba``."""
-        return _frozen(kernels.probability(self._terms))
+        return frozen(kernels.probability(self._terms))
 
     @cached_property
     def plausibility(self) -> Array:
@@ -191,7 +201,7 @@ class Evidence:
     @cached_property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        return _frozen(kernels.pignistic(self._terms))
+        return frozen(kernels.pignistic(self._terms))
 
     @cached_property
     def ignorance(self) -> Array:
@@ -201,23 +211,24 @@ class Evidence:
     @cached_property
     def conflict(self) -> Array:
         """Total conflict κ, (n,): the mass of the empty set before normalising."""
-        return _frozen(kernels.conflict(self._terms))
+        return frozen(kernels.conflict(self._terms))
 
     @cached_property
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return _frozen(kernels.weight_of_conflict(self._terms))
+        return frozen(kernels.weight_of_conflict(self._terms))
 
     @cached_property
     def conflict_for_against(self) -> Array:
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
-        return _frozen(kernels.conflict_for_against(self._terms))
+        return frozen(kernels.conflict_for_against(self._terms))
 
     # -- sets of classes ------------------------------------------------------------------------
 
     def _split(self, subset: Label | Iterable[Label]) -> tuple[list[int], list[int]]:
         inside = positions_of(subset, self.classes)
-        return inside, [k for k in range(self.n_classes) if k not in set(inside)]
+        outside = set(range(self.n_classes)).difference(inside)
+        return inside, sorted(outside)
 
     def _constant(self, value: float) -> Array:
         xp = array_api_compat.array_namespace(self.pooled.logits)
@@ -305,7 +316,7 @@ class Evidence:
             class that no other dominates; ``"plausibility"``, ``"belief"`` and ``"pignistic"``
             choose one.
         """
-        if rule not in RULES:
+        if not isinstance(rule, str) or rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {rule!r}.")
         function, inputs = RULES[rule]
         return function(*(getattr(self, name) for name in inputs))
@@ -325,22 +336,25 @@ class Evidence:
         """
         read = read_groups(groups, self.component_names)
         source = self.source.grouped(list(read.values()))
-        return Evidence.from_source(source, self.classes, tuple(read))
+        return Evidence.from_source(source, self.classes, tuple(read), self.parts)
 
     def without(self, names: Any) -> Evidence:
         """Leave components out, by name or position: a missing component gives no evidence."""
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
-        return Evidence.from_source(self.source.keep(stay), self.classes, kept)
+        return Evidence.from_source(self.source.keep(stay), self.classes, kept, self.parts)
 
     def tempered(self, factor: float) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature."""
-        value = float(factor)
-        if not 0.0 <= value < float("inf"):
-            raise ValueError(f"factor must be finite and not negative; got {factor!r}.")
-        pooled = Pooled(*(array * value for array in self.pooled))
-        return Evidence(self.source.scaled(value), pooled, self.classes, self.component_names)
+        if not _is_number(factor) or not 0.0 <= factor < math.inf:
+            raise ValueError(f"factor must be a finite number ≥ 0; got {factor!r}.")
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            source = self.source.scaled(float(factor))
+            pooled = Pooled(*(frozen(array * float(factor)) for array in self.pooled))
+        for array in pooled:
+            check_overflow(array, "weights of evidence")
+        return replace(self, source=source, pooled=pooled)
 
     # -- out of here ----------------------------------------------------------------------------
 

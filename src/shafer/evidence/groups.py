@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any, TypeAlias
 
 from shafer._validation import is_one_label
@@ -26,13 +27,10 @@ def component_positions(chosen: Any, names: Sequence[str]) -> list[int]:
 
 
 def _position(item: Any, names: Sequence[str]) -> int:
-    try:
-        position = range(len(names))[item]
-    except (TypeError, IndexError):
-        raise ValueError(f"Unknown component {item!r}; {_known(names)}.") from None
-    if not isinstance(position, int):
+    is_position = isinstance(item, Integral) and not isinstance(item, bool)
+    if not is_position or not -len(names) <= item < len(names):
         raise ValueError(f"Unknown component {item!r}; {_known(names)}.")
-    return position
+    return int(item) % len(names)
 
 
 def _known(names: Sequence[str]) -> str:
@@ -52,18 +50,26 @@ def read_groups(groups: Groups, names: Sequence[str]) -> dict[str, list[int]]:
             raise ValueError(f"groups must be 'one', a mapping or a sequence; got {groups!r}.")
         return {"all": list(range(len(names)))}
     if isinstance(groups, Mapping):
-        read = {str(name): component_positions(members, names) for name, members in groups.items()}
-        if len(read) != len(groups):
-            raise ValueError(f"groups must have distinct names; got {list(groups)}.")
+        read = [(str(name), component_positions(group, names)) for name, group in groups.items()]
+    elif isinstance(groups, Iterable):
+        members_of = [_members(group, names) for group in groups]
+        read = [("+".join(names[g] for g in members), members) for members in members_of]
     else:
-        members_of = [component_positions(members, names) for members in groups]
-        read = {"+".join(names[g] for g in members): members for members in members_of}
+        raise ValueError(f"groups must be 'one', a mapping or a sequence; got {groups!r}.")
     return _completed(read, names)
 
 
-def _completed(read: dict[str, list[int]], names: Sequence[str]) -> dict[str, list[int]]:
+def _members(group: Any, names: Sequence[str]) -> list[int]:
+    if is_one_label(group):
+        raise ValueError(
+            f"groups must be a sequence of groups, as in [[0, 1], [2]]; got {group!r} among them."
+        )
+    return component_positions(group, names)
+
+
+def _completed(read: list[tuple[str, list[int]]], names: Sequence[str]) -> dict[str, list[int]]:
     group_of: dict[int, str] = {}
-    for group, members in read.items():
+    for group, members in read:
         if not members:
             raise ValueError(f"groups must not be empty; group {group!r} has no component.")
         for g in members:
@@ -72,10 +78,12 @@ def _completed(read: dict[str, list[int]], names: Sequence[str]) -> dict[str, li
                     f"groups must not overlap; component {names[g]!r} is named more than once."
                 )
             group_of[g] = group
-    alone = {names[g]: [g] for g in range(len(names)) if g not in group_of}
-    clash = sorted(alone.keys() & read.keys())
-    if clash:
-        raise ValueError(f"groups must not take the name of a component outside them; got {clash}.")
+    alone = [(names[g], [g]) for g in range(len(names)) if g not in group_of]
+    everything = dict(read + alone)
+    if len(everything) < len(read) + len(alone):
+        given = [name for name, _ in read]
+        raise ValueError(
+            f"groups must have distinct names, also from components outside them; got {given}."
+        )
     # In the order in which the components first appear, as the user knows them.
-    everything = {**read, **alone}
     return dict(sorted(everything.items(), key=lambda entry: min(entry[1])))

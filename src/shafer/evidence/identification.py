@@ -18,9 +18,12 @@ from scipy import sparse
 from shafer._typing import Array
 from shafer._validation import (
     check_finite,
+    check_overflow,
     class_labels,
     component_names,
     float_array,
+    frame_columns,
+    frozen,
     same_library,
     to_numpy,
 )
@@ -45,6 +48,8 @@ class LinearPool:
         Class labels.
     component_names : tuple of J strings
         Names of the features.
+    named : bool
+        Whether the names were given, so that the columns of a data frame must match them.
     """
 
     beta: Array
@@ -53,13 +58,15 @@ class LinearPool:
     offset: Array
     classes: NDArray[Any]
     component_names: tuple[str, ...]
+    named: bool = True
 
     def __call__(self, features: Any) -> Evidence:
         """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix."""
         n_features = self.beta.shape[0]
+        self._check_columns(features)
         sparse_input = sparse.issparse(features)
         given = features if sparse_input else float_array(features, "features", ndim=(2,))
-        if given.shape[1] != n_features:
+        if given.ndim != 2 or given.shape[1] != n_features:
             raise ValueError(
                 f"features must have {n_features} columns, one for each coefficient; "
                 f"got shape {tuple(given.shape)}."
@@ -71,17 +78,35 @@ class LinearPool:
         source = self._sparse_source(given) if sparse_input else self._dense_source(given)
         return Evidence.from_source(source, self.classes, self.component_names)
 
+    def _check_columns(self, features: Any) -> None:
+        """Refuse a data frame whose columns are not the components, in their order."""
+        columns = frame_columns(features)
+        if columns is not None and self.named and columns != self.component_names:
+            raise ValueError(
+                f"features must have the columns {list(self.component_names)}, in that order; "
+                f"got {list(columns)}."
+            )
+
     def _dense_source(self, features: Array) -> WeightSource:
-        same_library({"features": features, "coef": self.beta})
-        return LinearWeights(features - self.means, self.beta, self.offset)
+        xp = same_library({"features": features, "coef": self.beta})
+        precision = xp.result_type(features, self.beta)
+        features, means, beta, offset = (
+            xp.astype(array, precision, copy=False)
+            for array in (features, self.means, self.beta, self.offset)
+        )
+        with np.errstate(over="ignore", invalid="ignore"):  # checked once it is pooled
+            return LinearWeights(features - means, beta, offset)
 
     def _sparse_source(self, features: Any) -> WeightSource:
         if features.dtype.kind not in "biuf":
             raise ValueError(f"features must hold real numbers; got {features.dtype}.")
-        rows = sparse.csr_array(features, copy=True)
+        head = [to_numpy(array) for array in (self.means, self.beta, self.offset)]
+        narrow = features.dtype == head[1].dtype == np.float32
+        precision = np.dtype(np.float32 if narrow else np.float64)
+        rows = sparse.csr_array(features, copy=True, dtype=precision)
         rows.sum_duplicates()
         check_finite(rows.data, "features")
-        return SparseWeights(rows, to_numpy(self.beta), to_numpy(self.alpha))
+        return SparseWeights(rows, *(array.astype(precision) for array in head))
 
 
 def least_commitment(
@@ -140,20 +165,27 @@ def least_commitment(
     else:
         means = float_array(like(feature_means, coef), "feature_means", ndim=(1,))
     same_library({"coef": coef, "feature_means": means})
+    precision = xp.result_type(coef, intercept, means)
+    coef, intercept, means = (xp.astype(a, precision, copy=True) for a in (coef, intercept, means))
     if means.shape != (n_features,):
         raise ValueError(
             f"feature_means must have one mean for each of the {n_features} columns of coef; "
             f"got shape {tuple(means.shape)}."
         )
-    beta = centred_over_classes(xp, coef.T)
-    offset = (centred_over_classes(xp, intercept) + means @ beta) / n_features
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        beta = centred_over_classes(xp, coef.T)
+        offset = (centred_over_classes(xp, intercept) + means @ beta) / n_features
+        alpha = offset - means[:, None] * beta
+    for array in (beta, alpha, offset):
+        check_overflow(array, "weights")
     return LinearPool(
-        beta,
-        offset - means[:, None] * beta,
-        means,
-        offset,
+        frozen(beta),
+        frozen(alpha),
+        frozen(means),
+        frozen(offset),
         class_labels(classes, n_classes),
         component_names(names, n_features),
+        named=names is not None,
     )
 
 

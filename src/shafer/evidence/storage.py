@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._files import replacing
-from shafer._validation import to_numpy
+from shafer._validation import check_finite, class_labels, component_names, to_numpy
 from shafer.evidence.weights import DenseWeights, LinearWeights, SparseWeights, WeightSource
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
 
 _FORMAT = "shafer-evidence-1"
+Stored: TypeAlias = tuple[WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...]]
 _KINDS = {kind.__name__: kind for kind in (DenseWeights, LinearWeights, SparseWeights)}
 
 
@@ -28,6 +29,7 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         "format": _FORMAT,
         "source": type(evidence.source).__name__,
         "names": list(evidence.component_names),
+        "parts": list(evidence.parts),
     }
     classes = evidence.classes
     if classes.dtype.kind not in "biufU":
@@ -49,21 +51,37 @@ def _plain_labels(classes: NDArray[Any]) -> list[Any]:
     return labels
 
 
-def load(path: str | os.PathLike[str]) -> tuple[WeightSource, NDArray[Any], tuple[str, ...]]:
-    """Read the source, the class labels and the component names."""
-    try:
-        with zipfile.ZipFile(path):  # np.load would also take other kinds of files
-            pass
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        header = json.loads(str(arrays.pop("header")))
-    except (ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{os.fspath(path)!r} is not a file written by Evidence.save.") from error
-    if header.get("format") != _FORMAT:
-        raise ValueError(
-            f"{os.fspath(path)!r} has format {header.get('format')!r}; "
-            f"this version reads {_FORMAT!r}."
-        )
+def load(path: str | os.PathLike[str]) -> Stored:
+    """Read the source, the class labels, the component names and the names of the parts."""
+    with open(path, "rb") as file:  # a missing file is an OSError, whatever is in it is not
+        try:
+            header, arrays = _read(file)
+            return _understood(header, arrays)
+        except _NewerFormatError as error:
+            raise ValueError(f"{os.fspath(path)!r} {error}") from None
+        except Exception as error:  # a damaged archive can fail in any way
+            raise ValueError(
+                f"{os.fspath(path)!r} is not a file written by Evidence.save, or is damaged."
+            ) from error
+
+
+class _NewerFormatError(Exception):
+    """The file says that it is of another format."""
+
+
+def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:
+    with zipfile.ZipFile(file):  # np.load would also take other kinds of files
+        pass
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as archive:
+        arrays = dict(archive)
+    header = json.loads(str(arrays.pop("header")))
+    if header["format"] != _FORMAT:
+        raise _NewerFormatError(f"has format {header['format']!r}; this version reads {_FORMAT!r}.")
+    return header, arrays
+
+
+def _understood(header: dict[str, Any], arrays: dict[str, Any]) -> Stored:
     classes = arrays.pop("classes")
     if "classes" in header:
         classes = np.empty(len(header["classes"]), dtype=object)
@@ -71,4 +89,15 @@ def load(path: str | os.PathLike[str]) -> tuple[WeightSource, NDArray[Any], tupl
     if header["source"] == "SparseWeights":
         parts = (arrays.pop("data"), arrays.pop("indices"), arrays.pop("indptr"))
         arrays["features"] = sparse.csr_array(parts, shape=tuple(arrays.pop("shape")))
-    return _KINDS[header["source"]](**arrays), classes, tuple(header["names"])
+        check_finite(arrays["features"].data, "features")
+    source = _KINDS[header["source"]](**arrays)
+    for name, array in arrays.items():
+        if not sparse.issparse(array):
+            check_finite(array, name)
+    *_, n_components, n_classes = source.shape
+    return (
+        source,
+        class_labels(classes, n_classes),
+        component_names(header["names"], n_components),
+        tuple(str(name) for name in header["parts"]),
+    )

@@ -34,9 +34,15 @@ def _pick_backend(backend: str | None) -> Any:
     return found[0]
 
 
+def label_texts(classes: NDArray[Any]) -> list[str]:
+    """Write the labels plainly, or with quotes where 1 and "1" would read the same."""
+    plain = [str(label) for label in classes.tolist()]
+    return plain if len(set(plain)) == len(plain) else [repr(x) for x in classes.tolist()]
+
+
 def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     """Write each row of a boolean (n, K) array as a set of labels: ``{a, b}``."""
-    labels = [str(label) for label in classes.tolist()]
+    labels = label_texts(classes)
     return ["{" + ", ".join(labels[k] for k in np.flatnonzero(row)) + "}" for row in chosen]
 
 
@@ -45,10 +51,13 @@ def columns(evidence: Evidence) -> dict[str, Any]:
     table: dict[str, Any] = {}
     batch = evidence.logits.shape[:-1]
     if len(batch) == 2:  # one row for each component of each instance
-        table["instance"], table["component"] = (axis.ravel() for axis in np.indices(batch))
+        instance, component = (axis.ravel() for axis in np.indices(batch))
+        table["instance"] = instance
+        table["component"] = np.asarray(evidence.parts, dtype=object)[component].tolist()
+    labels = label_texts(evidence.classes)
     for name in ("probability", "belief", "plausibility", "pignistic"):
         values = to_numpy(getattr(evidence, name)).reshape(-1, evidence.n_classes)
-        for k, label in enumerate(evidence.classes.tolist()):
+        for k, label in enumerate(labels):
             table[f"{name}_{label}"] = values[:, k]
     for name in ("ignorance", "conflict", "weight_of_conflict"):
         table[name] = to_numpy(getattr(evidence, name)).reshape(-1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -30,6 +30,11 @@ def _take(x: Array, positions: Positions, axis: int) -> Array:
 
 class WeightSource(ABC):
     """Weights of evidence w_gk of shape (..., G, K), given on demand."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape (..., G, K) the weights have in full."""
 
     @abstractmethod
     def pooled(self) -> Pooled:
@@ -60,11 +65,15 @@ class WeightSource(ABC):
         """Return the arrays that make up the source, by the names of its fields."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DenseWeights(WeightSource):
     """Weights held in full, (..., G, K)."""
 
     weights: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.weights.shape)
 
     def pooled(self) -> Pooled:
         return kernels.pool(self.weights)
@@ -80,8 +89,10 @@ class DenseWeights(WeightSource):
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
         xp = array_namespace(self.weights)
-        sums = [xp.sum(_take(self.weights, group, -2), axis=-2) for group in groups]
-        return DenseWeights(xp.stack(sums, axis=-2))
+        sums = [
+            xp.sum(_take(self.weights, group, -2), axis=-2, dtype=xp.float64) for group in groups
+        ]
+        return DenseWeights(xp.astype(xp.stack(sums, axis=-2), self.weights.dtype, copy=False))
 
     def scaled(self, factor: float) -> DenseWeights:
         return DenseWeights(self.weights * factor)
@@ -90,13 +101,17 @@ class DenseWeights(WeightSource):
         return {"weights": self.weights}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearWeights(WeightSource):
     """A linear head on dense features: w_jk = β_jk (φ_j − μ_j) + b_k / J."""
 
     centred: Array  # (n, J): φ − μ
     beta: Array  # (J, K)
     offset: Array  # (K,): b / J
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.centred.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
         return kernels.pool_linear(self.centred, self.beta, self.offset)
@@ -114,9 +129,12 @@ class LinearWeights(WeightSource):
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
         xp = array_namespace(self.centred)
-        parts = [(len(group), self.keep(group)) for group in groups]
-        sums = [part.centred @ part.beta + size * self.offset for size, part in parts]
-        return DenseWeights(xp.stack(sums, axis=1))
+        wide = LinearWeights(
+            *(xp.astype(a, xp.float64, copy=False) for a in self.arrays().values())
+        )
+        parts = [(len(group), wide.keep(group)) for group in groups]
+        sums = [part.centred @ part.beta + size * wide.offset for size, part in parts]
+        return DenseWeights(xp.astype(xp.stack(sums, axis=1), self.centred.dtype, copy=False))
 
     def scaled(self, factor: float) -> LinearWeights:
         return LinearWeights(self.centred, self.beta * factor, self.offset * factor)
@@ -125,34 +143,45 @@ class LinearWeights(WeightSource):
         return {"centred": self.centred, "beta": self.beta, "offset": self.offset}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SparseWeights(WeightSource):
-    """A linear head on sparse features: w_jk = β_jk φ_j + α_jk, never made dense by itself."""
+    """A linear head on sparse features, never made dense by itself."""
 
     features: Array  # scipy CSR array, (n, J)
+    centre: FloatArray  # (J,): μ
     beta: FloatArray  # (J, K)
-    alpha: FloatArray  # (J, K)
+    offset: FloatArray  # (K,): b / J
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.features.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
-        return kernels.pool_linear_sparse(self.features, self.beta, self.alpha)
+        return kernels.pool_linear_sparse(self.features, self.centre, self.beta, self.offset)
 
     def dense(self) -> Array:
-        return self.features.toarray()[:, :, None] * self.beta + self.alpha
+        centred = self.features.toarray() - self.centre
+        return kernels.linear_weights(centred, self.beta, self.offset)
 
     def rows(self, positions: Positions) -> SparseWeights:
-        return SparseWeights(self.features[positions], self.beta, self.alpha)
+        return replace(self, features=self.features[positions])
 
     def keep(self, components: Positions) -> SparseWeights:
         chosen = np.asarray(components, dtype=np.intp)
-        return SparseWeights(self.features[:, chosen], self.beta[chosen], self.alpha[chosen])
+        return SparseWeights(
+            self.features[:, chosen], self.centre[chosen], self.beta[chosen], self.offset
+        )
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
-        parts = [self.keep(group) for group in groups]
-        sums = [part.features @ part.beta + part.alpha.sum(axis=0) for part in parts]
+        parts = [(len(group), self.keep(group)) for group in groups]
+        sums = [
+            part.features @ part.beta - part.centre @ part.beta + size * self.offset
+            for size, part in parts
+        ]
         return DenseWeights(np.stack(sums, axis=1))
 
     def scaled(self, factor: float) -> SparseWeights:
-        return SparseWeights(self.features, self.beta * factor, self.alpha * factor)
+        return replace(self, beta=self.beta * factor, offset=self.offset * factor)
 
     def arrays(self) -> dict[str, Array]:
         stored = sparse.csr_array(self.features)
@@ -161,6 +190,7 @@ class SparseWeights(WeightSource):
             "indices": stored.indices,
             "indptr": stored.indptr,
             "shape": np.asarray(stored.shape),
+            "centre": self.centre,
             "beta": self.beta,
-            "alpha": self.alpha,
+            "offset": self.offset,
         }

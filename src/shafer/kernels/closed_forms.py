@@ -8,6 +8,8 @@ docs/theory.md.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from array_api_compat import array_namespace
@@ -34,8 +36,24 @@ class LogTerms(NamedTuple):
     log_s: Array  # ln s − shift
     neg_log_v: Array  # −ln v, as good as +∞ where w⁻ = 0
     log_neg_log_v: Array  # ln(−ln v)
-    log_1mp: Array  # (..., 1): ln(1 − P), not shifted
+    log_1mp: Array  # (..., 1): ln(1 − P) − shift
     log_d: Array  # (..., 1): ln D − shift
+
+
+def log_one_minus_product(
+    shift: Array, log_neg_log_v: Array, total_of: Callable[[Array], Array] | None = None
+) -> Array:
+    r"""Return :math:`\ln(1 - \prod_k v_k)` less the shift, from :math:`\ln(-\ln v_k)`.
+
+    ``total_of`` is the sum over the classes, in logarithms: all of them by default. Where only
+    evidence against is left, shift and result are both large and negative; the shift is then taken
+    off the terms before they are summed, so that nothing cancels.
+    """
+    xp = array_namespace(shift)
+    total_of = total_of or partial(logsumexp, keepdims=True)
+    early = xp.clip(shift, max=0.0)
+    total = total_of(log_neg_log_v - early)
+    return log1mexpexp(total, early) - (shift - early)
 
 
 def log_terms(pooled: Pooled) -> LogTerms:
@@ -46,7 +64,7 @@ def log_terms(pooled: Pooled) -> LogTerms:
     logits = logits - shift
     log_s = logits + log1mexp(weights_for)
     log_neg_log_v = log_neg_log1mexp(weights_against)
-    log_1mp = log1mexpexp(logsumexp(log_neg_log_v, keepdims=True))
+    log_1mp = log_one_minus_product(shift, log_neg_log_v)
     return LogTerms(
         weights_for,
         weights_against,
@@ -56,7 +74,7 @@ def log_terms(pooled: Pooled) -> LogTerms:
         neg_log1mexp(weights_against),
         log_neg_log_v,
         log_1mp,
-        xp.logaddexp(logsumexp(log_s, keepdims=True), log_1mp - shift),
+        xp.logaddexp(logsumexp(log_s, keepdims=True), log_1mp),
     )
 
 

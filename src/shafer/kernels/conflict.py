@@ -11,12 +11,11 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from shafer._typing import Array
-from shafer.kernels.closed_forms import LogTerms
+from shafer.kernels.closed_forms import LogTerms, log_one_minus_product
 from shafer.kernels.logspace import (
     leave_one_out_logsumexp,
     leave_one_out_sum,
     log1mexp,
-    log1mexpexp,
     logsumexp,
 )
 
@@ -70,7 +69,8 @@ def conflict_for_against(terms: LogTerms) -> Array:
     log_odds_for = terms.weights_for + log1mexp(terms.weights_for)  # ln(e^w − 1)
     log_sum = logsumexp(log_odds_for, keepdims=True)
     log_for = log_odds_for - xp.logaddexp(log_sum, xp.zeros_like(log_sum))
-    log_denied = (
-        log1mexpexp(leave_one_out_logsumexp(terms.log_neg_log_v)) - terms.neg_log_v - terms.log_1mp
+    log_others_open = log_one_minus_product(
+        terms.shift, terms.log_neg_log_v, leave_one_out_logsumexp
     )
+    log_denied = log_others_open - terms.neg_log_v - terms.log_1mp
     return xp.clip(xp.sum(xp.exp(log_for + log_denied), axis=-1), max=1.0)

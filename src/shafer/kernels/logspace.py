@@ -55,13 +55,16 @@ def log_neg_log1mexp(x: Array) -> Array:
     return xp.where(tail, 0.5 * xp.exp(-x) - x, xp.where(zero, _LOG_NEVER, near))
 
 
-def log1mexpexp(y: Array) -> Array:
-    r"""Return :math:`\ln(1 - e^{-e^y})`, from :math:`e^y = -\ln v` to :math:`\ln(1 - v)`."""
+def log1mexpexp(y: Array, shift: Array | float = 0.0) -> Array:
+    r"""Return :math:`\ln(1 - e^{-e^{y + s}}) - s`: from :math:`\ln(-\ln v)` to :math:`\ln(1 - v)`.
+
+    Both logarithms are relative to the shift s ≤ 0, which is not added where that would round.
+    """
     xp = array_namespace(y)
-    tail = y < -_TAIL
-    near = log1mexp(xp.exp(xp.where(tail, 0.0, y)))
-    far = xp.where(tail, y, -_TAIL)
-    return xp.where(tail, far - 0.5 * xp.exp(far), near)
+    whole = y + shift
+    tail = whole < -_TAIL
+    near = log1mexp(xp.exp(xp.where(tail, 0.0, whole))) - shift
+    return xp.where(tail, y - 0.5 * xp.exp(xp.where(tail, whole, -_TAIL)), near)
 
 
 def logsumexp(x: Array, *, keepdims: bool = False) -> Array:

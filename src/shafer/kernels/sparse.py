@@ -27,10 +27,21 @@ def _row_blocks(indptr: FloatArray, n_classes: int) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def pool_linear_sparse(features: Array, beta: FloatArray, alpha: FloatArray) -> Pooled:
-    """Pool the weights β φ + α of a linear head; ``features`` is CSR (n, J), the others (J, K)."""
+def pool_linear_sparse(
+    features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
+) -> Pooled:
+    """Pool the weights β (φ − μ) + b/J of a linear head.
+
+    Parameters
+    ----------
+    features : CSR array of shape (n, J)
+    centre : array of shape (J,)
+        Feature means over the background.
+    beta : array of shape (J, K)
+    offset : array of shape (K,)
+    """
     beta64 = beta.astype(np.float64)
-    at_zero = alpha.astype(np.float64)  # the weights of an absent feature
+    at_zero = offset - centre[:, None] * beta64  # (J, K): the weights of an absent feature
     positive_at_zero = np.clip(at_zero, 0, None)
     negative_at_zero = np.clip(-at_zero, 0, None)
     positive = np.empty((features.shape[0], beta.shape[1]))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from shafer._typing import Array
-from shafer.kernels.closed_forms import LogTerms, log_belief
-from shafer.kernels.logspace import log1mexpexp, logsumexp
+from shafer.kernels.closed_forms import LogTerms, log_belief, log_one_minus_product
+from shafer.kernels.logspace import logsumexp
 
 
 def _take(x: Array, positions: list[int]) -> Array:
@@ -26,9 +26,7 @@ def _exp(terms: LogTerms, log_value: Array) -> Array:
 
 def _log_one_minus_product(terms: LogTerms, positions: list[int]) -> Array:
     """Return ln(1 − Π_A v) relative to the shift, (..., 1)."""
-    return (
-        log1mexpexp(logsumexp(_take(terms.log_neg_log_v, positions), keepdims=True)) - terms.shift
-    )
+    return log_one_minus_product(terms.shift, _take(terms.log_neg_log_v, positions))
 
 
 def plausibility_of(terms: LogTerms, inside: list[int]) -> Array:
@@ -78,11 +76,12 @@ def all_masses(terms: LogTerms) -> Array:
             [log_mass - terms.neg_log_v[..., here], log_mass - terms.weights_against[..., here]],
             axis=-1,
         )
+    masses = xp.exp(xp.clip(log_mass, max=0.0))
     # The formula above is for two classes or more: singletons have more, the empty set nothing.
-    log_mass = xp.clip(log_mass, max=0.0)
-    singleton = {1 << k: k for k in range(n_classes)}
-    where_from = [singleton.get(column, 0) for column in range(2**n_classes)]
-    is_singleton = xp.asarray([c in singleton for c in range(2**n_classes)], device=log_mass.device)
-    is_empty = xp.asarray([c == 0 for c in range(2**n_classes)], device=log_mass.device)
-    log_mass = xp.where(is_singleton, _take(log_belief(terms), where_from), log_mass)
-    return xp.exp(xp.where(is_empty, -xp.inf, log_mass))
+    column = xp.arange(2**n_classes, device=masses.device)
+    at_most_one = xp.bitwise_and(column, column - 1) == 0
+    belief = xp.exp(log_belief(terms))
+    singletons = xp.zeros_like(masses)
+    for k in range(n_classes):
+        singletons[..., 1 << k] = belief[..., k]
+    return xp.where(at_most_one, singletons, masses)

@@ -26,7 +26,7 @@ from shafer.evidence import (
 )
 from shafer.models.background import contribution_means, feature_means
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.inputs import numbers
+from shafer.models.inputs import values_of
 
 Pool: TypeAlias = LinearPool | AdditivePool
 
@@ -82,7 +82,7 @@ class LinearModel(AdaptedModel):
     """A linear head, and the function from (encoded) X to its features φ(X)."""
 
     head: LinearHead
-    features: Callable[[Any], Array] = numbers
+    features: Callable[[Any], Array] = values_of
 
     def terms(self, X: Any) -> Array:
         return self.features(self.encoded(X))

@@ -8,12 +8,12 @@ from typing import Any, final
 from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
-from shafer._validation import component_names
+from shafer._validation import component_names, frame_columns
 from shafer.evidence import Evidence
 from shafer.evidence.groups import Groups, read_groups
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.families import adapt
-from shafer.models.inputs import column_names, take_rows
+from shafer.models.inputs import take_rows
 from shafer.models.sources import encoded_names, source_groups
 
 
@@ -79,7 +79,7 @@ class Explainer:
         **options: Any,
     ) -> None:
         adapted = adapt(model, background, **options)
-        columns = column_names(background)
+        columns = frame_columns(background)
         known = _names(adapted, columns) if names is None else names
         labels = adapted.head.classes if classes is None else classes
         if groups is not None:
@@ -106,7 +106,7 @@ class Explainer:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
 
 
-def _names(adapted: AdaptedModel, columns: list[str] | None) -> Iterable[Any] | None:
+def _names(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable[Any] | None:
     """Names of the components: the encoders', the model's own, or the background's."""
     if adapted.by_column and adapted.encoders:
         return encoded_names(adapted.encoders, columns)
@@ -119,7 +119,7 @@ def _names(adapted: AdaptedModel, columns: list[str] | None) -> Iterable[Any] | 
 def _read(
     groups: Groups,
     adapted: AdaptedModel,
-    columns: list[str] | None,
+    columns: tuple[str, ...] | None,
     names: Iterable[Any] | None,
     background: Any,
 ) -> dict[str, list[int]]:

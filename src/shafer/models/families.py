@@ -9,12 +9,15 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 from shafer._errors import UnsupportedModelError
+from shafer._validation import frame_columns
 from shafer.models.adapted import AdaptedModel, AdditiveModel, LinearModel
 from shafer.models.heads import Contributions, LinearHead
+from shafer.models.inputs import by_hand
 from shafer.models.refusals import REFUSED
 
 # (package, class name, also of a base class) -> file in this folder with a function ``adapt``.
@@ -72,7 +75,9 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         model = LinearHead(*model)
     if isinstance(model, LinearHead | Contributions):
         _check_options(model, (), options)
-        return LinearModel(model) if isinstance(model, LinearHead) else AdditiveModel(model)
+        if isinstance(model, Contributions):
+            return AdditiveModel(model)
+        return LinearModel(model, features=partial(by_hand, frame_columns(background)))
     if isinstance(model, type):
         raise UnsupportedModelError(
             f"model must be a trained model, not a class; got {model.__name__}. "
@@ -80,6 +85,7 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         )
     for key in _kinds(model):
         if key in _FAMILIES:
+            _check_not_overridden(model, key)
             return _read(_family(_FAMILIES[key]).adapt, model, options, background)
         if key in REFUSED:
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
@@ -95,6 +101,7 @@ def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
     """Read the decision function of a trained model as components; for K = 2 as log-odds."""
     for key in _kinds(model):
         if key in _DECISIONS:
+            _check_not_overridden(model, key)
             return _read(_family(_DECISIONS[key]).decision, model, options)
     raise UnsupportedModelError(
         f"Calibration of {type(model).__name__} starts from scores that are not known to be a sum "
@@ -112,6 +119,18 @@ def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:
 def _kinds(model: Any) -> Iterator[tuple[str, str]]:
     for base in type(model).__mro__:
         yield base.__module__.partition(".")[0], base.__name__
+
+
+def _check_not_overridden(model: Any, key: tuple[str, str]) -> None:
+    """Refuse a subclass that computes its probabilities in a way of its own."""
+    package, base = key
+    for method in ("decision_function", "predict_proba"):
+        function = getattr(type(model), method, None)
+        if function is not None and function.__module__.partition(".")[0] != package:
+            raise UnsupportedModelError(
+                f"{type(model).__name__} overrides {method} of {base}, so its probabilities need "
+                "not come from its coefficients. Give them as shafer.LinearHead(coef, intercept)."
+            )
 
 
 def _family(name: str) -> ModuleType:

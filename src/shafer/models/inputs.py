@@ -1,4 +1,4 @@
-"""The user's X: its names, its rows, and the NaN that a model cannot read."""
+"""The user's X: its columns, its rows, and the NaN that a model cannot read."""
 
 from __future__ import annotations
 
@@ -12,21 +12,25 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from shafer._typing import Array
-from shafer._validation import to_numpy
+from shafer._validation import frame_columns, to_numpy
 
 
-def column_names(X: Any) -> list[str] | None:
-    """Return the column names of a data frame of any library, else None."""
+def by_hand(columns: tuple[str, ...] | None, X: Any) -> Any:
+    """Check X as the features of a linear head: no NaN, and the columns of the background."""
+    given = frame_columns(X)
+    if columns is not None and given is not None and given != columns:
+        raise ValueError(
+            f"X must have the columns of the background, {list(columns)}, in that order; "
+            f"got {list(given)}."
+        )
+    refuse_nan(values_of(X), "a linear head", given)
+    return X
+
+
+def values_of(X: Any) -> Any:
+    """Take a data frame's values; leave anything else as it is."""
     frame = nw.from_native(X, pass_through=True, eager_only=True)
-    return list(frame.columns) if isinstance(frame, nw.DataFrame) else None
-
-
-def numbers(X: Any) -> Any:
-    """Take a data frame's values, leave anything else as it is, and refuse NaN."""
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    values = frame.to_numpy() if isinstance(frame, nw.DataFrame) else X
-    refuse_nan(values, "a linear head", column_names(X))
-    return values
+    return frame.to_numpy() if isinstance(frame, nw.DataFrame) else X
 
 
 def checked(model: Any, X: Any, **options: Any) -> Array:

@@ -11,7 +11,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer.models.adapted import AdditiveModel
 from shafer.models.heads import Contributions
-from shafer.models.inputs import numbers
+from shafer.models.inputs import values_of
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -28,5 +28,5 @@ def adapt(model: Any) -> AdditiveModel:
 
 
 def _contributions(model: Any, terms: list[int], X: Any) -> FloatArray:
-    values = numbers(X)
+    values = values_of(X)
     return np.stack([model.partial_dependence(term=t, X=values) for t in terms], axis=1)

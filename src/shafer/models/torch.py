@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from shafer._errors import UnsupportedModelError
 from shafer.models.adapted import LinearModel
 from shafer.models.heads import LinearHead
-from shafer.models.inputs import n_rows, numbers, take_rows
+from shafer.models.inputs import n_rows, take_rows, values_of
 
 
 def least_commitment_penalty(head: nn.Linear, features: Tensor) -> Tensor:
@@ -174,7 +174,7 @@ def _on_device(model: nn.Module, X: Any) -> Tensor:
     parameter = next(model.parameters())
     if isinstance(X, Tensor):
         return X.to(parameter.device)
-    tensor = torch.tensor(np.asarray(numbers(X)))
+    tensor = torch.tensor(np.asarray(values_of(X)))
     dtype = parameter.dtype if tensor.is_floating_point() else tensor.dtype
     return tensor.to(parameter.device, dtype)
 
