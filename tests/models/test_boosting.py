@@ -37,7 +37,7 @@ def heart() -> tuple[pd.DataFrame, Any]:
     [
         HistGradientBoostingClassifier(max_iter=15, categorical_features="from_dtype"),
         xgboost.XGBClassifier(n_estimators=15, enable_categorical=True),
-        lightgbm.LGBMClassifier(n_estimators=15, verbose=-1),
+        lightgbm.LGBMClassifier(n_estimators=15, verbose=-1, n_jobs=1),
         CatBoostClassifier(15, cat_features=["famhist"], verbose=0, allow_writing_files=False),
         ExplainableBoostingClassifier(max_rounds=20, outer_bags=2, interactions=1),
     ],
@@ -114,7 +114,7 @@ def test_early_stopping() -> None:
     model.fit(X[::2], y[::2], eval_set=[(X[1::2], y[1::2])], verbose=False)
     assert model.best_iteration < model.get_booster().num_boosted_rounds() - 1
     assert_allclose(shafer.Explainer(model, X)(X).probability, model.predict_proba(X), atol=1e-5)
-    other = lightgbm.LGBMClassifier(n_estimators=200, verbose=-1)
+    other = lightgbm.LGBMClassifier(n_estimators=200, verbose=-1, n_jobs=1)
     stop = lightgbm.early_stopping(2, verbose=False)
     other.fit(X[::2], y[::2], eval_X=X[1::2], eval_y=y[1::2], callbacks=[stop])
     assert_allclose(shafer.Explainer(other, X)(X).probability, other.predict_proba(X), atol=1e-10)
@@ -129,11 +129,11 @@ def test_bare_boosters() -> None:
     ev = shafer.Explainer(booster, X, **names)(X)
     assert ev.component_names == ("a", "b", "c", "d")
     assert ev.classes.tolist() == ["s", "c", "v"]
-    options = {"objective": "multiclass", "num_class": 3, "verbose": -1}
+    options = {"objective": "multiclass", "num_class": 3, "verbose": -1, "num_threads": 1}
     light = lightgbm.train(options, lightgbm.Dataset(X, y), 8)
     assert_allclose(shafer.Explainer(light, X)(X).probability, light.predict(X), atol=1e-10)
     odds = lightgbm.train(
-        {"objective": "cross_entropy", "verbose": -1}, lightgbm.Dataset(X, y == 1)
+        {"objective": "cross_entropy", "verbose": -1, "num_threads": 1}, lightgbm.Dataset(X, y == 1)
     )
     assert_allclose(shafer.Explainer(odds, X)(X).probability[:, 1], odds.predict(X), atol=1e-10)
 
@@ -143,7 +143,7 @@ def test_sparse_rows() -> None:
     rows = sparse.csr_matrix(np.where(X > 1, X, 0.0))
     for target in (y, y == 1):
         for model in (
-            lightgbm.LGBMClassifier(n_estimators=8, verbose=-1),
+            lightgbm.LGBMClassifier(n_estimators=8, verbose=-1, n_jobs=1),
             xgboost.XGBClassifier(n_estimators=8),
         ):
             model.fit(rows, target.astype(int))

@@ -131,7 +131,7 @@ def test_frames_keep_their_names(make: Any) -> None:
         HistGradientBoostingClassifier(max_iter=10),
         CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC()), ensemble=False),
         GaussianNB(),
-        LGBMClassifier(n_estimators=10, verbose=-1),
+        LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
     ],
     ids=lambda inner: type(inner).__name__,
 )

@@ -121,6 +121,15 @@ ROWS = {
     "nu-svc": Row(_platt(NuSVC(nu=0.1)), ("cancer",)),
     "linear-svc": Row(_platt(LinearSVC()), ("cancer",), 30),
     "svc-scaled": Row(_platt(make_pipeline(SCALER, SVC())), ("heart",)),
+    "svc-frozen": Row(
+        CalibratedClassifierCV(FrozenEstimator(SVC().fit(*DATA["cancer"])), cv=3), ("cancer",)
+    ),
+    "ebm-calibrated": Row(
+        _platt(ExplainableBoostingClassifier(interactions=0, **SMALL)), ("cancer",), 30
+    ),
+    "ebm-temperature": Row(
+        _platt(ExplainableBoostingClassifier(interactions=0, **SMALL), "temperature"), BOTH
+    ),
     "ridge-calibrated": Row(_platt(RidgeClassifier()), ("cancer",), 30),
     "boosted-calibrated": Row(_platt(GradientBoostingClassifier(n_estimators=5)), ("cancer",), 5),
     "temperature": Row(_platt(LinearSVC(), "temperature"), BOTH),
@@ -147,13 +156,20 @@ ROWS = {
     "xgboost-dart": Row(XGBClassifier(n_estimators=9, booster="dart"), BOTH, tolerance=1e-5),
     "xgboost-linear": Row(XGBClassifier(n_estimators=9, booster="gblinear"), BOTH, tolerance=1e-5),
     "xgboost-forest": Row(XGBRFClassifier(n_estimators=9), BOTH, tolerance=1e-5),
-    "lightgbm": Row(LGBMClassifier(n_estimators=15, verbose=-1), BOTH, tolerance=1e-5),
+    "lightgbm": Row(LGBMClassifier(n_estimators=15, verbose=-1, n_jobs=1), BOTH, tolerance=1e-5),
     "lightgbm-sigmoid": Row(
-        LGBMClassifier(n_estimators=15, sigmoid=2.0, verbose=-1), ("cancer",), tolerance=1e-5
+        LGBMClassifier(n_estimators=15, sigmoid=2.0, verbose=-1, n_jobs=1),
+        ("cancer",),
+        tolerance=1e-5,
     ),
     "lightgbm-forest": Row(
         LGBMClassifier(
-            boosting_type="rf", n_estimators=9, subsample=0.6, subsample_freq=1, verbose=-1
+            boosting_type="rf",
+            n_estimators=9,
+            subsample=0.6,
+            subsample_freq=1,
+            verbose=-1,
+            n_jobs=1,
         ),
         BOTH,
         tolerance=1e-5,

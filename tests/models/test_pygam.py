@@ -1,7 +1,8 @@
 """pyGAM's ``LogisticGAM``: a stand-in with its structure, and the library itself where it is.
 
 pyGAM 0.12 asks for SciPy below 1.17 and cannot be installed beside the SciPy of the test
-environment, so the stand-in keeps to what pyGAM documents: ``terms``, ``coef_`` and ``partial_dependence``.
+environment, so the stand-in keeps to what pyGAM documents: ``terms``, ``coef_`` and
+``partial_dependence``.
 """
 
 from __future__ import annotations

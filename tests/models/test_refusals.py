@@ -101,7 +101,7 @@ REFUSALS = [
     (XGBClassifier(n_estimators=2), LABELS, "3 labels at once", "one model for each"),
     (XGBClassifier(n_estimators=2, objective="binary:hinge"), BINARY, "hinge", "binary:logistic"),
     (
-        LGBMClassifier(n_estimators=2, objective="multiclassova", verbose=-1),
+        LGBMClassifier(n_estimators=2, objective="multiclassova", verbose=-1, n_jobs=1),
         IRIS,
         "multiclassova",
         "'multiclass'",

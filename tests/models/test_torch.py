@@ -219,10 +219,16 @@ class _Doubled(nn.Module):
         return self.layer(self.layer(x)) if self.twice else 2 * self.layer(x)
 
 
+class _Wrapper(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return {"scores": x}
+
+
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (nn.Sequential(nn.Linear(4, 3), nn.ReLU()), "is not that of its last nn.Linear"),
+        (nn.Sequential(nn.Linear(4, 3), _Wrapper()), "returns dict, in which no logits"),
+        (nn.Sequential(nn.Linear(4, 3), nn.Tanh()), "is not that of its last nn.Linear"),
         (nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3)), "is not that of its last nn.Linear"),
         (_Doubled(twice=False), "is not that of its last nn.Linear.*layer="),
         (_Doubled(twice=True), "called 2 times in one forward pass"),

@@ -139,14 +139,12 @@ class AdditiveModel(AdaptedModel):
         return replace(self, head=head, by_column=False)
 
 
-def both_classes(contributions: Array) -> Array:
+def both_classes(contributions: Any) -> Array:
     """Write contributions z (n, G) to the log-odds of a binary model as (−z/2, +z/2)."""
-    if array_api_compat.is_array_api_obj(contributions) and contributions.ndim != 2:
-        return contributions
-    half = float_array(contributions, "contributions", ndim=(2, 3)) / 2
-    if half.ndim == 3:
-        return contributions
-    return array_api_compat.array_namespace(half).stack([-half, half], axis=-1)
+    given = float_array(contributions, "contributions", ndim=(2, 3))
+    if given.ndim == 3:
+        return given
+    return array_api_compat.array_namespace(given).stack([-given / 2, given / 2], axis=-1)
 
 
 def _class_intercept(intercept: Any, means: Array) -> Any:
@@ -168,10 +166,7 @@ def _rescaled(function: Callable[[Any], Array], slope: float, X: Any) -> Array:
 def _rescaled_intercept(intercept: Any, slope: float, shift: float) -> Any:
     if intercept is None:
         return shift if shift else None
-    scaled = np.asarray(intercept) * slope
-    if np.size(scaled) == 2:
-        return scaled + np.array([-shift / 2, shift / 2])
-    return scaled + shift
+    return np.asarray(intercept) * slope + shift
 
 
 def _grouped(function: Callable[[Any], Array], groups: Sequence[Sequence[int]], X: Any) -> Array:

@@ -52,7 +52,7 @@ def feature_means(features: Any, sample_weight: Any = None) -> Array:
 def contribution_means(
     contributions: Callable[[Any], Array], background: Any, sample_weight: Any = None
 ) -> Array:
-    """Return the means (G, K) of contributions, holding few of the (n, G, K) at a time.
+    """Return the means (G, K) of checked contributions, holding few of the (n, G, K) at a time.
 
     Means of blocks are merged by their weights, so nothing large is summed up.
     """
@@ -79,9 +79,7 @@ def _blocks(
     start, size = 0, _FIRST_ROWS
     while start < n:
         rows = slice(start, min(start + size, n))
-        block = float_array(
-            contributions(take_rows(background, rows)), "contributions of the background", ndim=(3,)
-        )
+        block = contributions(take_rows(background, rows))
         yield rows, block
         start = rows.stop
         size = max(1, _BLOCK // max(1, block.shape[1] * block.shape[2]))

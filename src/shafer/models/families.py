@@ -60,6 +60,7 @@ _DECISIONS = {
     ("sklearn", "Pipeline"): "pipeline",
     ("sklearn", "BaseSearchCV"): "wrappers",
     ("sklearn", "FrozenEstimator"): "wrappers",
+    ("interpret", "ExplainableBoostingClassifier"): "interpret",
 }
 
 

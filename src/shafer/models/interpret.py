@@ -23,3 +23,6 @@ def adapt(model: Any) -> AdditiveModel:
     intercept = np.ravel(model.intercept_)
     head = Contributions(model.eval_terms, intercept, model.classes_, model.term_names_)
     return AdditiveModel(head, by_column=False)
+
+
+decision = adapt  # its decision function is the logit

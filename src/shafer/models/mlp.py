@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,13 @@ from shafer._typing import Array
 from shafer.models.adapted import LinearModel
 from shafer.models.heads import LinearHead
 from shafer.models.inputs import checked
+
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "identity": np.positive,
+    "logistic": expit,
+    "relu": partial(np.maximum, 0.0),
+    "tanh": np.tanh,
+}
 
 
 def adapt(model: Any) -> LinearModel:
@@ -35,18 +43,5 @@ def adapt(model: Any) -> LinearModel:
 def _last_hidden(model: Any, X: Any) -> Array:
     values = checked(model, X, accept_sparse=["csr", "csc"])
     for weights, bias in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
-        values = _activated(model.activation, np.asarray(values @ weights) + bias)
+        values = _ACTIVATIONS[model.activation](np.asarray(values @ weights) + bias)
     return values
-
-
-def _activated(activation: str, values: Array) -> Array:
-    match activation:
-        case "relu":
-            return np.maximum(values, 0.0)
-        case "tanh":
-            return np.tanh(values)
-        case "logistic":
-            return expit(values)
-        case "identity":
-            return values
-    raise UnsupportedModelError(f"MLPClassifier has an unknown activation {activation!r}.")
