@@ -108,6 +108,16 @@ def test_options() -> None:
         shafer.Explainer(started, X, components="feature")
 
 
+def test_frames() -> None:
+    X, y = shafer.datasets.load_heart(as_frame=True, return_X_y=True)
+    for init in (None, GaussianNB()):
+        model = GradientBoostingClassifier(n_estimators=3, init=init).fit(X, y)
+        for options in ({}, {"components": "feature"}) if init is None else ({},):
+            ev = shafer.Explainer(model, X, **options)(X)
+            assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
+    assert shafer.Explainer(model, X).component_names[0] == "init"
+
+
 def test_early_stopping() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = xgboost.XGBClassifier(n_estimators=200, early_stopping_rounds=2)

@@ -22,9 +22,8 @@ def test_components_are_support_vectors() -> None:
     machine = SVC().fit(X, Y)
     model = CalibratedClassifierCV(FrozenEstimator(machine)).fit(X, Y)
     explainer = shafer.Explainer(model, X)
-    assert explainer.component_names[:2] == tuple(
-        f"support vector {i}" for i in machine.support_[:2]
-    )
+    names = tuple(f"support vector {row}" for row in machine.support_)
+    assert explainer.component_names == names
     assert explainer(X).weights.shape == (len(X), len(names), 2)
     with pytest.raises(ValueError, match="components must be 'vector' for this model"):
         shafer.Explainer(model, X, components="feature")

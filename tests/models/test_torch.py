@@ -252,7 +252,7 @@ def test_wrong_options(iris: tuple[Tensor, Tensor]) -> None:
     for batch_size in (0, 2.5, True):
         with pytest.raises(ValueError, match="batch_size must be a positive integer"):
             shafer.Explainer(network, X, batch_size=batch_size)
-    with pytest.raises(shafer.UnsupportedModelError, match="come from all columns"):
+    with pytest.raises(shafer.UnsupportedModelError, match="needs components that are columns"):
         shafer.Explainer(network, X, "source")
 
 

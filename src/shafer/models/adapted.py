@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from shafer._typing import Array
-from shafer._validation import float_array, to_numpy
+from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import (
     AdditivePool,
     LinearPool,
@@ -187,7 +187,9 @@ def _grouped_linear(
         coef = to_numpy(beta)
         return np.stack([by_column[:, group] @ coef[group] for group in groups], axis=1)
     values = float_array(values, "features", ndim=(2,))
-    xp = array_api_compat.array_namespace(values)
+    xp = same_library({"features": values, "coef": beta})
+    precision = xp.result_type(values, beta)
+    values, beta = (xp.astype(array, precision, copy=False) for array in (values, beta))
     sums = [_columns(values, group) @ _columns(beta, group, axis=0) for group in groups]
     return xp.stack(sums, axis=1)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shafer._typing import FloatArray
+from shafer._typing import Array, FloatArray
 from shafer.models.adapted import AdditiveModel
 from shafer.models.families import check_option
 from shafer.models.heads import Contributions
@@ -69,7 +69,8 @@ def _tree_contributions(model: Any, X: Any) -> FloatArray:
     """
     steps = _steps(model, X)
     if _starts_from_a_model(model):
-        first = np.stack([tree.predict(X) for tree in model.estimators_[0]], axis=-1)
+        rows = _rows_of_trees(model, X)
+        first = np.stack([tree.predict(rows) for tree in model.estimators_[0]], axis=-1)
         first = first * model.learning_rate
         steps = np.concatenate(
             [steps[:, :1] - first[:, None], first[:, None], steps[:, 1:]], axis=1
@@ -97,7 +98,11 @@ def _by_feature(model: Any) -> AdditiveModel:
     histogram = _is_histogram(model)
     rounds = _histogram_trees(model) if histogram else _plain_trees(model)
     tables = [[path_contributions(tree, model.n_features_in_) for tree in row] for row in rounds]
-    leaves = partial(_histogram_leaves, _with_leaf_numbers(model)) if histogram else model.apply
+    leaves = (
+        partial(_histogram_leaves, _with_leaf_numbers(model))
+        if histogram
+        else partial(_plain_leaves, model)
+    )
     function = partial(_path_contributions, model, leaves, tables)
     names = getattr(model, "feature_names_in_", None)
     return AdditiveModel(Contributions(function, None, model.classes_, names))
@@ -117,6 +122,17 @@ def _path_contributions(
     decision = np.reshape(model.decision_function(X), (len(leaves), -1))
     total[:, 0] += decision - total.sum(axis=1)
     return _one_log_odds(total)
+
+
+def _plain_leaves(model: Any, X: Any) -> FloatArray:
+    """Return the leaf of each row in each tree, (n, rounds, K)."""
+    leaves: FloatArray = model.apply(_rows_of_trees(model, X))
+    return leaves
+
+
+def _rows_of_trees(model: Any, X: Any) -> Array:
+    """Check X as the model would; its trees know no column names, and read single precision."""
+    return validate_data(model, X, reset=False, dtype=np.float32, accept_sparse="csr")
 
 
 def _plain_trees(model: Any) -> list[list[Tree]]:

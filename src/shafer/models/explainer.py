@@ -134,8 +134,8 @@ def _read(
     if isinstance(groups, str) and groups == "source":
         if not adapted.by_column:
             raise UnsupportedModelError(
-                f"groups='source' needs components that are columns; here they are {known[0]!r} "
-                "and the like, which come from all columns. Give groups by name, or none."
+                f"groups='source' needs components that are columns of the data; here they are "
+                f"{known[0]!r} and the like. Give groups by name, or none."
             )
         if not adapted.encoders:
             return {name: [g] for g, name in enumerate(known)}

@@ -37,6 +37,7 @@ _FAMILIES = {
     ("sklearn", "Pipeline"): "pipeline",
     ("sklearn", "BaseSearchCV"): "wrappers",
     ("sklearn", "FrozenEstimator"): "wrappers",
+    ("sklearn", "SelfTrainingClassifier"): "wrappers",
     ("sklearn", "TunedThresholdClassifierCV"): "wrappers",
     ("sklearn", "FixedThresholdClassifier"): "wrappers",
     ("shafer", "EvidentialClassifier"): "wrappers",

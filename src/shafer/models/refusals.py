@@ -85,7 +85,6 @@ REFUSED = {
     ),
     ("sklearn", "LabelPropagation"): _NEIGHBOURS,
     ("sklearn", "LabelSpreading"): _NEIGHBOURS,
-    ("sklearn", "SelfTrainingClassifier"): ("only holds another model. Explain its estimator_."),
     ("sklearn", "DummyClassifier"): (
         "does not look at its inputs, so there is no evidence. Explain a trained model."
     ),

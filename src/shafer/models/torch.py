@@ -171,7 +171,7 @@ def _forward(model: nn.Module, X: Any) -> Any:
 
 def _on_device(model: nn.Module, X: Any) -> Tensor:
     """Bring one input to the module; numbers that are no tensor also to its precision."""
-    parameter = next(model.parameters())
+    parameter = next(model.parameters(), torch.empty(0))
     if isinstance(X, Tensor):
         return X.to(parameter.device)
     tensor = torch.tensor(np.asarray(values_of(X)))

@@ -14,6 +14,7 @@ _HELD_AS = {
     "BaseSearchCV": "best_estimator_",
     "EvidentialClassifier": "estimator_",
     "FrozenEstimator": "estimator",
+    "SelfTrainingClassifier": "estimator_",
     "TunedThresholdClassifierCV": "estimator_",
     "FixedThresholdClassifier": "estimator_",
 }

@@ -14,7 +14,7 @@ from shafer.models.adapted import AdditiveModel
 from shafer.models.bias import contributions_with_bias
 from shafer.models.heads import Contributions
 
-_BINARY = ("binary:logistic", "binary:logitraw", "reg:logistic")
+_BINARY = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
 
 
