@@ -12,6 +12,8 @@ from hypothesis import HealthCheck, settings
 
 # scikit-learn skips its array-API checks without this; it must be set before SciPy is loaded.
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
+# Two workers whose OpenMP threads wait for each other take minutes over a small boosted model.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -35,6 +35,20 @@ def test_top_level_names() -> None:
         shafer.nonsense  # noqa: B018 - the access is the test
 
 
+def test_names_of_models() -> None:
+    assert shafer.models.__all__ == [
+        "Contributions",
+        "EvidentialClassifier",
+        "Explainer",
+        "LinearHead",
+        "RBFLayer",
+        "from_shap",
+        "to_shap",
+    ]
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        shafer.models.nonsense  # noqa: B018 - the access is the test
+
+
 def test_version_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == shafer.__version__
@@ -81,8 +95,16 @@ def test_evidence_names() -> None:
 @pytest.mark.parametrize(
     ("function", "parameters"),
     [
-        (shafer.Explainer, ["model", "background", "sample_weight", "names"]),
-        (shafer.EvidentialClassifier, ["estimator"]),
+        (
+            shafer.Explainer,
+            ["model", "background", "groups", "sample_weight", "names", "classes", "options"],
+        ),
+        (shafer.EvidentialClassifier, ["estimator", "groups"]),
+        (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
+        (shafer.models.RBFLayer, ["n_centres", "width", "random_state"]),
+        (shafer.models.from_shap, ["explanation", "background", "classes", "names"]),
+        (shafer.models.to_shap, ["evidence", "X"]),
+        (shafer.models.torch.least_commitment_penalty, ["head", "features"]),
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
         (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
         (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule"]),
@@ -111,6 +133,19 @@ def test_import_loads_nothing_heavy(used: str) -> None:
         f"import sys, shafer; {used}\nprint([name for name in {heavy} if name in sys.modules])"
     )
     assert loaded == "[]\n"
+
+
+def test_models_load_no_framework() -> None:
+    frameworks = "torch", "xgboost", "lightgbm", "catboost", "interpret", "shap", "pygam"
+    code = f"""
+import sys, shafer
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+X, y = load_iris(return_X_y=True)
+shafer.Explainer(GaussianNB().fit(X, y), X, groups="one")(X)
+print([name for name in {frameworks} if name in sys.modules])
+"""
+    assert _python(code) == "[]\n"
 
 
 def test_import_is_no_slower_than_scikit_learns() -> None:

@@ -9,20 +9,43 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from lightgbm import LGBMClassifier
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shafer import EvidentialClassifier
+from shafer import EvidentialClassifier, Explainer
 from shafer.datasets import load_heart
 
 
-@parametrize_with_checks([EvidentialClassifier(), EvidentialClassifier(LogisticRegression(C=0.5))])
+def _not_ours(estimator: EvidentialClassifier) -> dict[str, str]:
+    if not isinstance(estimator.estimator, Pipeline):
+        return {}
+    reason = "weights reach the last step only: the scaler before it knows none"
+    return {"check_sample_weight_equivalence_on_dense_data": reason}
+
+
+@parametrize_with_checks(
+    [
+        EvidentialClassifier(),
+        EvidentialClassifier(LogisticRegression(C=0.5), groups="one"),
+        EvidentialClassifier(make_pipeline(StandardScaler(), LogisticRegression()), "source"),
+        EvidentialClassifier(GaussianNB()),
+    ],
+    expected_failed_checks=_not_ours,
+)
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -98,6 +121,68 @@ def test_frames_keep_their_names(make: Any) -> None:
     assert_array_equal(clf.predict(frame), clf.estimator_.predict(frame))
     age = clf.evidence(frame).without("age")
     assert "age" not in age.component_names
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        make_pipeline(SplineTransformer(), LogisticRegression(max_iter=5000)),
+        MLPClassifier((5,), max_iter=5000, tol=1e-2, random_state=0),
+        HistGradientBoostingClassifier(max_iter=10),
+        CalibratedClassifierCV(make_pipeline(StandardScaler(), SVC()), ensemble=False),
+        GaussianNB(),
+        LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1),
+    ],
+    ids=lambda inner: type(inner).__name__,
+)
+def test_any_supported_estimator_can_be_trained(inner: Any) -> None:
+    X, y = load_heart(return_X_y=True)
+    for groups in (None, "one"):
+        clf = EvidentialClassifier(inner, groups).fit(X, y)
+        assert_array_equal(clf.predict_proba(X), clf.estimator_.predict_proba(X))
+        assert_allclose(clf.evidence(X).probability, clf.predict_proba(X), atol=1e-10)
+        assert_array_equal(clf.predict(X), clf.estimator_.predict(X))
+        # What was trained can be explained again, and pooled otherwise.
+        assert_allclose(Explainer(clf, X)(X).probability, clf.predict_proba(X), atol=1e-10)
+    assert clf.evidence(X).component_names == ("all",)
+
+
+def test_groups_by_source() -> None:
+    frame, y = load_heart(as_frame=True, return_X_y=True)
+    clf = EvidentialClassifier(make_pipeline(SplineTransformer(), LogisticRegression()), "source")
+    clf.fit(frame, y)
+    assert clf.evidence(frame).component_names == tuple(frame.columns)
+    search = GridSearchCV(clf, {"groups": ["source", "one"]}, cv=3).fit(frame, y)
+    assert search.best_params_["groups"] == "source"  # the same score: the first of them
+
+
+def test_weights_reach_the_last_step_of_a_pipeline() -> None:
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).random(len(y))
+    clf = EvidentialClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
+    clf.fit(X, y, sample_weight=weight)
+    inner = LogisticRegression().fit(StandardScaler().fit_transform(X), y, sample_weight=weight)
+    assert_allclose(clf.estimator_[-1].coef_, inner.coef_)
+    mean = np.average(StandardScaler().fit_transform(X), axis=0, weights=weight)
+    assert_allclose(clf.explainer_.pool.means, mean)
+
+
+def test_text_has_no_features_of_its_own() -> None:
+    texts = ["good film", "bad film", "good", "bad"] * 3
+    clf = EvidentialClassifier(make_pipeline(TfidfVectorizer(), LogisticRegression()))
+    clf.fit(texts, [1, 0, 1, 0] * 3)
+    assert clf.predict(["a good one"]).tolist() == [1]
+    assert not hasattr(clf, "n_features_in_")
+
+
+def test_missing_values_where_the_model_takes_them() -> None:
+    X, y = load_heart(return_X_y=True)
+    holed = X.copy()
+    holed[::5, 2] = np.nan
+    clf = EvidentialClassifier(HistGradientBoostingClassifier(max_iter=10)).fit(holed, y)
+    assert_allclose(clf.evidence(holed).probability, clf.predict_proba(holed), atol=1e-10)
+    assert get_tags(clf).input_tags.allow_nan
+    assert not get_tags(EvidentialClassifier()).input_tags.allow_nan
 
 
 def test_string_labels() -> None:

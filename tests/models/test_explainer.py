@@ -13,10 +13,11 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_iris, load_wine
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.models import logistic
@@ -157,15 +158,55 @@ def test_bad_background(wine: tuple[Any, Any]) -> None:
             shafer.Explainer(head, X, sample_weight=weight)
 
 
-def test_unsupported_models(wine: tuple[Any, Any]) -> None:
+def test_nan_names_its_column_and_missing(wine: tuple[Any, Any]) -> None:
     X, y = wine
-    for model in (RandomForestClassifier(3).fit(X, y), KNeighborsClassifier().fit(X, y), "model"):
-        with pytest.raises(shafer.UnsupportedModelError, match="is not supported. Accepted are"):
-            shafer.Explainer(model, X)
-    with pytest.raises(shafer.UnsupportedModelError, match="not a class; got LogisticRegression"):
-        shafer.Explainer(LogisticRegression, X)
-    with pytest.raises(NotFittedError):
-        shafer.Explainer(LogisticRegression(), X)
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(13)])
+    holed = frame.copy()
+    holed.iloc[5, 2] = np.nan
+    explainer = shafer.Explainer(LogisticRegression().fit(frame, y), frame)
+    with pytest.raises(ValueError, match=r"row 5, column 'column 2'; Logistic.*missing="):
+        explainer(holed)
+    head = shafer.LinearHead(np.ones((3, 13)), np.zeros(3))
+    for values in (holed, holed.to_numpy(), torch.tensor(holed.to_numpy().copy())):
+        with pytest.raises(ValueError, match=r"NaN, the first in row 5, .*missing="):
+            shafer.Explainer(head, values)
+    for model in (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        GaussianNB(),
+        MLPClassifier((3,), max_iter=5000),
+    ):
+        with pytest.raises(ValueError, match=r"NaN.*missing="):
+            shafer.Explainer(model.fit(frame, y), holed)
+    rows = sparse.csr_array(holed.to_numpy())
+    with pytest.raises(ValueError, match=r"NaN, the first in row 5, column 2; .*missing="):
+        shafer.Explainer(LogisticRegression().fit(X, y), rows)
+
+
+def test_columns_of_a_head_keep_their_order(wine: tuple[Any, Any]) -> None:
+    X, _ = wine
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(13)])
+    head = shafer.LinearHead(np.ones((3, 13)), np.zeros(3))
+    for groups in (None, "one"):
+        explainer = shafer.Explainer(head, frame, groups)
+        assert len(explainer(frame.to_numpy())) == len(X)
+        with pytest.raises(ValueError, match="must have the columns"):
+            explainer(frame[frame.columns[::-1]])
+
+
+def test_classes_can_be_given(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    ev = shafer.Explainer(LogisticRegression().fit(X, y), X, classes=["a", "b", "c"])(X)
+    assert ev.classes.tolist() == ["a", "b", "c"]
+
+
+def test_options_belong_to_families(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    model = LogisticRegression().fit(X, y)
+    for given in (model, shafer.LinearHead(model.coef_, model.intercept_)):
+        with pytest.raises(
+            TypeError, match=r"\['layer'\] that L.* does not have; its options: none"
+        ):
+            shafer.Explainer(given, X, layer="last")
 
 
 def test_subclasses_with_ideas_of_their_own(wine: tuple[Any, Any]) -> None:

@@ -3,7 +3,15 @@
 May import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
 """
 
+from shafer.evidence.additive import AdditivePool, least_commitment_additive
 from shafer.evidence.evidence import Evidence, FocalSet
 from shafer.evidence.identification import LinearPool, least_commitment
 
-__all__ = ["Evidence", "FocalSet", "LinearPool", "least_commitment"]
+__all__ = [
+    "AdditivePool",
+    "Evidence",
+    "FocalSet",
+    "LinearPool",
+    "least_commitment",
+    "least_commitment_additive",
+]

@@ -152,7 +152,7 @@ def least_commitment(
     array([[0.518, 0.482]])
     """
     coef = float_array(coef, "coef", ndim=(1, 2))
-    intercept = float_array(_like(intercept, coef), "intercept", ndim=(0, 1))
+    intercept = float_array(like(intercept, coef), "intercept", ndim=(0, 1))
     xp = same_library({"coef": coef, "intercept": intercept})
     if 0 in coef.shape:
         raise ValueError(
@@ -163,7 +163,7 @@ def least_commitment(
     if feature_means is None:
         means = xp.zeros_like(coef[0, :])
     else:
-        means = float_array(_like(feature_means, coef), "feature_means", ndim=(1,))
+        means = float_array(like(feature_means, coef), "feature_means", ndim=(1,))
     same_library({"coef": coef, "feature_means": means})
     precision = xp.result_type(coef, intercept, means)
     coef, intercept, means = (xp.astype(a, precision, copy=True) for a in (coef, intercept, means))
@@ -173,8 +173,8 @@ def least_commitment(
             f"got shape {tuple(means.shape)}."
         )
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        beta = _centred(xp, coef).T
-        offset = (_centred(xp, intercept) + means @ beta) / n_features
+        beta = centred_over_classes(xp, coef.T)
+        offset = (centred_over_classes(xp, intercept) + means @ beta) / n_features
         alpha = offset - means[:, None] * beta
     for array in (beta, alpha, offset):
         check_overflow(array, "weights")
@@ -189,7 +189,7 @@ def least_commitment(
     )
 
 
-def _like(value: Any, coef: Array) -> Any:
+def like(value: Any, coef: Array) -> Any:
     """Bring plain numbers and lists to the library and device of the coefficients."""
     if not isinstance(value, float | int | list | tuple):
         return value
@@ -216,7 +216,7 @@ def _both_classes(xp: Any, coef: Array, intercept: Array) -> tuple[Array, Array]
     return xp.concat([-coef / 2, coef / 2], axis=0), xp.concat([-intercept / 2, intercept / 2])
 
 
-def _centred(xp: Any, array: Array) -> Array:
-    """Subtract the mean over the classes, the first axis; equal classes give exact zeros."""
-    relative = array - array[:1, ...]
-    return relative - xp.mean(relative, axis=0, keepdims=True)
+def centred_over_classes(xp: Any, array: Array) -> Array:
+    """Subtract the mean over the classes, the last axis; equal classes give exact zeros."""
+    relative = array - array[..., :1]
+    return relative - xp.mean(relative, axis=-1, keepdims=True)

@@ -1,12 +1,41 @@
 """Trained models in, components out: the only place that knows a framework.
 
-One file per family turns a model into a :class:`LinearHead` and a way to compute its features;
-``families.py`` is the door that picks the file. ``Explainer`` and ``EvidentialClassifier`` are what
-users call. May import ``evidence`` and below, never ``plots`` or ``datasets``.
+One file per family turns a model into a sum of contributions (``adapted.py``) and nothing else;
+``families.py`` is the door that picks the file, ``refusals.py`` says why some models find none.
+``Explainer`` and ``EvidentialClassifier`` are what users call. May import ``evidence`` and below,
+never ``plots`` or ``datasets``. A framework is loaded only when one of its models comes in.
 """
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from shafer.models.classifier import EvidentialClassifier
 from shafer.models.explainer import Explainer
-from shafer.models.heads import LinearHead
+from shafer.models.heads import Contributions, LinearHead
+from shafer.models.rbf import RBFLayer
 
-__all__ = ["EvidentialClassifier", "Explainer", "LinearHead"]
+if TYPE_CHECKING:
+    from shafer.models.shap import from_shap, to_shap
+
+__all__ = [
+    "Contributions",
+    "EvidentialClassifier",
+    "Explainer",
+    "LinearHead",
+    "RBFLayer",
+    "from_shap",
+    "to_shap",
+]
+
+# Loaded on first use, with the framework they need.
+_HOME = {"from_shap": "shafer.models.shap", "to_shap": "shafer.models.shap"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name == "torch":
+        return importlib.import_module("shafer.models.torch")
+    raise AttributeError(f"module 'shafer.models' has no attribute {name!r}")

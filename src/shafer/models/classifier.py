@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,14 +24,17 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator, optional
-        ``LogisticRegression`` or ``LogisticRegressionCV``; a ``LogisticRegression()`` by default.
+        Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
+        ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
+    groups : mapping, sequence, "source" or "one", optional
+        What counts as one component, as in :class:`Explainer`.
 
     Attributes
     ----------
     estimator_ : estimator
         The trained classifier.
     explainer_ : Explainer
-        Gives the evidence; its feature means are those of the training data.
+        Gives the evidence; its means are those of the training data.
     classes_ : array of shape (K,)
 
     Examples
@@ -45,20 +49,27 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
            [False,  True,  True]])
     """
 
-    def __init__(self, estimator: Any = None) -> None:
+    def __init__(self, estimator: Any = None, groups: Any = None) -> None:
         self.estimator = estimator
+        self.groups = groups
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the inner classifier and take the feature means; weights reach both."""
-        inner = LogisticRegression() if self.estimator is None else clone(self.estimator)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.estimator_ = inner.fit(X, y, **weights)
-        self.explainer_ = Explainer(self.estimator_, X, sample_weight=sample_weight)
+        """Train the inner classifier and take the means; weights reach both."""
+        inner = clone(self._inner())
+        self.estimator_ = inner.fit(X, y, **_fit_weights(inner, sample_weight))
+        if len(self.estimator_.classes_) < 2:
+            raise ValueError(
+                f"Evidence needs at least two classes; y has one class, {self.estimator_.classes_}."
+            )
+        self.explainer_ = Explainer(self.estimator_, X, self.groups, sample_weight=sample_weight)
         self.classes_ = self.estimator_.classes_
-        self.n_features_in_ = self.estimator_.n_features_in_
-        if hasattr(self.estimator_, "feature_names_in_"):
-            self.feature_names_in_ = self.estimator_.feature_names_in_
+        for known in ("n_features_in_", "feature_names_in_"):  # text has neither
+            if hasattr(self.estimator_, known):
+                setattr(self, known, getattr(self.estimator_, known))
         return self
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
 
     def evidence(self, X: Any) -> Evidence:
         """Return the evidence of each row."""
@@ -97,7 +108,16 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        inner = get_tags(LogisticRegression() if self.estimator is None else self.estimator)
-        tags.input_tags.sparse = inner.input_tags.sparse
-        tags.input_tags.allow_nan = False
+        inner = get_tags(self._inner())
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
         return tags
+
+
+def _fit_weights(inner: Any, sample_weight: Any) -> dict[str, Any]:
+    """Name the weights as ``fit`` takes them; a pipeline hands them to its last step."""
+    if sample_weight is None:
+        return {}
+    if isinstance(inner, Pipeline):
+        return {f"{inner.steps[-1][0]}__sample_weight": sample_weight}
+    return {"sample_weight": sample_weight}

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, final
 
-import array_api_compat
-import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from shafer._typing import Array
-from shafer._validation import float_array, frame_columns
-from shafer.evidence import Evidence, LinearPool, least_commitment
+from shafer._errors import UnsupportedModelError
+from shafer._validation import component_names, frame_columns
+from shafer.evidence import Evidence
+from shafer.evidence.groups import Groups, read_groups
+from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.families import adapt
+from shafer.models.inputs import take_rows
+from shafer.models.sources import encoded_names, source_groups
 
 
 @final
@@ -22,20 +23,34 @@ class Explainer:
 
     Parameters
     ----------
-    model : fitted estimator, ``LinearHead`` or (coef, intercept)
-        ``LogisticRegression`` or ``LogisticRegressionCV`` of scikit-learn, or a linear head.
-    background : array, data frame or sparse matrix of shape (n, J)
-        The training data, from which the feature means are taken. A feature at its mean says no
-        more than its share of the intercept.
+    model : fitted model
+        Any model of the table in ``docs/models.md``: scikit-learn estimators and pipelines,
+        XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
+        (coef, intercept), or :class:`Contributions`.
+    background : array, data frame or sparse matrix of n rows, as the model takes them
+        The training data, from which the means are taken. A component at its mean says no more
+        than its share of the intercept.
+    groups : mapping, sequence, "source" or "one", optional
+        Make groups of components the components: group name -> components (by name or position),
+        or a sequence of groups; ``"source"`` gathers the encoded columns of a pipeline by the
+        column they came from; ``"one"`` gathers everything. Probabilities stay as they are.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means.
-    names : sequence of J strings, optional
-        Names of the components; by default those the model or the background knows.
+    names : sequence of strings, optional
+        Names of the components, before grouping; by default those the model or the background
+        knows.
+    classes : array of shape (K,), optional
+        Class labels; by default those the model knows.
+    **options
+        What the model's family offers besides: ``components="tree"`` or ``"feature"`` for
+        scikit-learn's gradient boosting, ``components="vector"`` or ``"feature"`` for support
+        vector machines, ``layer`` and ``batch_size`` for torch modules.
 
     Attributes
     ----------
-    pool : LinearPool
-        The model as evidence: ``pool.beta``, ``pool.alpha`` are the paper's β*, α*.
+    pool : LinearPool or AdditivePool
+        The model as evidence: for linear models without groups, ``pool.beta`` and ``pool.alpha``
+        are the paper's β*, α*.
     classes : array of shape (K,)
     component_names : tuple of strings
 
@@ -56,28 +71,22 @@ class Explainer:
         self,
         model: Any,
         background: Any,
+        groups: Groups | None = None,
         *,
         sample_weight: Any = None,
         names: Iterable[Any] | None = None,
+        classes: Any = None,
+        **options: Any,
     ) -> None:
-        self._adapted = adapt(model)
-        head = self._adapted.head
-        known = [names, head.names, frame_columns(background)]
-        self.pool: LinearPool = least_commitment(
-            head.coef,
-            head.intercept,
-            self._background_means(background, sample_weight),
-            classes=head.classes,
-            names=next((given for given in known if given is not None), None),
-        )
-
-    def _background_means(self, background: Any, sample_weight: Any) -> Array:
-        features = self._adapted.features(background)
-        if not sparse.issparse(features):
-            features = float_array(features, "background", ndim=(2,))
-        if features.shape[0] == 0:
-            raise ValueError(f"background must have at least one row; got shape {features.shape}.")
-        return feature_means(features, sample_weight)
+        adapted = adapt(model, background, **options)
+        columns = frame_columns(background)
+        known = _names(adapted, columns) if names is None else names
+        labels = adapted.head.classes if classes is None else classes
+        if groups is not None:
+            adapted = adapted.grouped(_read(groups, adapted, columns, known, background))
+            known = adapted.head.names
+        self._adapted = adapted
+        self.pool: Pool = adapted.identify(background, sample_weight, labels, known)
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -91,26 +100,44 @@ class Explainer:
 
     def __call__(self, X: Any) -> Evidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
-        return self.pool(self._adapted.features(X))
+        return self.pool(self._adapted.terms(X))
 
     def __repr__(self) -> str:
-        n_features, n_classes = self.pool.beta.shape
-        return f"<Explainer: {n_features} components, {n_classes} classes>"
+        return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
 
 
-def feature_means(features: Any, sample_weight: Any = None) -> Array:
-    """Return the column means of a checked (n, J) array or sparse matrix, weighted if asked."""
-    if sample_weight is None:
-        if sparse.issparse(features):
-            return np.asarray(features.mean(axis=0)).ravel()
-        return array_api_compat.array_namespace(features).mean(features, axis=0)
-    weight = float_array(sample_weight, "sample_weight", ndim=(1,))
-    if weight.shape[0] != features.shape[0]:
+def _names(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable[Any] | None:
+    """Names of the components: the encoders', the model's own, or the background's."""
+    if adapted.by_column and adapted.encoders:
+        return encoded_names(adapted.encoders, columns)
+    if adapted.head.names is not None or not adapted.by_column:
+        own: Iterable[Any] | None = adapted.head.names
+        return own
+    return columns
+
+
+def _read(
+    groups: Groups,
+    adapted: AdaptedModel,
+    columns: tuple[str, ...] | None,
+    names: Iterable[Any] | None,
+    background: Any,
+) -> dict[str, list[int]]:
+    """Read the user's groups as a partition of the components."""
+    # Features are (n, J), contributions (n, G, K): the second axis is the components.
+    n_components = adapted.terms(take_rows(background, slice(0, 1))).shape[1]
+    known = component_names(names, n_components)
+    if isinstance(groups, str) and groups not in ("one", "source"):
         raise ValueError(
-            f"sample_weight must have one weight for each of the {features.shape[0]} rows of "
-            f"background; got {weight.shape[0]}."
+            f"groups must be 'source', 'one', a mapping or a sequence; got {groups!r}."
         )
-    total = float(weight.sum())
-    if total <= 0.0:
-        raise ValueError(f"sample_weight must have a positive sum; got {total}.")
-    return (weight / total) @ features
+    if isinstance(groups, str) and groups == "source":
+        if not adapted.by_column:
+            raise UnsupportedModelError(
+                f"groups='source' needs components that are columns of the data; here they are "
+                f"{known[0]!r} and the like. Give groups by name, or none."
+            )
+        if not adapted.encoders:
+            return {name: [g] for g, name in enumerate(known)}
+        return source_groups(adapted.encoders, columns, n_components)
+    return read_groups(groups, known)

@@ -1,4 +1,4 @@
-"""What a family file makes of a model: a linear head, and how its features come about."""
+"""Models given by hand: a linear head as arrays, or a function that returns contributions."""
 
 from __future__ import annotations
 
@@ -32,16 +32,32 @@ class LinearHead:
 
 @final
 @dataclass(frozen=True, eq=False)
-class AdaptedModel:
-    """A model as components: its head, and the function from the user's X to features φ(X).
+class Contributions:
+    """A model given as a function: logits are ``function(X).sum(axis=1) + intercept``.
 
-    ``features`` checks X as the model itself would, and must be picklable.
+    Parameters
+    ----------
+    function : callable
+        From rows X to the contributions of each component to each logit, (n, G, K); or (n, G) to
+        the log-odds of a binary model. It is called on a few rows at a time.
+    intercept : array of shape (K,), or a number for a binary model, optional
+        What the logits hold besides the contributions; zero by default.
+    classes : array of shape (K,), optional
+        Class labels; 0..K−1 by default.
+    names : sequence of G strings, optional
+        Names of the components; x0, x1, ... by default.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> squares = shafer.models.Contributions(lambda X: X**2, intercept=-1.0)
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0]])
+    >>> shafer.Explainer(squares, X)(X).probability.round(3)
+    array([[0.5  , 0.5  ],
+           [0.269, 0.731]])
     """
 
-    head: LinearHead
-    features: Callable[[Any], Array]
-
-
-def as_given(X: Any) -> Any:
-    """Take X for the features themselves; whoever reads them checks them."""
-    return X
+    function: Callable[[Any], Array]
+    intercept: Array = None
+    classes: Any = None
+    names: Iterable[Any] | None = None

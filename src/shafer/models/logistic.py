@@ -1,32 +1,60 @@
-"""scikit-learn's logistic regressions: a component is a feature."""
+"""scikit-learn's linear classifiers: a component is a feature."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from shafer._errors import UnsupportedModelError
-from shafer._typing import Array
-from shafer.models.heads import AdaptedModel, LinearHead
+from shafer.models.adapted import LinearModel
+from shafer.models.heads import LinearHead
+from shafer.models.inputs import checked
 
 
-def adapt(model: Any) -> AdaptedModel:
-    """Read a fitted ``LogisticRegression`` or ``LogisticRegressionCV``."""
+def adapt(model: Any) -> LinearModel:
+    """Read a linear classifier whose probabilities are a logistic or softmax.
+
+    ``LogisticRegression``, ``LogisticRegressionCV``, ``LinearDiscriminantAnalysis``, and a binary
+    ``SGDClassifier(loss="log_loss")``.
+    """
     check_is_fitted(model)
+    if any(base.__name__ == "SGDClassifier" for base in type(model).__mro__):
+        _check_stochastic(model)
+    return _linear(model, _log_odds_factor(model))
+
+
+def decision(model: Any) -> LinearModel:
+    """Read the decision function of any linear classifier, such as ``LinearSVC``."""
+    check_is_fitted(model)
+    return _linear(model, 1.0)
+
+
+def _linear(model: Any, factor: float) -> LinearModel:
     head = LinearHead(
-        model.coef_ * _log_odds_factor(model),
-        model.intercept_ * _log_odds_factor(model),
+        model.coef_ * factor,
+        model.intercept_ * factor,
         model.classes_,
         getattr(model, "feature_names_in_", None),
     )
-    return AdaptedModel(head, partial(_features, model))
+    accepted = "csr" if get_tags(model).input_tags.sparse else False
+    return LinearModel(head, features=partial(checked, model, accept_sparse=accepted))
 
 
-def _features(model: Any, X: Any) -> Array:
-    return validate_data(model, X, reset=False, accept_sparse="csr", dtype=[np.float64, np.float32])
+def _check_stochastic(model: Any) -> None:
+    if model.loss != "log_loss":
+        raise UnsupportedModelError(
+            f"SGDClassifier(loss={model.loss!r}) gives no logistic probabilities. Use "
+            "loss='log_loss', or calibrate: CalibratedClassifierCV(model, method='sigmoid', "
+            "ensemble=False)."
+        )
+    if len(model.classes_) > 2:
+        raise UnsupportedModelError(
+            f"SGDClassifier with {len(model.classes_)} classes normalises separate sigmoids, which "
+            "is no softmax of a sum. Use LogisticRegression(solver='saga') instead."
+        )
 
 
 def _log_odds_factor(model: Any) -> float:

@@ -1,0 +1,105 @@
+"""The user's X: its columns, its rows, and the NaN that a model cannot read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import array_api_compat
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from shafer._typing import Array
+from shafer._validation import frame_columns, to_numpy
+
+
+def by_hand(columns: tuple[str, ...] | None, X: Any) -> Any:
+    """Check X as the features of a linear head: no NaN, and the columns of the background."""
+    given = frame_columns(X)
+    if columns is not None and given is not None and given != columns:
+        raise ValueError(
+            f"X must have the columns of the background, {list(columns)}, in that order; "
+            f"got {list(given)}."
+        )
+    refuse_nan(values_of(X), "a linear head", given)
+    return X
+
+
+def values_of(X: Any) -> Any:
+    """Take a data frame's values; leave anything else as it is."""
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    return frame.to_numpy() if isinstance(frame, nw.DataFrame) else X
+
+
+def checked(model: Any, X: Any, **options: Any) -> Array:
+    """Check X as a fitted scikit-learn model would, but say more of a NaN.
+
+    ``options`` go to scikit-learn's ``validate_data``.
+    """
+    options = {"dtype": [np.float64, np.float32], **options}
+    values = validate_data(model, X, reset=False, ensure_all_finite="allow-nan", **options)
+    refuse_nan(values, type(model).__name__, getattr(model, "feature_names_in_", None))
+    return values
+
+
+def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:
+    """Say which column holds the first NaN, and where its treatment is chosen."""
+    if sparse.issparse(values):
+        held = sparse.coo_array(values)
+        bad = np.isnan(held.data) if held.dtype.kind == "f" else np.zeros(0, dtype=bool)
+        where = [(int(held.row[i]), int(held.col[i])) for i in np.flatnonzero(bad)[:1]]
+    else:
+        where = _first_nan(values)
+    if not where:
+        return
+    row, column = where[0]
+    name = repr(str(names[column])) if names is not None else column
+    raise ValueError(
+        f"X contains NaN, the first in row {row}, column {name}; {reader} cannot read it "
+        "(missing='error'). Impute it, best in a pipeline in front of the model."
+    )
+
+
+def _first_nan(values: Any) -> list[tuple[int, int]]:
+    if not array_api_compat.is_array_api_obj(values) or values.ndim != 2:
+        return []
+    xp = array_api_compat.array_namespace(values)
+    if not xp.isdtype(values.dtype, "real floating") or not bool(xp.any(xp.isnan(values))):
+        return []
+    row, column = np.argwhere(np.isnan(to_numpy(values)))[0]
+    return [(int(row), int(column))]
+
+
+def n_rows(X: Any) -> int:
+    """Count the rows of an array, a frame, a sparse matrix, a list, or a mapping of them."""
+    if hasattr(X, "shape"):  # before all else: one kind of sparse matrix is a mapping as well
+        return int(X.shape[0])
+    if isinstance(X, Mapping):
+        return n_rows(next(iter(X.values())))
+    return n_rows(X[0]) if _several(X) else len(_rows(X))
+
+
+def take_rows(X: Any, rows: slice) -> Any:
+    """Take consecutive rows of the same; tuples and mappings hold one array for each input."""
+    if sparse.issparse(X):
+        return X.tocsr()[rows]
+    if isinstance(X, Mapping):
+        return {name: take_rows(part, rows) for name, part in X.items()}
+    if _several(X):
+        return tuple(take_rows(part, rows) for part in X)
+    native = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
+    if isinstance(native, nw.DataFrame | nw.Series):
+        return native[rows].to_native()
+    return _rows(X)[rows]
+
+
+def _several(X: Any) -> bool:
+    """Tell a tuple of inputs, each with all rows, from a tuple of rows."""
+    return isinstance(X, tuple) and hasattr(X[0], "shape")
+
+
+def _rows(X: Any) -> Any:
+    """Give what can only become an array, as scikit-learn accepts, the form of one."""
+    return X if hasattr(X, "__getitem__") and hasattr(X, "__len__") else np.asarray(X)

@@ -1,0 +1,59 @@
+"""LightGBM: a component is a feature, through the library's own exact contributions (TreeSHAP)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import lightgbm
+import numpy as np
+from scipy import sparse
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
+from shafer.models.adapted import AdditiveModel
+from shafer.models.bias import contributions_with_bias
+from shafer.models.heads import Contributions
+
+
+def adapt(model: Any) -> AdditiveModel:
+    """Read a fitted ``LGBMClassifier`` or a ``Booster``."""
+    bare = isinstance(model, lightgbm.Booster)
+    booster = model if bare else model.booster_
+    classes = None if bare else model.classes_
+    names = model.feature_name() if bare else getattr(model, "feature_names_in_", None)
+    summary = booster.dump_model(num_iteration=1)
+    slope = _slope(summary)
+    if summary.get("average_output"):  # boosting="rf": contributions are of the sum of its trees
+        slope /= (
+            booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
+        )
+    n_logits = int(summary["num_tree_per_iteration"])
+    function = partial(_contributions, model, n_logits)
+    adapted = AdditiveModel(Contributions(function, None, classes, names))
+    return adapted if slope == 1.0 else adapted.rescaled(slope)
+
+
+def _slope(summary: dict[str, Any]) -> float:
+    """Return the factor between scores and log-odds, or refuse the objective."""
+    # Such as "binary sigmoid:1", "multiclass num_class:3", "cross_entropy".
+    objective, *settings = str(summary.get("objective", "")).split()
+    if objective == "binary":
+        return next((float(s[8:]) for s in settings if s.startswith("sigmoid:")), 1.0)
+    if objective in ("multiclass", "cross_entropy"):
+        return 1.0
+    raise UnsupportedModelError(
+        f"LightGBM with objective {objective or 'of its own'!r} gives no logistic or softmax of a "
+        "sum. Use objective='binary' or 'multiclass'."
+    )
+
+
+def _contributions(model: Any, n_logits: int, X: Any) -> FloatArray:
+    given = model.predict(X, pred_contrib=True)
+    if isinstance(given, list):  # one sparse matrix for each class
+        given = np.stack([part.toarray() for part in given], axis=1)
+    elif sparse.issparse(given):
+        given = given.toarray()
+    if n_logits > 1:
+        given = given.reshape(len(given), n_logits, -1)
+    return contributions_with_bias(given)

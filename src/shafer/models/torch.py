@@ -1,0 +1,237 @@
+"""PyTorch modules that end in ``nn.Linear``: a component is a unit entering the last layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from shafer._errors import UnsupportedModelError
+from shafer.models.adapted import LinearModel
+from shafer.models.heads import LinearHead
+from shafer.models.inputs import n_rows, take_rows, values_of
+
+
+def least_commitment_penalty(head: nn.Linear, features: Tensor) -> Tensor:
+    r"""Return the sum of squared weights of evidence of a batch, to be added to a training loss.
+
+    Exact, where weight decay is a heuristic (Denœux 2019, Remark 1). The batch is the background:
+
+    .. math:: \sum_{i,j,k} w_{ijk}^2 = \sum_{j,k} \beta^{*2}_{jk} \sum_i (\phi_{ij} - \mu_j)^2
+              + \frac{n}{J} \sum_k b_k^2, \qquad b_k = \beta^*_{0k} + \sum_j \beta^*_{jk} \mu_j .
+
+    Differentiable in the head and in the features. A head with one output is a binary log-odds
+    model; its two columns of weights ±w/2 make the sum half of the paper's.
+
+    Parameters
+    ----------
+    head : nn.Linear
+        The last layer.
+    features : tensor of shape (n, J)
+        What enters it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from shafer.models.torch import least_commitment_penalty
+    >>> head = torch.nn.Linear(4, 3)
+    >>> features = torch.randn(8, 4)
+    >>> loss = head(features).logsumexp(1).mean() + 1e-3 * least_commitment_penalty(head, features)
+    >>> loss.backward()
+    """
+    if features.ndim != 2 or features.shape[1] != head.in_features or len(features) == 0:
+        raise ValueError(
+            f"features must have shape (n, {head.in_features}) with n ≥ 1; "
+            f"got {tuple(features.shape)}."
+        )
+    coef, intercept = _coefficients(head)
+    if coef.shape[0] == 1:
+        coef, intercept = torch.cat([-coef, coef]) / 2, torch.cat([-intercept, intercept]) / 2
+    coef = coef - coef.mean(dim=0)  # (K, J): β*
+    means = features.mean(dim=0)
+    spread = (features - means).square().sum(dim=0)  # (J,)
+    at_means = intercept - intercept.mean() + coef @ means  # (K,): b
+    n, n_features = features.shape
+    return (coef.square().sum(dim=0) * spread).sum() + n / n_features * at_means.square().sum()
+
+
+def adapt(
+    model: nn.Module,
+    background: Any,
+    layer: str | nn.Linear | None = None,
+    batch_size: int = 1024,
+) -> LinearModel:
+    """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
+
+    The head is copied as it is now; the module itself is left as it was after every call.
+
+    Parameters
+    ----------
+    model : nn.Module
+    background : tensor or array; a tuple or a mapping of them for a module of several inputs
+        A few of its rows show which layer comes last.
+    layer : str or nn.Linear, optional
+        The last layer, or its name in ``model.named_modules()``; by default the ``nn.Linear``
+        that is called last.
+    batch_size : int
+        Rows in one forward pass.
+    """
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+        raise ValueError(f"batch_size must be a positive integer; got {batch_size!r}.")
+    head = _last_called(model, background) if layer is None else _named(model, layer)
+    coef, intercept = _coefficients(head)
+    names = None if head is model else [f"unit {j}" for j in range(head.in_features)]
+    arrays = LinearHead(coef.detach().clone(), intercept.detach().clone(), None, names)
+    features = partial(_features, model, head, batch_size)
+    return LinearModel(arrays, by_column=head is model, features=features)
+
+
+def _coefficients(head: nn.Linear) -> tuple[Tensor, Tensor]:
+    bias: Tensor | None = head.bias  # torch's annotation forgets bias=False
+    return head.weight, head.weight.new_zeros(head.out_features) if bias is None else bias
+
+
+def _named(model: nn.Module, layer: str | nn.Linear) -> nn.Linear:
+    named = dict(model.named_modules())
+    found = named.get(layer) if isinstance(layer, str) else layer
+    if not isinstance(found, nn.Linear) or not any(found is part for part in named.values()):
+        linear = [name for name, part in named.items() if isinstance(part, nn.Linear)]
+        raise ValueError(
+            f"layer must be an nn.Linear of the module, one of {linear}; got {layer!r}."
+        )
+    return found
+
+
+def _last_called(model: nn.Module, background: Any) -> nn.Linear:
+    """Find the ``nn.Linear`` that is called last in a forward pass of a few rows."""
+    linear = [part for part in model.modules() if isinstance(part, nn.Linear)]
+    with _watched(model, linear) as calls:
+        _forward(model, take_rows(background, slice(0, 2)))
+    if not calls:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} calls no nn.Linear, so it has no last layer to read. "
+            "Give the features and the head: shafer.LinearHead(coef, intercept)."
+        )
+    return calls[-1].layer
+
+
+class _Call(NamedTuple):
+    layer: nn.Linear
+    features: Tensor
+    logits: Tensor
+
+
+@contextmanager
+def _watched(model: nn.Module, layers: list[nn.Linear]) -> Iterator[list[_Call]]:
+    """Record the calls of layers, in eval mode and without gradients; then put all back."""
+    calls: list[_Call] = []
+
+    def record(layer: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
+        calls.append(_Call(layer, inputs[0].detach(), output.detach()))  # type: ignore[arg-type]
+
+    modes = [(part, part.training) for part in model.modules()]
+    hooks = [layer.register_forward_hook(record) for layer in layers]
+    try:
+        model.eval()
+        with torch.no_grad():
+            yield calls
+    finally:
+        for hook in hooks:
+            hook.remove()
+        for part, training in modes:  # part by part: some may be frozen in eval mode
+            part.training = training
+
+
+def _features(model: nn.Module, head: nn.Linear, batch_size: int, X: Any) -> Tensor:
+    """Return what enters the head, (n, J), and make sure that what leaves it is the output."""
+    batches = []
+    n = n_rows(X)
+    with _watched(model, [head]) as calls:
+        for start in range(0, max(n, 1), batch_size):
+            output = _forward(model, take_rows(X, slice(start, min(start + batch_size, n))))
+            _check_calls(head, calls)
+            _check_output(calls[0].logits, output)
+            batches.append(calls[0].features)
+            calls.clear()
+    return torch.cat(batches)
+
+
+def _forward(model: nn.Module, X: Any) -> Any:
+    if isinstance(X, Mapping):
+        return model(**{name: _on_device(model, part) for name, part in X.items()})
+    if isinstance(X, tuple):
+        return model(*(_on_device(model, part) for part in X))
+    return model(_on_device(model, X))
+
+
+def _on_device(model: nn.Module, X: Any) -> Tensor:
+    """Bring one input to the module; numbers that are no tensor also to its precision."""
+    parameter = next(model.parameters(), torch.empty(0))
+    if isinstance(X, Tensor):
+        return X.to(parameter.device)
+    tensor = torch.tensor(np.asarray(values_of(X)))
+    dtype = parameter.dtype if tensor.is_floating_point() else tensor.dtype
+    return tensor.to(parameter.device, dtype)
+
+
+def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
+    if len(calls) != 1:
+        raise UnsupportedModelError(
+            f"The last layer {head} is called {len(calls)} times in one forward pass, so its "
+            "inputs are no single set of features. Name another with layer=."
+        )
+    if calls[0].features.ndim != 2:
+        raise UnsupportedModelError(
+            f"The last layer {head} gets an input of shape {tuple(calls[0].features.shape)}; one "
+            "row of features for each instance is needed, (n, J). Flatten or pool before it."
+        )
+
+
+def _check_output(logits: Tensor, output: Any) -> None:
+    """Refuse a module that does more to the last layer's output than softmax or sigmoid."""
+    given = _logits_of(output)
+    if given.ndim == 1 and logits.shape[1] == 1:
+        given = given[:, None]
+    single = logits.shape[1] == 1
+    if given.shape == logits.shape:
+        accepted = [logits]
+        if single:
+            accepted += [torch.sigmoid(logits), nn.functional.logsigmoid(logits)]
+        else:
+            accepted += [torch.softmax(logits, 1), torch.log_softmax(logits, 1)]
+        if any(_close(given, wanted) for wanted in accepted):
+            return
+        if not single and _close(given, torch.sigmoid(logits)):
+            raise UnsupportedModelError(
+                f"The module puts a sigmoid on each of {logits.shape[1]} outputs, which are labels "
+                "of their own and not one set of classes. Explain each output by itself."
+            )
+    raise UnsupportedModelError(
+        f"The module's output, of shape {tuple(given.shape)}, is not that of its last nn.Linear, "
+        f"of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last layer with "
+        "layer=, or let the module end in it."
+    )
+
+
+def _logits_of(output: Any) -> Tensor:
+    """Find the logits in what a module returns: itself, ``["logits"]``, or the first of several."""
+    if isinstance(output, Mapping) and "logits" in output:
+        output = output["logits"]
+    elif isinstance(output, tuple | list) and output:
+        output = output[0]
+    if not isinstance(output, Tensor):
+        raise UnsupportedModelError(
+            f"The module returns {type(output).__name__}, in which no logits were found. "
+            "Let it return a tensor, or a mapping with 'logits'."
+        )
+    return output
+
+
+def _close(given: Tensor, wanted: Tensor) -> bool:
+    tolerance = 1e-2 if torch.finfo(wanted.dtype).bits < 32 else 1e-5
+    return torch.allclose(given.to(wanted.dtype), wanted, rtol=tolerance, atol=tolerance)

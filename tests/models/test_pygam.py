@@ -1,0 +1,74 @@
+"""pyGAM's ``LogisticGAM``: a stand-in with its structure, and the library itself where it is.
+
+pyGAM 0.12 asks for SciPy below 1.17 and cannot be installed beside the SciPy of the test
+environment, so the stand-in keeps to what pyGAM documents: ``terms``, ``coef_`` and
+``partial_dependence``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import expit
+from sklearn.datasets import load_breast_cancer
+
+import shafer
+
+
+class _Term:
+    def __init__(self, feature: int | None) -> None:
+        self.isintercept = feature is None
+        self.feature = feature
+
+    def __repr__(self) -> str:
+        return "intercept" if self.isintercept else f"s({self.feature})"
+
+
+class _Terms(list[_Term]):
+    def get_coef_indices(self, i: int) -> list[int]:
+        return [2 * i, 2 * i + 1] if not self[i].isintercept else [2 * i]
+
+
+class LogisticGAM:
+    """Terms a x + b x², and an intercept."""
+
+    __module__ = "pygam.pygam"
+
+    def __init__(self, coef: Any) -> None:
+        self.coef_ = coef
+        self.terms = _Terms([_Term(0), _Term(1), _Term(None)])
+
+    def partial_dependence(self, term: int, X: Any) -> Any:
+        a, b = self.coef_[self.terms.get_coef_indices(term)]
+        return a * X[:, term] + b * X[:, term] ** 2
+
+
+def test_terms_are_components() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = LogisticGAM(np.array([1.0, 0.5, -2.0, 0.1, 0.3]))
+    ev = shafer.Explainer(model, X)(X)
+    log_odds = sum(model.partial_dependence(t, X) for t in (0, 1)) + 0.3
+    assert_allclose(ev.probability[:, 1], expit(log_odds), rtol=1e-12)
+    assert ev.component_names == ("s(0)", "s(1)")
+    assert ev.classes.tolist() == [0, 1]
+
+
+def test_not_trained() -> None:
+    with pytest.raises(shafer.UnsupportedModelError, match="not trained"):
+        shafer.Explainer(LogisticGAM(None), np.zeros((2, 2)))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("pygam") is None, reason="needs SciPy below 1.17")
+@pytest.mark.filterwarnings("ignore")
+def test_the_library_itself() -> None:
+    pygam = importlib.import_module("pygam")
+    X, y = load_breast_cancer(return_X_y=True)
+    X = X[:, :4]
+    model = pygam.LogisticGAM(pygam.s(0) + pygam.l(1) + pygam.te(2, 3)).fit(X, y)
+    ev = shafer.Explainer(model, X)(X)
+    assert_allclose(ev.probability[:, 1], model.predict_proba(X), atol=1e-10)
+    assert ev.component_names == ("s(0)", "l(1)", "te(2, 3)")

@@ -1,0 +1,89 @@
+"""SHAP values in log-odds space become evidence, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import shap
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier
+
+import shafer
+from shafer.models import from_shap, to_shap
+
+
+@pytest.fixture(params=[load_breast_cancer, load_wine], ids=["binary", "multiclass"])
+def data(request: pytest.FixtureRequest) -> tuple[Any, Any]:
+    X, y = request.param(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def test_linear_explainer_gives_the_papers_weights(data: tuple[Any, Any]) -> None:
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    explanation = shap.LinearExplainer(model, shap.maskers.Independent(X, max_samples=1000))(X)
+    ev = from_shap(explanation)
+    assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
+    assert_allclose(ev.weights, shafer.Explainer(model, X)(X).weights, atol=1e-10)
+
+
+def test_tree_explainer(data: tuple[Any, Any]) -> None:
+    X, y = data
+    model = XGBClassifier(n_estimators=10).fit(X, y)
+    ev = from_shap(shap.TreeExplainer(model)(X))
+    assert_allclose(ev.probability, model.predict_proba(X), atol=1e-5)
+    assert_allclose(ev.weights, shafer.Explainer(model, X)(X).weights, atol=1e-4)
+
+
+def test_there_and_back(data: tuple[Any, Any]) -> None:
+    X, y = data
+    explainer = shafer.Explainer(LogisticRegression().fit(X, y), X, classes=np.unique(y))
+    ev = explainer(X)
+    explanation = to_shap(ev, X)
+    assert explanation.data.shape == X.shape
+    assert explanation.feature_names == list(ev.component_names)
+    again = from_shap(explanation)
+    assert_allclose(again.weights, ev.weights, atol=1e-10)
+    assert again.component_names == ev.component_names
+    few = from_shap(to_shap(explainer(X[:3])), background=explanation)
+    assert_allclose(few.weights, ev.weights[:3], atol=1e-10)
+
+
+def test_labels_and_names() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(6, 2, 3))
+    base = np.tile([0.1, 0.2, 0.3], (6, 1))
+    explanation = shap.Explanation(
+        values, base, feature_names=["a", "b"], output_names=["x", "y", "z"]
+    )
+    ev = from_shap(explanation)
+    assert ev.classes.tolist() == ["x", "y", "z"]
+    assert ev.component_names == ("a", "b")
+    other = from_shap(explanation, classes=[1, 2, 3], names=["c", "d"])
+    assert other.classes.tolist() == [1, 2, 3]
+    assert other.component_names == ("c", "d")
+    logits = values.sum(axis=1) + base
+    probability = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert_allclose(ev.probability, probability, rtol=1e-10)
+
+
+def test_log_odds_of_either_class_are_one_logit() -> None:
+    # What shap gives for predict_proba with link="logit": each column the other's negative.
+    rng = np.random.default_rng(0)
+    one = rng.normal(size=(6, 2))
+    both = np.stack([-one, one], axis=-1)
+    ev = from_shap(shap.Explanation(both, np.array([-0.5, 0.5])))
+    assert_allclose(ev.probability[:, 1], 1 / (1 + np.exp(-one.sum(axis=1) - 0.5)), rtol=1e-10)
+
+
+def test_base_values_must_be_one_set() -> None:
+    explanation = shap.Explanation(np.zeros((3, 2)), np.array([0.0, 1.0, 2.0]))
+    with pytest.raises(ValueError, match=r"base_values must be the same.*differ by 2"):
+        from_shap(explanation)
+    column = shap.Explanation(np.ones((3, 2)), np.full((3, 1), 0.5))
+    assert_allclose(from_shap(column).logits[:, 1], 1.25)

@@ -1,0 +1,364 @@
+"""Torch modules: the last layer as evidence, and the module left as it was."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from torch import Tensor, nn
+
+import shafer
+from shafer.models.torch import least_commitment_penalty
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _seeded() -> None:
+    torch.manual_seed(0)
+
+
+def _network(n_inputs: int, n_outputs: int, *last: nn.Module) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(n_inputs, 16),
+        nn.BatchNorm1d(16),
+        nn.ReLU(),
+        nn.Dropout(0.5),
+        nn.Linear(16, 8),
+        nn.Tanh(),
+        nn.Linear(8, n_outputs),
+        *last,
+    )
+
+
+def _trained(network: nn.Module, X: Tensor, y: Tensor, epochs: int = 30) -> nn.Module:
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    loss = nn.CrossEntropyLoss()
+    for _ in range(epochs):
+        optimizer.zero_grad()
+        loss(network(X), y).backward()
+        optimizer.step()
+    return network
+
+
+@pytest.fixture(scope="module")
+def iris() -> tuple[Tensor, Tensor]:
+    X, y = load_iris(return_X_y=True)
+    return torch.tensor(X, dtype=torch.float32), torch.tensor(y)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7, 1024])
+def test_probabilities_are_the_modules(iris: tuple[Tensor, Tensor], batch_size: int) -> None:
+    X, y = iris
+    network = _trained(_network(4, 3), X, y)
+    ev = shafer.Explainer(network, X, batch_size=batch_size)(X)
+    network.eval()
+    with torch.no_grad():
+        logits = network(X)
+    assert_allclose(ev.probability.numpy(), logits.softmax(1).numpy(), atol=1e-5)
+    assert_allclose(ev.logits.numpy(), (logits - logits.mean(1, keepdim=True)).numpy(), atol=1e-5)
+    assert_allclose(ev.weights.sum(1).numpy(), ev.logits.numpy(), atol=1e-5)
+    assert ev.weights.shape == (150, 8, 3)
+    assert isinstance(ev.belief, Tensor)
+    assert ev.component_names[0] == "unit 0"
+    grouped = shafer.Explainer(network, X, {"even": range(0, 8, 2), "odd": range(1, 8, 2)})(X)
+    assert grouped.component_names == ("even", "odd")
+    assert_allclose(grouped.probability.numpy(), ev.probability.numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("n_outputs", "last"),
+    [
+        (3, [nn.Softmax(1)]),
+        (3, [nn.LogSoftmax(1)]),
+        (3, [nn.Identity()]),
+        (2, [nn.Softmax(1)]),
+        (1, [nn.Sigmoid()]),
+        (1, [nn.LogSigmoid()]),
+        (1, [nn.Flatten(0)]),
+        (1, [nn.Sigmoid(), nn.Flatten(0)]),
+    ],
+)
+def test_what_may_follow_the_last_layer(
+    iris: tuple[Tensor, Tensor], n_outputs: int, last: list[nn.Module]
+) -> None:
+    X, _ = iris
+    network = _network(4, n_outputs, *last).double()
+    ev = shafer.Explainer(network, X.double())(X.double())
+    network.eval()
+    with torch.no_grad():
+        logits = network[:7](X.double())
+    wanted = logits.softmax(1) if n_outputs > 1 else torch.cat([-logits, logits], 1).sigmoid()
+    assert_allclose(ev.probability.numpy(), wanted.numpy(), atol=1e-10)
+    assert ev.weights.shape == (150, 8, max(n_outputs, 2))
+
+
+def test_on_real_data_as_arrays_and_frames() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    network = _trained(
+        _network(30, 2), torch.tensor(X, dtype=torch.float32), torch.tensor(y), epochs=60
+    )
+    ev = shafer.Explainer(network, X, classes=["malignant", "benign"])(X)
+    assert ev.classes.tolist() == ["malignant", "benign"]
+    assert (ev.decide("plausibility").numpy().argmax(1) == y).mean() > 0.95
+    frame = pd.DataFrame(X)
+    assert_allclose(shafer.Explainer(network, frame)(frame).belief, ev.belief, atol=1e-6)
+
+
+def test_the_module_is_left_as_it_was(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    network = _network(4, 3)
+    network.train()
+    network[1].eval()  # a frozen batch normalisation in a training module
+    network[0].weight.requires_grad_(False)
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    modes = [part.training for part in network.modules()]
+    state = torch.get_rng_state()
+    shafer.Explainer(network, X, batch_size=64)(X)
+    assert [part.training for part in network.modules()] == modes
+    assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
+    assert [p.requires_grad for p in network.parameters()] == [False] + [True] * 7
+    assert all(p.grad is None for p in network.parameters())
+    assert not any(part._forward_hooks or part._forward_pre_hooks for part in network.modules())
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.is_grad_enabled()
+
+
+def test_also_when_it_fails(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    network = _network(4, 3)
+    explainer = shafer.Explainer(network, X)
+    with pytest.raises(RuntimeError, match="shapes"):
+        explainer(X[:, :2])
+    assert network.training
+    assert not any(part._forward_hooks for part in network.modules())
+
+
+class _Odd(nn.Module):
+    """Registers its layers in another order than it calls them, and takes two inputs."""
+
+    def __init__(self, output: str = "tensor") -> None:
+        super().__init__()
+        self.last = nn.Linear(5, 3)
+        self.first = nn.Linear(4, 5)
+        self.output = output
+
+    def forward(self, x: Tensor, scale: Tensor) -> Any:
+        logits = self.last(self.first(x).relu() * scale)
+        return {"tensor": logits, "tuple": (logits, x), "mapping": {"logits": logits}}[self.output]
+
+
+@pytest.mark.parametrize("output", ["tensor", "tuple", "mapping"])
+def test_inputs_and_outputs_of_other_shapes(iris: tuple[Tensor, Tensor], output: str) -> None:
+    X, _ = iris
+    network = _Odd(output)
+    scale = torch.rand(150, 1)
+    with torch.no_grad():
+        wanted = network.last(network.first(X).relu() * scale).softmax(1).numpy()
+    for inputs in ((X, scale), {"x": X, "scale": scale}):
+        ev = shafer.Explainer(network, inputs, batch_size=40)(inputs)
+        assert_allclose(ev.probability.numpy(), wanted, atol=1e-6)
+    named = shafer.Explainer(network, (X, scale), layer="last")((X, scale))
+    assert_allclose(named.probability.numpy(), wanted, atol=1e-6)
+    found = shafer.Explainer(network, (X, scale), layer=network.last)((X, scale))
+    assert_allclose(found.probability.numpy(), wanted, atol=1e-6)
+
+
+def test_a_single_layer_has_features(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    layer = nn.Linear(4, 3, bias=False)
+    ev = shafer.Explainer(layer, X)(X)
+    with torch.no_grad():
+        assert_allclose(ev.probability.numpy(), layer(X).softmax(1).numpy(), atol=1e-6)
+    assert ev.component_names == ("x0", "x1", "x2", "x3")
+
+
+def test_images_and_half_precision() -> None:
+    X, _ = load_digits(return_X_y=True)
+    images = torch.tensor(X.reshape(-1, 1, 8, 8), dtype=torch.float32)[:50]
+    network = nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 10)
+    )
+    ev = shafer.Explainer(network, images)(images)
+    assert ev.weights.shape == (50, 16, 10)
+    half = network.to(torch.bfloat16)
+    coarse = shafer.Explainer(half, images.to(torch.bfloat16))(images.to(torch.bfloat16))
+    assert coarse.belief.dtype == torch.float32
+    assert_allclose(coarse.probability.numpy(), ev.probability.numpy(), atol=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_on_a_cuda_device(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    network = _network(4, 3)
+    here = shafer.Explainer(network, X)(X)
+    there = shafer.Explainer(network.cuda(), X, batch_size=64)(X)  # rows follow the module
+    assert there.belief.device.type == "cuda"
+    assert_allclose(there.belief.cpu().numpy(), here.belief.numpy(), atol=1e-5)
+
+
+def test_it_travels(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    explainer = shafer.Explainer(_network(4, 3), X)
+    again = pickle.loads(pickle.dumps(explainer))
+    assert torch.equal(again(X).belief, explainer(X).belief)
+
+
+class _Doubled(nn.Module):
+    def __init__(self, *, twice: bool) -> None:
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.twice = twice
+
+    def forward(self, x: Tensor) -> Any:
+        return self.layer(self.layer(x)) if self.twice else 2 * self.layer(x)
+
+
+class _Wrapper(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return {"scores": x}
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        (nn.Sequential(nn.Linear(4, 3), _Wrapper()), "returns dict, in which no logits"),
+        (nn.Sequential(nn.Linear(4, 3), nn.Tanh()), "is not that of its last nn.Linear"),
+        (nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3)), "is not that of its last nn.Linear"),
+        (_Doubled(twice=False), "is not that of its last nn.Linear.*layer="),
+        (_Doubled(twice=True), "called 2 times in one forward pass"),
+        (nn.Sequential(nn.Linear(4, 3), nn.Sigmoid()), "a sigmoid on each of 3 outputs"),
+        (nn.Sequential(nn.Unflatten(1, (2, 2)), nn.Linear(2, 3)), "one row of features"),
+        (nn.Sequential(nn.Unflatten(1, (1, 4)), nn.Conv1d(1, 2, 1)), "calls no nn.Linear"),
+    ],
+)
+def test_refused(iris: tuple[Tensor, Tensor], network: nn.Module, message: str) -> None:
+    with pytest.raises(shafer.UnsupportedModelError, match=message):
+        shafer.Explainer(network, iris[0])
+
+
+def test_wrong_options(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    network = _network(4, 3)
+    with pytest.raises(ValueError, match=r"one of \['0', '4', '6'\]; got 'head'"):
+        shafer.Explainer(network, X, layer="head")
+    with pytest.raises(shafer.UnsupportedModelError, match="Name the last layer"):
+        shafer.Explainer(network, X, layer="4")
+    for batch_size in (0, 2.5, True):
+        with pytest.raises(ValueError, match="batch_size must be a positive integer"):
+            shafer.Explainer(network, X, batch_size=batch_size)
+    with pytest.raises(shafer.UnsupportedModelError, match="needs components that are columns"):
+        shafer.Explainer(network, X, "source")
+
+
+# -- the penalty ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 3])
+@pytest.mark.parametrize("bias", [True, False])
+def test_penalty_is_the_sum_of_squared_weights(n_outputs: int, bias: bool) -> None:
+    head = nn.Linear(5, n_outputs, bias=bias).double()
+    features = torch.randn(12, 5, dtype=torch.float64) + 3.0
+    ev = shafer.Explainer(head, features)(features)
+    with torch.no_grad():
+        penalty = least_commitment_penalty(head, features)
+    assert_allclose(float(penalty), float((ev.weights**2).sum()), rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 2, 3])
+def test_penalty_gradient(n_outputs: int) -> None:
+    head = nn.Linear(4, n_outputs).double()
+
+    def penalty(weight: Tensor, bias: Tensor, features: Tensor) -> Tensor:
+        moved = nn.Linear(4, n_outputs).double()
+        del moved.weight, moved.bias  # plain tensors instead, so that gradients reach them
+        moved.weight, moved.bias = weight, bias
+        return least_commitment_penalty(moved, features)
+
+    features = torch.randn(6, 4, dtype=torch.float64, requires_grad=True)
+    inputs = (head.weight.detach().requires_grad_(), head.bias.detach().requires_grad_(), features)
+    assert torch.autograd.gradcheck(penalty, inputs)
+
+
+def test_penalty_in_a_training_loop(iris: tuple[Tensor, Tensor]) -> None:
+    X, y = iris
+
+    def trained(strength: float) -> float:
+        torch.manual_seed(1)
+        body, head = nn.Sequential(nn.Linear(4, 8), nn.Tanh()), nn.Linear(8, 3)
+        optimizer = torch.optim.Adam([*body.parameters(), *head.parameters()], lr=0.02)
+        for _ in range(150):
+            optimizer.zero_grad()
+            features = body(X)
+            loss = nn.functional.cross_entropy(head(features), y)
+            penalty = least_commitment_penalty(head, features) / len(X)
+            (loss + strength * penalty).backward()
+            optimizer.step()
+        return float(shafer.Explainer(nn.Sequential(body, head), X)(X).ignorance.mean())
+
+    assert trained(0.1) > trained(0.0)
+
+
+def test_penalty_refuses_other_features() -> None:
+    with pytest.raises(ValueError, match=r"features must have shape \(n, 4\)"):
+        least_commitment_penalty(nn.Linear(4, 3), torch.zeros(2, 5))
+
+
+# -- the paper's network --------------------------------------------------------------------------
+
+
+def _gaussian_data(n: int) -> tuple[Tensor, Tensor]:
+    """Draw from the three Gaussian classes of Denœux 2019, §5.2."""
+    rng = np.random.default_rng(0)
+    means = [[0, 0], [0, 0], [1, -1]]
+    covariances = [0.1 * np.eye(2), 0.5 * np.eye(2), [[0.3, -0.15], [-0.15, 0.3]]]
+    parts = [
+        rng.multivariate_normal(mean, cov, n // 3)
+        for mean, cov in zip(means, covariances, strict=True)
+    ]
+    X = torch.tensor(np.concatenate(parts), dtype=torch.float32)
+    return X, torch.arange(3).repeat_interleave(n // 3)
+
+
+def test_hidden_units_of_the_gaussian_network_read_as_in_the_paper() -> None:
+    # "When the hidden unit output is small, the mass is distributed between {1}, {1, 2} and
+    # {1, 3}. When it is large, it supports {2}, {3} and {2, 3}." The classes differ from one
+    # training to the next; that the two families of sets complement each other does not.
+    torch.manual_seed(3)
+    X, y = _gaussian_data(900)
+    network = nn.Sequential(
+        nn.Linear(2, 20), nn.ReLU(), nn.Dropout(0.5), nn.Linear(20, 10), nn.ReLU(), nn.Linear(10, 3)
+    )
+    _trained(network, X, y, epochs=300)
+    explainer = shafer.Explainer(network, X, classes=[1, 2, 3])
+    assert (explainer(X).probability.argmax(1) == y).float().mean() > 0.7
+    with torch.no_grad():
+        units = network.eval()[:-1](X)  # (900, 10), after the ReLU
+    flips = 0
+    for j in range(10):
+        smallest, largest = int(units[:, j].argmin()), int(units[:, j].argmax())
+        ev = explainer(X[[smallest, largest]])
+        weights = ev.weights[:, j]
+        if not bool((weights[0] * weights[1] < 0).all()):
+            continue  # the unit leans the same way throughout, or never speaks
+        flips += 1
+        for_small = {k + 1 for k in range(3) if weights[0, k] > 0}
+        alone = next(iter(for_small if len(for_small) == 1 else {1, 2, 3} - for_small))
+        other = {1, 2, 3} - {alone}
+        one, two = (0, 1) if len(for_small) == 1 else (1, 0)
+        masses = [
+            {part.classes for part in sets if part.mass > 1e-6}
+            for sets in ev.components.focal_sets(top=8)
+        ]
+        near, far = masses[one * 10 + j], masses[two * 10 + j]
+        pairs = {frozenset({alone, k}) for k in other}
+        assert near <= {frozenset({alone}), *pairs, frozenset({1, 2, 3})}
+        assert far <= {*(frozenset({k}) for k in other), frozenset(other), frozenset({1, 2, 3})}
+        assert frozenset({alone}) in near
+        assert frozenset(other) in far
+    assert flips >= 1
