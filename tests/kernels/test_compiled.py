@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
@@ -116,6 +118,37 @@ def test_sparse(dtype: str) -> None:
     expected = sparse.pool_linear_sparse(*arrays)
     close(compiled.pool_linear_sparse(*arrays), expected, dtype, scale=10)
     close(expected, pooling.pool_linear(X - X.mean(axis=0), beta, offset), dtype, scale=10)
+
+
+def test_cuda_tensors_without_gradient_go_to_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No CUDA here: what is tested is the choice, on tensors that say they are on such a device.
+    seen: list[str] = []
+    stand_in = SimpleNamespace(
+        pool_linear=lambda *a: seen.append("pool") or pooling.pool_linear(*a),
+        closed_forms=lambda pooled: seen.append("forms") or forms.closed_forms(pooled),
+    )
+    monkeypatch.setattr(dispatch, "_cuda", lambda: stand_in)
+    arrays = [torch.asarray(array) for array in head(4, 3, 5, "float64")]
+    dispatch.closed_forms(dispatch.pool_linear(*arrays))
+    assert seen == []
+    monkeypatch.setattr(torch.Tensor, "is_cuda", True)
+    dispatch.closed_forms(dispatch.pool_linear(*arrays))
+    assert seen == ["pool", "forms"]
+    arrays[1].requires_grad_()
+    pooled = dispatch.pool_linear(*arrays)
+    dispatch.closed_forms(pooled).belief.sum().backward()
+    assert torch.isfinite(arrays[1].grad).all()
+    assert seen == ["pool", "forms"]
+    with torch.inference_mode():
+        dispatch.pool_linear(*arrays)
+    assert seen == ["pool", "forms", "pool"]
+
+
+def test_without_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    dispatch._cuda.cache_clear()
+    assert dispatch._cuda() is None
+    dispatch._cuda.cache_clear()
 
 
 def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
