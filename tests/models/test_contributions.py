@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, softmax
 
 import shafer
+from shafer.evidence import RunningMean
 from shafer.models import Contributions, background
 
 
@@ -61,13 +62,15 @@ def test_means_in_blocks_are_the_means(X: Any, monkeypatch: pytest.MonkeyPatch) 
         return _waves(rows)
 
     monkeypatch.setattr(background, "_BLOCK", 90 * 9)
-    means = background.contribution_means(watched, X)
+    means = RunningMean()
+    background.add_contributions(means, watched, X, None)
     assert sizes == [256, 90, 90, 90, 90, 84]
-    assert_allclose(means, _waves(X).mean(axis=0), atol=1e-14)
+    assert_allclose(means.mean, _waves(X).mean(axis=0), atol=1e-14)
     weight = np.random.default_rng(1).random(700)
     weight[250:440] = 0.0  # a block without any weight
-    means = background.contribution_means(watched, X, weight)
-    assert_allclose(means, np.average(_waves(X), axis=0, weights=weight), atol=1e-14)
+    means = RunningMean()
+    background.add_contributions(means, watched, X, weight)
+    assert_allclose(means.mean, np.average(_waves(X), axis=0, weights=weight), atol=1e-14)
 
 
 def test_wrong_contributions(X: Any) -> None:

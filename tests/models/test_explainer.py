@@ -151,8 +151,9 @@ def test_bad_background(wine: tuple[Any, Any]) -> None:
             shafer.Explainer(head, background)
     for weight, message in (
         (np.ones(3), "one weight for each of the 178 rows of background; got 3"),
-        (np.zeros(178), "sample_weight must have a positive sum; got 0.0"),
+        (np.zeros(178), "at least one row with a positive weight"),
         (np.full(178, np.nan), "sample_weight must be finite"),
+        (np.linspace(-1, 1, 178), "sample_weight must not be negative; got -1.0"),
     ):
         with pytest.raises(ValueError, match=message):
             shafer.Explainer(head, X, sample_weight=weight)

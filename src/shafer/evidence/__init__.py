@@ -6,12 +6,14 @@ May import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below;
 from shafer.evidence.additive import AdditivePool, least_commitment_additive
 from shafer.evidence.evidence import Evidence, FocalSet
 from shafer.evidence.identification import LinearPool, least_commitment
+from shafer.evidence.means import RunningMean
 
 __all__ = [
     "AdditivePool",
     "Evidence",
     "FocalSet",
     "LinearPool",
+    "RunningMean",
     "least_commitment",
     "least_commitment_additive",
 ]

@@ -30,7 +30,7 @@ from shafer.decision import RULES
 from shafer.evidence import display, storage, tables
 from shafer.evidence.groups import Groups, component_positions, read_groups
 from shafer.evidence.weights import DenseWeights, WeightSource
-from shafer.kernels import LogTerms, Pooled
+from shafer.kernels import Forms, LogTerms, Pooled
 
 _LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
 
@@ -180,43 +180,44 @@ class Evidence:
     def _terms(self) -> LogTerms:
         return kernels.log_terms(self.pooled)
 
-    def _exp(self, log_value: Array) -> Array:
-        return frozen(array_api_compat.array_namespace(log_value).exp(log_value))
-
     @cached_property
+    def _forms(self) -> Forms:
+        return Forms(*(frozen(array) for array in kernels.closed_forms(self.pooled)))
+
+    @property
     def probability(self) -> Array:
         """Normalised plausibilities, (n, K): the model's own ``predict_proba``."""
-        return frozen(kernels.probability(self._terms))
+        return self._forms.probability
 
-    @cached_property
+    @property
     def plausibility(self) -> Array:
         """Plausibility of each class, (n, K): one less the belief that it is another."""
-        return self._exp(kernels.log_plausibility(self._terms))
+        return self._forms.plausibility
 
-    @cached_property
+    @property
     def belief(self) -> Array:
         """Belief in each class, (n, K): the mass of the class itself."""
-        return self._exp(kernels.log_belief(self._terms))
+        return self._forms.belief
 
     @cached_property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
         return frozen(kernels.pignistic(self._terms))
 
-    @cached_property
+    @property
     def ignorance(self) -> Array:
         """Mass of the whole frame m(Θ), (n,): what the evidence leaves open."""
-        return self._exp(kernels.log_ignorance(self._terms))
+        return self._forms.ignorance
 
-    @cached_property
+    @property
     def conflict(self) -> Array:
         """Total conflict κ, (n,): the mass of the empty set before normalising."""
-        return frozen(kernels.conflict(self._terms))
+        return self._forms.conflict
 
-    @cached_property
+    @property
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return frozen(kernels.weight_of_conflict(self._terms))
+        return self._forms.weight_of_conflict
 
     @cached_property
     def conflict_for_against(self) -> Array:

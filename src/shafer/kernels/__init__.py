@@ -14,11 +14,12 @@ from shafer.kernels.closed_forms import (
     probability,
 )
 from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
+from shafer.kernels.dispatch import closed_forms, pool_linear, pool_linear_sparse
 from shafer.kernels.focal import focal_logarithms, largest_focal_sets
+from shafer.kernels.forms import Forms
 from shafer.kernels.pignistic import pignistic
-from shafer.kernels.pooling import Pooled, linear_weights, pool, pool_linear
+from shafer.kernels.pooling import Pooled, linear_weights, pool
 from shafer.kernels.risk import lower_risk, upper_risk
-from shafer.kernels.sparse import pool_linear_sparse
 from shafer.kernels.subsets import (
     all_masses,
     belief_of,
@@ -28,10 +29,12 @@ from shafer.kernels.subsets import (
 )
 
 __all__ = [
+    "Forms",
     "LogTerms",
     "Pooled",
     "all_masses",
     "belief_of",
+    "closed_forms",
     "commonality_of",
     "conflict",
     "conflict_for_against",

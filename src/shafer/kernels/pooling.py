@@ -17,6 +17,15 @@ from shafer._typing import Array
 _BLOCK = 2**21
 
 
+def one_sided(bits: int) -> float:
+    """Say below which part of the whole the smaller side must be summed by itself.
+
+    A fast kernel may sum |w| alone and halve Σ|w| ± z. That costs the smaller side as many digits
+    as it is smaller, so below this part it is not good enough.
+    """
+    return 1e-3 if bits == 64 else 0.1
+
+
 class Pooled(NamedTuple):
     """What is left of the components once they are pooled; each array is (..., K)."""
 

@@ -21,10 +21,11 @@ from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import (
     AdditivePool,
     LinearPool,
+    RunningMean,
     least_commitment,
     least_commitment_additive,
 )
-from shafer.models.background import contribution_means, feature_means
+from shafer.models.background import add_contributions
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs import values_of
 
@@ -62,10 +63,12 @@ class AdaptedModel(ABC):
         """Return what the pool of this model is called on; X is checked as the model would."""
 
     @abstractmethod
-    def identify(
-        self, background: Any, sample_weight: Any, classes: Any, names: Iterable[Any] | None
-    ) -> Pool:
-        """Settle the weights of evidence by least commitment."""
+    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
+        """Take a batch of background rows into the means of what ``terms`` gives."""
+
+    @abstractmethod
+    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> Pool:
+        """Settle the weights of evidence by least commitment, given the means."""
 
     @abstractmethod
     def rescaled(self, slope: float, shift: float = 0.0) -> AdaptedModel:
@@ -87,10 +90,13 @@ class LinearModel(AdaptedModel):
     def terms(self, X: Any) -> Array:
         return self.features(self.encoded(X))
 
-    def identify(
-        self, background: Any, sample_weight: Any, classes: Any, names: Iterable[Any] | None
-    ) -> LinearPool:
-        means = feature_means(self.terms(background), sample_weight)
+    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
+        features = self.terms(X)
+        if not sparse.issparse(features):
+            features = float_array(features, "background", ndim=(2,))
+        running.partial_fit(features, sample_weight)
+
+    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> LinearPool:
         head = self.head
         return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
 
@@ -116,10 +122,10 @@ class AdditiveModel(AdaptedModel):
     def terms(self, X: Any) -> Array:
         return both_classes(self.head.function(self.encoded(X)))
 
-    def identify(
-        self, background: Any, sample_weight: Any, classes: Any, names: Iterable[Any] | None
-    ) -> AdditivePool:
-        means = contribution_means(self.terms, background, sample_weight)
+    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
+        add_contributions(running, self.terms, X, sample_weight)
+
+    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> AdditivePool:
         intercept = _class_intercept(self.head.intercept, means)
         return least_commitment_additive(means, intercept, classes=classes, names=names)
 

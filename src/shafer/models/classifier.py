@@ -92,6 +92,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
                 "Rules that return several classes belong to predict_set."
             )
+        if rule == "plausibility":  # the logits order the classes as the plausibilities do
+            return np.asarray(self.estimator_.predict(X))
         chosen = self.evidence(X).decide(rule)
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, final
 
 from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
 from shafer._validation import component_names, frame_columns
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, RunningMean
 from shafer.evidence.groups import Groups, read_groups
 from shafer.models.adapted import AdaptedModel, Pool
+from shafer.models.background import as_batches
 from shafer.models.families import adapt
 from shafer.models.inputs import take_rows
 from shafer.models.sources import encoded_names, source_groups
@@ -29,13 +30,14 @@ class Explainer:
         (coef, intercept), or :class:`Contributions`.
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data, from which the means are taken. A component at its mean says no more
-        than its share of the intercept.
+        than its share of the intercept. An iterator of batches is read once, one at a time, so
+        the data need not fit in memory.
     groups : mapping, sequence, "source" or "one", optional
         Make groups of components the components: group name -> components (by name or position),
         or a sequence of groups; ``"source"`` gathers the encoded columns of a pipeline by the
         column they came from; ``"one"`` gathers everything. Probabilities stay as they are.
     sample_weight : array of shape (n,), optional
-        Weights of the background rows in the means.
+        Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
         Names of the components, before grouping; by default those the model or the background
         knows.
@@ -78,15 +80,19 @@ class Explainer:
         classes: Any = None,
         **options: Any,
     ) -> None:
-        adapted = adapt(model, background, **options)
-        columns = frame_columns(background)
+        first, batches = as_batches(background)
+        adapted = adapt(model, first, **options)
+        columns = frame_columns(first)
         known = _names(adapted, columns) if names is None else names
         labels = adapted.head.classes if classes is None else classes
         if groups is not None:
-            adapted = adapted.grouped(_read(groups, adapted, columns, known, background))
+            adapted = adapted.grouped(_read(groups, adapted, columns, known, first))
             known = adapted.head.names
         self._adapted = adapted
-        self.pool: Pool = adapted.identify(background, sample_weight, labels, known)
+        running = RunningMean()
+        for batch in batches:
+            adapted.accumulate(running, batch, sample_weight)
+        self.pool: Pool = adapted.identify(running.mean, labels, known)
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -101,6 +107,20 @@ class Explainer:
     def __call__(self, X: Any) -> Evidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
         return self.pool(self._adapted.terms(X))
+
+    def stream(self, batches: Iterable[Any]) -> Iterator[Evidence]:
+        """Give the evidence of one batch after the other, holding no more than one at a time.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> batches = (np.full((3, 2), i) for i in range(1000))
+        >>> round(sum(float(ev.ignorance.sum()) for ev in explainer.stream(batches)), 3)
+        2.253
+        """
+        for X in batches:
+            yield self(X)
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"

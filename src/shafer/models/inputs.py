@@ -46,6 +46,9 @@ def checked(model: Any, X: Any, **options: Any) -> Array:
 
 def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:
     """Say which column holds the first NaN, and where its treatment is chosen."""
+    data = values.data if sparse.issparse(values) else values
+    if array_api_compat.is_array_api_obj(data) and _sum_is_finite(data):
+        return  # one pass, nothing allocated; the rest is for finding the culprit
     if sparse.issparse(values):
         held = sparse.coo_array(values)
         bad = np.isnan(held.data) if held.dtype.kind == "f" else np.zeros(0, dtype=bool)
@@ -60,6 +63,14 @@ def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:
         f"X contains NaN, the first in row {row}, column {name}; {reader} cannot read it "
         "(missing='error'). Impute it, best in a pipeline in front of the model."
     )
+
+
+def _sum_is_finite(values: Array) -> bool:
+    xp = array_api_compat.array_namespace(values)
+    if not xp.isdtype(values.dtype, "real floating"):
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(xp.isfinite(xp.sum(values)))
 
 
 def _first_nan(values: Any) -> list[tuple[int, int]]:

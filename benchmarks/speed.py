@@ -1,0 +1,179 @@
+"""How much the evidence costs beside a prediction: one run, side by side, as ratios.
+
+Every row times, on the same model and data: the model's own ``predict_proba``; the whole evidence
+(w⁺, w⁻, belief, plausibility, ignorance, conflict); the same with the NumPy reference kernels;
+SHAP's ``LinearExplainer``, which makes the same additive decomposition, holds all of it, and stops
+there; and, for few classes, evtools-dst, which pools by the transforms over all 2^K sets, one row
+at a time.
+Times are the best of several, in milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import tracemalloc
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import shap
+from evtools import conversions
+from machine import describe, record, table
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+import shafer
+from shafer.kernels import dispatch
+
+DENSE = [(100_000, 100, 10), (1_000_000, 30, 2), (2_000, 2_048, 1_000)]
+CLASSES = [2, 3, 10, 100, 1_000, 10_000]
+GROWTH = [(25_000, 100, 10), (50_000, 100, 10), (100_000, 50, 10), (100_000, 100, 5)]
+SPARSE = (20_000, 100_000, 20, 0.001)
+FEW_ROWS = 200  # evtools-dst is timed on these and scaled up
+
+
+def trained(n_features: int, n_classes: int) -> LogisticRegression:
+    """Return a logistic regression with random coefficients, as if it had been trained."""
+    rng = np.random.default_rng(n_classes)
+    rows = 1 if n_classes == 2 else n_classes
+    model = LogisticRegression()
+    model.classes_ = np.arange(n_classes)
+    model.n_features_in_ = n_features
+    model.coef_ = rng.normal(size=(rows, n_features)) / np.sqrt(n_features)
+    model.intercept_ = rng.normal(size=rows) / 10
+    return model
+
+
+def best(function: Callable[[], Any], seconds: float = 2.0) -> float:
+    """Return the shortest time of a call in milliseconds, after one to warm up."""
+    function()
+    times, start = [], time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - start < seconds:
+        begin = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - begin)
+    return 1e3 * min(times)
+
+
+def everything(evidence: shafer.Evidence) -> tuple[Any, ...]:
+    """Ask for all that a user reads of every row."""
+    ev = evidence
+    return (
+        ev.weights_for,
+        ev.weights_against,
+        ev.belief,
+        ev.plausibility,
+        ev.ignorance,
+        ev.conflict,
+    )
+
+
+def with_numpy(function: Callable[[], Any]) -> float:
+    """Time with the reference kernels."""
+    worth, dispatch._WORTH_COMPILING = dispatch._WORTH_COMPILING, 2**62
+    try:
+        return best(function, 0.5)
+    finally:
+        dispatch._WORTH_COMPILING = worth
+
+
+def peak_memory(function: Callable[[], Any]) -> float:
+    """Return the most memory held at a time during a call, in megabytes."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6
+
+
+def with_shap(model: LogisticRegression, X: Any) -> str:
+    """Time the additive decomposition, where it fits in memory."""
+    gigabytes = X.size * len(model.classes_) * 8 / 1e9
+    if gigabytes > 2:
+        return f"needs {gigabytes:.0f} GB"
+    explainer = shap.LinearExplainer(model, X[:100])
+    return f"{best(lambda: explainer.shap_values(X), 0.5):.0f}"
+
+
+def with_evtools(evidence: shafer.Evidence) -> float:
+    """Pool the same weights through all 2^K sets, row by row; its weights are e^−w."""
+    n_classes = evidence.n_classes
+    singletons = 1 << np.arange(n_classes)
+    complements = 2**n_classes - 1 - singletons
+    rows = evidence[:FEW_ROWS]
+    plus, minus = rows.weights_for, rows.weights_against
+
+    def pool() -> None:
+        for i in range(len(rows)):
+            weights = np.ones(2**n_classes)
+            weights[singletons] *= np.exp(-plus[i])
+            weights[complements] *= np.exp(-minus[i])
+            mass = conversions.wtom(weights)
+            mass = np.append(0.0, mass[1:] / mass[1:].sum())
+            conversions.mtobel(mass)
+            conversions.mtopl(mass)
+
+    return best(pool, 0.5) * len(evidence) / len(rows)
+
+
+def measure(n: int, n_features: int, n_classes: int, *, peers: bool) -> dict[str, Any]:
+    """Time one dense shape."""
+    X = np.random.default_rng(0).normal(size=(n, n_features))
+    model = trained(n_features, n_classes)
+    explainer = shafer.Explainer(model, X[:1000])
+    predict = best(lambda: model.predict_proba(X))
+    ours = best(lambda: everything(explainer(X)))
+    row: dict[str, Any] = {
+        "n × J × K": f"{n:,} × {n_features:,} × {n_classes:,}",
+        "predict_proba": f"{predict:.1f}",
+        "evidence": f"{ours:.1f}",
+        "ratio": f"{ours / predict:.2f}",
+        "memory MB": f"{peak_memory(lambda: everything(explainer(X))):.0f}",
+    }
+    if peers:
+        row["NumPy"] = f"{with_numpy(lambda: everything(explainer(X))):.0f}"
+        row["SHAP"] = with_shap(model, X)
+        row["evtools-dst"] = f"{with_evtools(explainer(X)):.0f}" if n_classes <= 10 else "-"
+    return row
+
+
+def measure_sparse() -> dict[str, Any]:
+    """Time a text-like sparse shape."""
+    n, n_features, n_classes, density = SPARSE
+    X = sparse.random_array((n, n_features), density=density, rng=0, format="csr")
+    model = trained(n_features, n_classes)
+    explainer = shafer.Explainer(model, X)
+    predict = best(lambda: model.predict_proba(X))
+    ours = best(lambda: everything(explainer(X)))
+    return {
+        "n × J × K": f"{n:,} × {n_features:,} × {n_classes} at {density:.1%}",
+        "predict_proba": f"{predict:.1f}",
+        "evidence": f"{ours:.1f}",
+        "ratio": f"{ours / predict:.2f}",
+        "memory MB": f"{peak_memory(lambda: everything(explainer(X))):.0f}",
+        "NumPy": f"{with_numpy(lambda: everything(explainer(X))):.0f}",
+    }
+
+
+def main() -> None:
+    """Print the tables and keep them."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    warnings.simplefilter("ignore")  # peers warn of their own future
+    machine = describe()
+    print(*(f"{key}: {value}" for key, value in machine.items()), sep=", ")
+    main_rows = [measure(*shape, peers=True) for shape in DENSE] + [measure_sparse()]
+    print("\nTimes in ms, the best of several; ratio is evidence / predict_proba\n")
+    print(table(main_rows))
+    by_classes = [measure(2_000, 64, n_classes, peers=False) for n_classes in CLASSES]
+    print("\nMore classes\n")
+    print(table(by_classes))
+    growth = [measure(*shape, peers=False) for shape in [*GROWTH, DENSE[0]]]
+    print("\nHalf the rows, half the features, half the classes\n")
+    print(table(growth))
+    record("speed", machine, [*main_rows, *by_classes, *growth])
+
+
+if __name__ == "__main__":
+    main()

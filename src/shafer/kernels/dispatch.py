@@ -1,0 +1,82 @@
+"""Which kernel does the work: picked here, by the kind of array and the amount of work.
+
+NumPy arrays go to the compiled twins where numba is installed and the work is worth loading it,
+CUDA tensors to Triton kernels unless a gradient is wanted; everything else goes to the reference,
+which runs on any array-API library and is differentiable where the library is.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import sys
+from functools import cache
+from types import ModuleType
+
+import array_api_compat
+import numpy as np
+
+from shafer._typing import Array, FloatArray
+from shafer.kernels import forms, pooling, sparse
+from shafer.kernels.forms import Forms
+from shafer.kernels.pooling import Pooled
+
+# Loading numba takes some hundred milliseconds; below this many weights NumPy is done sooner.
+_WORTH_COMPILING = 2**22
+
+
+@cache
+def _compiled() -> ModuleType | None:
+    if importlib.util.find_spec("numba") is None:
+        return None
+    return importlib.import_module("shafer.kernels.compiled")
+
+
+@cache
+def _cuda() -> ModuleType | None:
+    if importlib.util.find_spec("triton") is None:
+        return None
+    return importlib.import_module("shafer.kernels.cuda")
+
+
+def _wants_gradient(*tensors: Array) -> bool:
+    torch = sys.modules["torch"]
+    return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+
+
+def _fast(work: int, *arrays: Array) -> ModuleType | None:
+    """Return the fast kernels that suit the arrays and the amount of work, if any do."""
+    if isinstance(arrays[0], np.ndarray):
+        return _compiled() if work >= _WORTH_COMPILING else None
+    if array_api_compat.is_torch_array(arrays[0]) and arrays[0].is_cuda:
+        return None if _wants_gradient(*arrays) else _cuda()
+    return None
+
+
+def pool_linear(centred: Array, beta: Array, offset: Array) -> Pooled:
+    """Pool the weights of a linear head: :func:`shafer.kernels.pooling.pool_linear`, faster."""
+    work = centred.shape[0] * centred.shape[1] * beta.shape[1]
+    kernels = _fast(work, centred, beta, offset) or pooling
+    result: Pooled = kernels.pool_linear(centred, beta, offset)
+    return result
+
+
+def pool_linear_sparse(
+    features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
+) -> Pooled:
+    """Pool over CSR features: :func:`shafer.kernels.sparse.pool_linear_sparse`, faster."""
+    kernels = _fast(features.nnz * beta.shape[1], beta) or sparse
+    result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
+    return result
+
+
+def closed_forms(pooled: Pooled) -> Forms:
+    """Return the closed forms of every row: :func:`shafer.kernels.forms.closed_forms`, faster."""
+    shape = pooled.logits.shape
+    # A class of a row costs about as much as twenty weights in the reduction.
+    kernels = _fast(20 * math.prod(shape), *pooled)
+    if kernels is None:
+        return forms.closed_forms(pooled)
+    rows: Forms = kernels.closed_forms(Pooled(*(a.reshape(-1, shape[-1]) for a in pooled)))
+    by_class, scalars = rows[:3], rows[3:]
+    return Forms(*(a.reshape(shape) for a in by_class), *(a.reshape(shape[:-1]) for a in scalars))
