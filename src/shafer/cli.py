@@ -85,9 +85,8 @@ def paper(out: Path, quick: bool, seed: int, select_lambda: bool) -> None:
         from shafer.paper import reproduce
         from shafer.paper.words import summary
     except ModuleNotFoundError as error:
-        raise _Refused(
-            f"This command needs {error.name}; run: pip install 'shafer[paper]'"
-        ) from error
+        missing = str(error.name).partition(".")[0]
+        raise _Refused(f"This command needs {missing}; run: pip install 'shafer[paper]'") from error
 
     try:
         results = reproduce(out, quick=quick, seed=seed, select_lambda=select_lambda)

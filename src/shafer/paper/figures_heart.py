@@ -24,7 +24,7 @@ _PLANE = np.array([[14.0, 0.5], [65.0, 15.8]])  # corners
 _FINE = 300  # points along a curve
 
 
-def _two_weights(points: FloatArray) -> Evidence:
+def two_weights(points: FloatArray) -> Evidence:
     """Return evidence of weight w⁺ for θ₁ and w⁻ for θ₂, points (n, 2)."""
     signed = points * np.array([0.5, -0.5])  # a log-odds w is the two logits (w/2, −w/2)
     return Evidence.from_weights(np.stack([signed, -signed], axis=2), classes=CLASSES)
@@ -40,7 +40,7 @@ def contours(resolution: int) -> Figure:
     )
     for ax, (title, response) in zip(figure.subplots(1, 3), panels, strict=True):
         RegionDisplay.from_explainer(
-            _two_weights,
+            two_weights,
             np.array([[0.0, 0.0], [3.0, 3.0]]),
             response,
             subset=CLASSES[0],

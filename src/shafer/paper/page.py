@@ -82,6 +82,12 @@ def _tables(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
     }
 
 
+def _signed(value: float, digits: int) -> str:
+    """Write a difference with its sign; what rounds to zero has none."""
+    text = f"{value:+.{digits}f}"
+    return text.replace("-", "−") if float(text) else text[1:]
+
+
 def _image(folder: Path, name: str) -> str:
     """Return a figure as a data URI."""
     content = base64.b64encode((folder / f"{name}.png").read_bytes()).decode("ascii")
@@ -119,7 +125,7 @@ def write_page(folder: Path, results: dict[str, Any], findings: dict[str, str]) 
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["minus"] = lambda text: text.replace("-", "−")
+    environment.filters["signed"] = _signed
     names = [*printed.FIGURES, "hidden-units", "epochs"]
     html = environment.get_template("page.html.jinja").render(
         results=results,

@@ -1,4 +1,4 @@
-"""What the paper printed: numbers from its text and tables, captions and claims, word for word."""
+"""What the paper printed: numbers of its text and tables, captions, and in short what it says."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GAUSSIAN_ID = (
 
 
 class PrintedFigure(NamedTuple):
-    """A figure of the paper: its number, its caption, and what the text says about it."""
+    """A figure of the paper: its number, its caption, and in short what the text says about it."""
 
     number: int
     caption: str

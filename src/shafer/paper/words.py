@@ -9,6 +9,7 @@ import numpy as np
 from shafer._validation import to_numpy
 from shafer.paper import printed
 from shafer.paper.figures_gaussian import decided_sets, focal_sets, papers_unit
+from shafer.paper.figures_heart import two_weights
 from shafer.paper.gaussian import CLASSES, UNITS, GaussianResult
 from shafer.paper.heart import HeartResult
 from shafer.plots.sets import set_name
@@ -70,7 +71,7 @@ def summary(results: dict[str, Any]) -> str:
 
 
 def heart_findings(result: HeartResult) -> dict[str, str]:
-    """Check the paper's claims about the heart figures; figure name -> what is found here."""
+    """Check the paper's claims about the figures of two classes; figure name -> what is found."""
     age, ldl = (result.cutoffs[name] for name in ("age", "ldl"))
     (youngest, lowest), (oldest, highest) = result.data.X.min(axis=0), result.data.X.max(axis=0)
 
@@ -84,7 +85,12 @@ def heart_findings(result: HeartResult) -> dict[str, str]:
     vacuous = float(to_numpy(corners.ignorance)[0])
     conflict, p = (float(to_numpy(a)[1]) for a in (corners.conflict, corners.probability[:, 0]))
     positive = int((result.data.y == CLASSES[0]).sum())
+    one_sided, balanced = to_numpy(two_weights(np.array([[2.0, 0.0], [1.1, 1.1]])).ignorance)
     return {
+        "contours": (
+            "So it is, except that m(Θ) depends on both weights and not on their sum alone: it is "
+            f"{one_sided:.3f} at (2, 0) and {balanced:.3f} at (1.1, 1.1), where the sum is larger."
+        ),
         "heart-data": f"{positive} positive and {len(result.data.y) - positive} negative cases.",
         "heart-weights": f"The weights vanish at {age:.2f} years and at an LDL of {ldl:.3f}.",
         "heart-masses": f"At both cut-offs together m(Θ) = {vacuous:.3f}.",

@@ -253,10 +253,11 @@ def _quantity(evidence: Evidence, response: str, subset: Any) -> FloatArray:
 
 
 def _margins(scores: FloatArray) -> FloatArray:
-    """Return each class's score less the best of the others."""
+    """Return each class's score less the best of the others; on a tie the first class wins."""
     ordered = np.sort(scores, axis=1)
     best, second = ordered[:, -1:], ordered[:, -2:-1]
-    return np.where(scores == best, scores - second, scores - best)
+    wins = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
+    return np.where(wins, best - second, np.minimum(scores - best, -np.finfo(np.float64).tiny))
 
 
 def _margins_of(evidence: Evidence, rule: str) -> FloatArray:

@@ -45,7 +45,7 @@ class UnitDisplay:
     >>> outputs = np.linspace(0, 2, 50)
     >>> display = shafer.plots.UnitDisplay.from_evidence(pool(outputs[:, None]), 0, outputs)
     >>> display.sets
-    ('{0}', '{1}', '{0, 2}', '{1, 2}', 'Θ')
+    ('{0}', '{0, 2}', 'Θ')
     """
 
     def __init__(
