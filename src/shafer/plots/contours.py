@@ -74,17 +74,24 @@ def draw_boundaries(ax: Axes, grid: Grid, margins: FloatArray, style: dict[str, 
     Where exactly one class is chosen, two margins vanish along the same line. It is drawn once, or
     the gaps of a broken line would be filled by its twin.
     """
-    n_classes = margins.shape[2]
+    first, second = _two_best(margins)
     precise = bool(((margins >= 0).sum(axis=2) <= 1).all())
-    for k in range(n_classes):
+    for k in np.flatnonzero((margins.min(axis=(0, 1)) < 0) & (margins.max(axis=(0, 1)) > 0)):
         values: Any = margins[:, :, k]
         if precise:
-            others = margins.copy()
-            others[:, :, k] = -np.inf
             # The best of the others is an earlier class: this stretch has been drawn with it.
-            values = np.ma.masked_array(values, others.argmax(axis=2) < k)
+            values = np.ma.masked_array(values, np.where(first == k, second, first) < k)
         if np.ma.min(values) < 0 < np.ma.max(values):
             ax.contour(*grid, values, levels=[0.0], **style)
+
+
+def _two_best(margins: FloatArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the classes of the largest and of the second largest margin at each point."""
+    order = np.argpartition(margins, -2, axis=2)[:, :, -2:]
+    swapped = np.take_along_axis(margins, order, axis=2)
+    last_is_best = swapped[:, :, 1] >= swapped[:, :, 0]
+    first = np.where(last_is_best, order[:, :, 1], order[:, :, 0])
+    return first, np.where(last_is_best, order[:, :, 0], order[:, :, 1])
 
 
 def draw_regions(

@@ -18,6 +18,9 @@ from shafer._typing import BoolArray, FloatArray
 from shafer.plots.style import halo, ink
 
 _SMALLEST_NAMED = 0.004  # of the plane: smaller scraps of a region stay without a name
+_MOST_NAMED = 16  # regions: with more, only the largest have a name
+_FEW = 8  # regions: with no more, each has its name even where it must lie on a boundary
+_FARTHEST = 0.3  # of the axes: a name farther from its region would not be read with it
 _FONT = "small"
 _LEVEL_FONT = "x-small"
 _SHORTEST_LABELLED = 0.2  # of the axes: a shorter curve has no room for its level
@@ -39,6 +42,8 @@ def write_names(
 ) -> None:
     """Name every part of every region that is no scrap, and at least the largest part of each.
 
+    Where there are many regions, only the largest are named, and only where there is room.
+
     Parameters
     ----------
     ax : matplotlib axes
@@ -51,16 +56,21 @@ def write_names(
     step = max(1, max(regions.shape) // _COARSE)
     coarse = regions[::step, ::step]
     x, y = grid[0][::step], grid[1][::step]
+    largest = np.argsort(-np.bincount(coarse.ravel(), minlength=len(names)), kind="stable")
     parts = [
         part
-        for position, name in enumerate(names)
-        for part in _parts(coarse == position, name, _size_of(ax, name))
+        for position in largest[:_MOST_NAMED]
+        for part in _parts(coarse == position, names[position], _size_of(ax, names[position]))
     ]
     taken: list[tuple[int, int, str]] = []
     for part in sorted(parts, key=lambda part: -part.room):
-        row, column = part.row, part.column
+        place = (part.row, part.column)
         if part.room < 1.0:
-            row, column = _free_place(ax, coarse, part, taken)
+            free = _free_place(ax, coarse, part, taken)
+            if free is None and len(names) > _FEW:
+                continue
+            place = free or place
+        row, column = place
         taken.append((row, column, part.name))
         anchor = (x[part.column], y[part.row])
         ax.annotate(
@@ -72,10 +82,10 @@ def write_names(
             fontsize=_FONT,
             path_effects=halo(),
             arrowprops=None
-            if (row, column) == (part.row, part.column)
+            if place == (part.row, part.column)
             else {"arrowstyle": "-", "color": ink(), "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0},
         )
-        if (row, column) != (part.row, part.column):
+        if place != (part.row, part.column):
             ax.plot(*anchor, marker="o", markersize=2.5, color=ink())
 
 
@@ -146,23 +156,29 @@ def _parts(inside: BoolArray, name: str, size: tuple[float, float]) -> list[_Par
 
 def _free_place(
     ax: Axes, regions: NDArray[Any], part: _Part, taken: list[tuple[int, int, str]]
-) -> tuple[int, int]:
-    """Return the nearest place that crosses no boundary and no other name; else the part itself."""
+) -> tuple[int, int] | None:
+    """Return the nearest place that crosses no boundary and no other name, if there is one."""
     size = _size_of(ax, part.name)
-    free = np.zeros(regions.shape, dtype=bool)
-    for region in np.unique(regions):
-        free |= _room(regions == region, size) >= 1.15
+    free = _room(_away_from_edges(regions), size) >= 1.15
     rows, columns = np.indices(regions.shape)
     for row, column, name in taken:
         other = _size_of(ax, name)
         apart_y = np.abs(rows - row) / regions.shape[0] >= (size[0] + other[0]) / 2
         apart_x = np.abs(columns - column) / regions.shape[1] >= (size[1] + other[1]) / 2
         free &= apart_x | apart_y
-    if not free.any():
-        return part.row, part.column
     distance = np.hypot(
         (rows - part.row) / regions.shape[0], (columns - part.column) / regions.shape[1]
     )
+    free &= distance <= _FARTHEST
+    if not free.any():
+        return None
     nearest = int(np.argmin(np.where(free, distance, np.inf)))
     row, column = divmod(nearest, int(regions.shape[1]))
     return row, column
+
+
+def _away_from_edges(regions: NDArray[Any]) -> BoolArray:
+    """Say which points have neighbours of their own region only."""
+    lowest = ndimage.minimum_filter(regions, size=3)
+    inside: BoolArray = lowest == ndimage.maximum_filter(regions, size=3)
+    return inside
