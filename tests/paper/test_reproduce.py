@@ -107,7 +107,7 @@ def test_wrong_seed(tmp_path: Path, seed: Any) -> None:
         reproduce(tmp_path, seed=seed)
 
 
-@pytest.mark.parametrize("module", ["torch", "matplotlib", "jinja2", "tqdm"])
+@pytest.mark.parametrize("module", ["torch", "matplotlib"])
 def test_a_missing_extra_is_named(tmp_path: Path, module: str) -> None:
     code = f"""
 import sys
