@@ -22,13 +22,15 @@ LINE_STYLES: tuple[Any, ...] = (
     "dashdot",
     (0, (6, 1.5, 1, 1.5, 1, 1.5)),
     (0, (9, 2)),
+    (0, (3, 1, 1, 1)),
+    (0, (2, 1)),
 )
 MARKERS = ("^", "o", "s", "D", "v", "P")
 STRIP_HEIGHT = 0.055  # of the axes
 
 
 def color(position: int) -> str:
-    """Return a colour; with ``line_style`` the first thirty are all different."""
+    """Return a colour; with ``line_style`` the first forty-two differ."""
     return COLORS[position % len(COLORS)]
 
 
