@@ -1,13 +1,17 @@
-# The two commands a newcomer needs: `make demo` and `make test`. CI runs `make test`.
+# The two commands a newcomer needs: `make demo` and `make test`. CI runs `make test`;
+# `make paper` reproduces the paper's tables and figures.
 PYTHON ?= python3
 BIN := .venv/bin
 # Coverage is asked of the layers that carry the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*
 
-.PHONY: demo test lint types layers unit coverage clean
+.PHONY: demo paper test lint types layers unit coverage clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
+
+paper: .venv/.paper
+	$(BIN)/shafer paper --out out/paper
 
 test: lint types layers unit coverage
 
@@ -38,6 +42,10 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli]'
 	touch $@
 
+.venv/.paper: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[paper]'
+	touch $@ .venv/.demo
+
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,test]'
-	touch $@ .venv/.demo
+	touch $@ .venv/.demo .venv/.paper

@@ -49,6 +49,12 @@ def test_names_of_models() -> None:
         shafer.models.nonsense  # noqa: B018 - the access is the test
 
 
+def test_names_of_subpackages() -> None:
+    assert shafer.datasets.__all__ == ["gaussian_posterior", "load_heart", "make_gaussian"]
+    assert shafer.plots.__all__ == ["DependenceDisplay", "RegionDisplay", "UnitDisplay"]
+    assert shafer.paper.__all__ == ["reproduce"]
+
+
 def test_version_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["version"] == shafer.__version__
@@ -108,6 +114,8 @@ def test_evidence_names() -> None:
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
         (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
         (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule"]),
+        (shafer.datasets.make_gaussian, ["n_samples", "random_state"]),
+        (shafer.paper.reproduce, ["out", "quick", "seed", "select_lambda"]),
         (shafer.least_commitment, ["coef", "intercept", "feature_means", "classes", "names"]),
     ],
 )

@@ -26,7 +26,16 @@ _HOME = {
     "UnsupportedModelError": "shafer._errors",
     "least_commitment": "shafer.evidence",
 }
-_SUBPACKAGES = ("belief", "datasets", "decision", "evidence", "kernels", "models")
+_SUBPACKAGES = (
+    "belief",
+    "datasets",
+    "decision",
+    "evidence",
+    "kernels",
+    "models",
+    "paper",
+    "plots",
+)
 
 __all__ = [
     "Evidence",

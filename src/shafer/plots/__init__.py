@@ -1,0 +1,13 @@
+"""Pictures of evidence: one scikit-learn-style Display per file, drawn with matplotlib.
+
+A Display is made from arrays; ``from_...`` computes them; ``plot(ax=...)`` draws, keeps ``ax_`` and
+``figure_``, returns the Display, and never shows it. Colours are safe for colour-blind readers, and
+line styles and labels say the same without them. May import ``evidence`` and below, never
+``models`` or ``datasets``: where an explainer is needed, any function from X to evidence will do.
+"""
+
+from shafer.plots.dependence import DependenceDisplay
+from shafer.plots.region import RegionDisplay
+from shafer.plots.unit import UnitDisplay
+
+__all__ = ["DependenceDisplay", "RegionDisplay", "UnitDisplay"]

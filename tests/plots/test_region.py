@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+from shafer.evidence import LinearPool
+from shafer.plots import RegionDisplay
+
+CORNERS = np.array([[20.0, 2.0], [80.0, 12.0]])
+
+
+def _points(display: RegionDisplay) -> np.ndarray:
+    x, y = np.meshgrid(display.x, display.y)
+    return np.column_stack([x.ravel(), y.ravel()])
+
+
+@pytest.mark.parametrize(
+    ("response", "subset"),
+    [
+        ("belief", "yes"),
+        ("plausibility", "yes"),
+        ("mass", ["no", "yes"]),
+        ("probability", "yes"),
+        ("ignorance", None),
+        ("conflict", None),
+        ("weight_of_conflict", None),
+    ],
+)
+def test_quantities(binary: LinearPool, response: str, subset: object) -> None:
+    display = RegionDisplay.from_explainer(
+        binary, CORNERS, response, subset=subset, grid_resolution=30
+    )
+    evidence = binary(_points(display))
+    expected = {
+        "belief": evidence.belief[:, 1],
+        "plausibility": evidence.plausibility[:, 1],
+        "mass": evidence.ignorance,
+        "probability": evidence.probability[:, 1],
+    }.get(response)
+    if expected is None:
+        expected = getattr(evidence, response)
+    assert_allclose(display.response.ravel(), expected)
+    ax = Figure().subplots()
+    assert display.plot(ax) is display
+    assert display.ax_ is ax
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "ldl")
+    assert ax.texts  # levels are written on the curves
+    with pytest.raises(ValueError, match="holds no decision"):
+        _ = display.chosen
+
+
+@pytest.mark.parametrize("rule", ["plausibility", "belief", "pignistic", "interval_dominance"])
+def test_decisions(binary: LinearPool, rule: str) -> None:
+    display = RegionDisplay.from_explainer(
+        binary, CORNERS, "decision", rule=rule, grid_resolution=41
+    )
+    assert display.name == rule
+    assert_array_equal(display.chosen.reshape(-1, 2), binary(_points(display)).decide(rule))
+    ax = display.plot(Figure().subplots()).ax_
+    names = {text.get_text() for text in ax.texts}
+    assert names == ({"{no}", "{yes}", "Θ"} if rule == "interval_dominance" else {"{no}", "{yes}"})
+
+
+def test_any_number_of_classes(pool: LinearPool) -> None:
+    data = np.random.default_rng(0).normal(size=(20, 3))
+    display = RegionDisplay.from_explainer(
+        pool, data, "decision", features=(2, 0), grid_resolution=25
+    )
+    assert display.feature_names == ("x2", "x0")
+    points = np.tile(np.median(data, axis=0), (25 * 25, 1))
+    points[:, [2, 0]] = _points(display)
+    assert_array_equal(display.chosen.reshape(len(points), -1), pool(points).decide())
+    display.plot(Figure().subplots()).figure_.canvas.draw()
+
+
+def test_a_function_of_the_plane() -> None:
+    corners = np.array([[-1.0, -1.0], [1.0, 1.0]])
+
+    def scores(X: np.ndarray) -> np.ndarray:
+        return np.column_stack([X[:, 0], X[:, 1], -X.sum(axis=1)])
+
+    display = RegionDisplay.from_function(
+        scores,
+        corners,
+        classes=["a", "b", "c"],
+        grid_resolution=40,
+    )
+    assert_array_equal(display.chosen.sum(axis=2), 1)
+    best = scores(_points(display)).argmax(axis=1).reshape(40, 40)
+    assert_array_equal(display.chosen.argmax(axis=2), best)
+    display.plot(Figure().subplots(), filled=False, labelled=False, label="rule")
+    assert not display.ax_.texts
+    assert display.ax_.get_legend_handles_labels()[1] == ["rule"]
+    level = RegionDisplay.from_function(lambda X: X[:, 0] ** 2, corners, name="square")
+    assert level.plot(Figure().subplots(), levels=[0.25]).response.shape == (200, 200)
+
+
+def test_a_boundary_between_two_classes_is_drawn_once() -> None:
+    display = RegionDisplay.from_function(
+        lambda X: np.column_stack([X[:, 0], -X[:, 0]]), CORNERS - CORNERS.mean(axis=0)
+    )
+    display.plot(Figure().subplots(), filled=False, labelled=False)
+    drawn = [len(c.get_paths()[0].vertices) for c in display.ax_.collections]
+    assert sum(count > 0 for count in drawn) == 1
+
+
+def test_narrow_regions_are_named_beside() -> None:
+    corners = np.array([[-1.0, -1.0], [1.0, 1.0]])
+    display = RegionDisplay.from_function(
+        lambda X: np.column_stack([X[:, 0] - 0.02, 0 * X[:, 0], -X[:, 0] - 0.02]),
+        corners,
+        classes=["left of all", "a narrow strip", "right of all"],
+    )
+    display.plot(Figure().subplots())
+    place = {text.get_text(): text.xyann for text in display.ax_.texts}
+    assert abs(place["{a narrow strip}"][0]) > 0.2  # not on the strip, which is 0.04 wide
+    assert len(place) == 3
+
+
+def test_wrong_use(binary: LinearPool) -> None:
+    with pytest.raises(ValueError, match="response must be one of 'belief', .* got 'doubt'"):
+        RegionDisplay.from_explainer(binary, CORNERS, "doubt")
+    with pytest.raises(ValueError, match="rule must be one of .* got 'coin'"):
+        RegionDisplay.from_explainer(binary, CORNERS, "decision", rule="coin")
