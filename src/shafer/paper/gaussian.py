@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.datasets import gaussian_posterior, make_gaussian
-from shafer.evidence import Evidence, LinearPool
-from shafer.models import Explainer, LinearHead
+from shafer.evidence import Evidence, LinearPool, RunningMean, least_commitment
 from shafer.paper.network import SIZES, Networks, one_thread, train
 from shafer.paper.printed import GAUSSIAN
 from shafer.paper.tables import (
@@ -88,8 +87,8 @@ class GaussianResult:
 
 def unit_pool(network: Networks, X_train: FloatArray) -> LinearPool:
     """Read one network as evidence: its components are the units of the last hidden layer."""
-    head = LinearHead(*network.head(), CLASSES, UNITS)
-    return Explainer(head, network.features(X_train)).pool
+    means = RunningMean().partial_fit(network.features(X_train)).mean
+    return least_commitment(*network.head(), means, classes=CLASSES, names=UNITS)
 
 
 def draw_samples(count: int, n: int, seed: Sequence[int]) -> list[Sample]:

@@ -13,6 +13,7 @@ from sklearn.model_selection import KFold
 
 from shafer._typing import FloatArray
 from shafer.datasets import load_heart
+from shafer.evidence import LinearPool
 from shafer.models import EvidentialClassifier, Explainer
 from shafer.paper.tables import random_choice_error, set_table, share_of_size, wrong_singletons
 
@@ -97,6 +98,7 @@ def run_heart(replications: int, seed: int, progress: Callable[[range], Any] = i
     model = _classifier().fit(data.X, data.y)
     explainer = Explainer(model.estimator_, data.X, names=FEATURES)
     pool = explainer.pool
+    assert isinstance(pool, LinearPool)  # a logistic regression is linear
     cutoffs = -pool.alpha[:, 0] / pool.beta[:, 0]
     seeds = np.random.SeedSequence(seed).generate_state(replications)
     tables = [_replication(data, int(seeds[r])) for r in progress(range(replications))]
