@@ -1,4 +1,4 @@
-"""What the paper printed: numbers of its text and tables, captions, and in short what it says."""
+"""What the paper printed: the numbers of its text and tables; in our words, what figures show."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GAUSSIAN_ID = (
 
 
 class PrintedFigure(NamedTuple):
-    """A figure of the paper: its number, its caption, and in short what the text says about it."""
+    """A figure of the paper: its number, what it shows, and what the text says of it, in our words."""
 
     number: int
     caption: str
@@ -41,72 +41,63 @@ FIGURES = MappingProxyType(
     {
         "contours": PrintedFigure(
             2,
-            "Contour lines of m({θ₁}) (a), m(Θ) (b) and the degree of conflict κ (c) as functions "
-            "of w⁺ (horizontal axis) and w⁻ (vertical axis).",
-            "m({θ₁}) is increasing w.r.t. w⁺ and decreasing w.r.t. w⁻, while the mass m(Θ) is a "
-            "decreasing function of the total weight of evidence. The degree of conflict κ "
-            "increases with both w⁻ and w⁺.",
+            "How two opposing totals shape the pooled mass function: level lines of m({θ₁}), "
+            "m(Θ) and κ over w⁺ (across) and w⁻ (up).",
+            "Belief in θ₁ grows with the weight for it and falls with the weight against; "
+            "ignorance is said to fall with the sum of the two; conflict grows with either.",
         ),
         "heart-data": PrintedFigure(
             5,
-            "Heart disease data, with the decision boundary (thick solid line) and the lines of "
-            "equal positive class posterior probability for the logistic regression classifier. "
-            "The positive and negative instances are identified by triangles and circles, "
-            "respectively.",
-            "There are 160 positive cases in this data, and a sample of 302 negative cases.",
+            "The 462 men in the plane of age and LDL, cases as triangles and controls as "
+            "circles, with the fitted boundary and its lines of equal probability.",
+            "160 cases and 302 controls.",
         ),
         "heart-weights": PrintedFigure(
             6,
-            "Weights w_j as a function of x_j for variables age (left) and LDL (right). The "
-            "feature values for positive and negative instances are shown, respectively, on the "
-            "lower and upper horizontal axes, with some random vertical jitter to avoid overlap.",
-            "An age greater than ξ₁ ≈ 50 is evidence for the presence of MI, whereas an age less "
-            "than 50 is evidence for the absence of MI. For LDL, the cut-off point is ξ₂ ≈ 6.87.",
+            "The weight each of the two features gives, against its value, with the men of "
+            "either class along the two horizontal edges (jittered).",
+            "From about 50 years on, age speaks for an infarction, before that against it; "
+            "LDL changes sides at about 6.87.",
         ),
         "heart-masses": PrintedFigure(
             7,
-            "Mass functions m_j for variables age (left) and LDL (right). The solid, broken and "
-            "dotted lines correspond, respectively, to m_j({θ₁}), m_j({θ₂}) and m_j(Θ).",
-            "At the cut-off point ξ_j, the mass function m_j is vacuous.",
+            "Each feature's own masses of {θ₁} (solid), {θ₂} (broken) and Θ (dotted) against "
+            "its value.",
+            "A feature at its cut-off says nothing: its mass function is vacuous there.",
         ),
         "heart-planes": PrintedFigure(
             8,
-            "(a): Curves of equal degree of belief Bel({θ₁}) = m({θ₁}) for the positive class; "
-            "(b): curves of equal plausibility pl(θ₁); (c): ignorance m(Θ) (solid lines) and "
-            "degree of conflict (broken lines); (d): Decision boundaries for the MP rule (solid "
-            "line) and the ID rule (broken lines).",
-            "There is no support for the positive class when both variables are below their "
-            "cut-off points (lower-left part), whereas the positive class is fully plausible when "
-            "both variables are above their cut-off points. When both variables are close to their "
-            "cut-off points, the ignorance m(Θ) is high. The conflict is high for a young subject "
-            "with a high LDL level (upper-left corner).",
+            "Four views of the pooled mass function over age and LDL: belief in θ₁ (a), its "
+            "plausibility (b), ignorance (solid) and conflict (broken) (c), and the "
+            "boundaries of the MP (solid) and ID (broken) rules (d).",
+            "Below both cut-offs nothing supports θ₁, above both nothing speaks against it; "
+            "ignorance peaks where both features are near their cut-offs; conflict is high "
+            "for the young with a high LDL.",
         ),
         "gaussian-data": PrintedFigure(
-            9, "Simulated Gaussian data with the Bayes decision boundary.", ""
+            9,
+            "The simulated training set and the boundary of the Bayes rule.",
+            "",
         ),
         "gaussian-masses": PrintedFigure(
             10,
-            "Level curves of the output masses assigned to different focal sets (Gaussian data), "
-            "with the MP decision boundary.",
-            "Masses are assigned to singletons in regions of high class density, and to sets of "
-            "classes in regions where these classes overlap. (Six panels.)",
+            "Level lines of the mass of each focal set over the plane, six panels, with the "
+            "boundary of the MP rule.",
+            "Single classes get the mass where they are dense, sets of classes where they overlap.",
         ),
         "hidden-unit": PrintedFigure(
             11,
-            "Masses computed by a hidden unit, as functions of the unit outputs.",
-            "When the hidden unit output φ_j is small, the mass is distributed between {θ₁}, "
-            "{θ₁, θ₂} and {θ₁, θ₃}. When φ_j is large, it supports {θ₂}, {θ₃} and {θ₂, θ₃}.",
+            "The masses one unit of the last hidden layer gives, against its output.",
+            "A small output speaks for θ₁, alone or together with θ₂ or θ₃; a large one for "
+            "θ₂, θ₃ and the two together.",
         ),
         "decision-regions": PrintedFigure(
             12,
-            "Bayes decision boundary (thin solid line) and boundaries of the MP rule (thick broken "
-            "line) and ID rule (thick solid line). The ID rule divides the feature space into six "
-            "regions, with corresponding interpretations shown in the figure.",
-            "Six decision regions, corresponding to precise assignment to each of the three "
-            "classes, and to imprecise assignment to {θ₁, θ₂}, {θ₂, θ₃} and Θ. Regions "
-            "corresponding to sets of classes partially include the Bayes boundary: the Bayes "
-            "optimal decision, thus, often belongs to the set of decisions prescribed by the ID "
-            "rule, including cases where the MP rule differs from the Bayes decision.",
+            "The boundaries of the Bayes rule (thin), the MP rule (broken) and the ID rule "
+            "(thick), with the six regions of the latter named.",
+            "Three regions for single classes and one each for {θ₁, θ₂}, {θ₂, θ₃} and Θ. The "
+            "sets lie along the Bayes boundary, so they often hold the Bayes decision where "
+            "the MP rule has missed it.",
         ),
     }
 )
