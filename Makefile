@@ -31,6 +31,14 @@ unit: .venv/.test
 coverage: unit
 	$(BIN)/coverage report --fail-under=95 --include='$(CORE)'
 
+# Benchmarks time this library beside its peers; the results go to benchmarks/results.
+bench: .venv/.bench
+	cd benchmarks && ../$(BIN)/python speed.py
+
+# On a machine with a CUDA device, with the Python that has torch and Triton.
+bench-gpu:
+	cd benchmarks && PYTHONPATH=../src $(PYTHON) gpu.py
+
 clean:
 	rm -rf .venv out build dist .coverage
 
@@ -45,6 +53,10 @@ clean:
 .venv/.paper: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[paper]'
 	touch $@ .venv/.demo
+
+.venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fast,bench]'
+	touch $@
 
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,test]'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 from datetime import UTC, datetime
@@ -30,7 +31,7 @@ def describe() -> dict[str, Any]:
     ).stdout.strip()
     return {
         "processor": model,
-        "cores": len(__import__("os").sched_getaffinity(0)),
+        "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
         "numpy": numpy.__version__,
         "scikit-learn": sklearn.__version__,

@@ -326,9 +326,9 @@ def _gaussian_data(n: int) -> tuple[Tensor, Tensor]:
 
 
 def test_hidden_units_of_the_gaussian_network_read_as_in_the_paper() -> None:
-    # "When the hidden unit output is small, the mass is distributed between {1}, {1, 2} and
-    # {1, 3}. When it is large, it supports {2}, {3} and {2, 3}." The classes differ from one
-    # training to the next; that the two families of sets complement each other does not.
+    # In the paper a small output speaks for {1}, {1, 2}, {1, 3} and a large one for {2}, {3},
+    # {2, 3}. The classes differ from one training to the next; that the two families of sets
+    # complement each other does not.
     torch.manual_seed(3)
     X, y = _gaussian_data(900)
     network = nn.Sequential(

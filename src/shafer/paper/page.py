@@ -50,7 +50,7 @@ def _tables(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
     signs = (_PLUS, _MINUS)
     return {
         "heart_mp": _matrix(
-            "Table 1. Confusion matrix for the MP rule, in % (heart data)",
+            "Table 1: what the MP rule decides, in % of the heart data",
             signs,
             signs,
             printed.HEART_MP,
@@ -58,7 +58,7 @@ def _tables(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
             heart["mp_sd"],
         ),
         "heart_id": _matrix(
-            "Table 2. Confusion matrix for the ID rule, in % (heart data)",
+            "Table 2: what the ID rule decides, in % of the heart data",
             (*signs, "{θ₁, θ₂}"),
             signs,
             printed.HEART_ID,
@@ -66,14 +66,14 @@ def _tables(results: dict[str, Any]) -> dict[str, dict[str, Any]]:
             heart["id_sd"],
         ),
         "gaussian_mp": _matrix(
-            "Table 3. Confusion matrix for the MP rule, in % (Gaussian data)",
+            "Table 3: what the MP rule decides, in % of the Gaussian data",
             _CLASSES,
             _CLASSES,
             printed.GAUSSIAN_MP,
             gaussian["mp"],
         ),
         "gaussian_id": _matrix(
-            "Table 4. Confusion matrix for the ID rule, in % (Gaussian data)",
+            "Table 4: what the ID rule decides, in % of the Gaussian data",
             _SETS,
             _CLASSES,
             printed.GAUSSIAN_ID,

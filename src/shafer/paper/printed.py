@@ -30,7 +30,7 @@ GAUSSIAN_ID = (
 
 
 class PrintedFigure(NamedTuple):
-    """A figure of the paper: its number, what it shows, and what the text says of it, in our words."""
+    """A figure of the paper: its number, what it shows, and what is said of it, in our words."""
 
     number: int
     caption: str
