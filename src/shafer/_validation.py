@@ -30,10 +30,13 @@ def frozen(array: Array) -> Array:
     return array
 
 
-def float_array(value: Any, name: str, *, ndim: Sequence[int] | None = None) -> Array:
+def float_array(
+    value: Any, name: str, *, ndim: Sequence[int] | None = None, finite: bool = False
+) -> Array:
     """Return a real floating array of the caller's library; anything else becomes NumPy.
 
     Integers and booleans become float64, half precision float32; data frames lose their names.
+    ``finite`` says that the values are known to be finite.
 
     Raises
     ------
@@ -56,7 +59,8 @@ def float_array(value: Any, name: str, *, ndim: Sequence[int] | None = None) -> 
     if ndim is not None and array.ndim not in ndim:
         wanted = " or ".join(str(n) for n in ndim)
         raise ValueError(f"{name} must have {wanted} dimension(s); got shape {tuple(array.shape)}.")
-    check_finite(array, name)
+    if not finite:
+        check_finite(array, name)
     return array
 
 

@@ -86,10 +86,12 @@ class Evidence:
         classes: NDArray[Any],
         component_names: tuple[str, ...],
         parts: tuple[str, ...] = (),
+        pooled: Pooled | None = None,
     ) -> Evidence:
-        """Pool a checked source of weights; for use inside the library."""
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            pooled = source.pooled()
+        """Pool a checked source of weights, unless it is pooled; for use inside the library."""
+        if pooled is None:
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
+                pooled = source.pooled()
         for array in pooled:
             check_overflow(array, "weights of evidence")
         return cls(source, Pooled(*map(frozen, pooled)), classes, component_names, parts)
@@ -214,10 +216,10 @@ class Evidence:
         """Total conflict κ, (n,): the mass of the empty set before normalising."""
         return self._forms.conflict
 
-    @property
+    @cached_property
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return self._forms.weight_of_conflict
+        return frozen(kernels.weight_of_conflict(self._terms))
 
     @cached_property
     def conflict_for_against(self) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from shafer import kernels
 from shafer._typing import Array
 from shafer._validation import (
     check_finite,
@@ -60,12 +61,17 @@ class LinearPool:
     component_names: tuple[str, ...]
     named: bool = True
 
-    def __call__(self, features: Any) -> Evidence:
-        """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix."""
+    def __call__(self, features: Any, *, checked: bool = False) -> Evidence:
+        """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix.
+
+        ``checked`` says that the caller knows them to be finite, which spares a pass over them.
+        """
         n_features = self.beta.shape[0]
         self._check_columns(features)
         sparse_input = sparse.issparse(features)
-        given = features if sparse_input else float_array(features, "features", ndim=(2,))
+        given = features
+        if not sparse_input:
+            given = float_array(features, "features", ndim=(2,), finite=checked)
         if given.ndim != 2 or given.shape[1] != n_features:
             raise ValueError(
                 f"features must have {n_features} columns, one for each coefficient; "
@@ -75,8 +81,10 @@ class LinearPool:
             raise ValueError(
                 f"features must have at least one row; got shape {tuple(given.shape)}."
             )
-        source = self._sparse_source(given) if sparse_input else self._dense_source(given)
-        return Evidence.from_source(source, self.classes, self.component_names)
+        if sparse_input:
+            source = self._sparse_source(given)
+            return Evidence.from_source(source, self.classes, self.component_names)
+        return self._dense(given)
 
     def _check_columns(self, features: Any) -> None:
         """Refuse a data frame whose columns are not the components, in their order."""
@@ -87,15 +95,17 @@ class LinearPool:
                 f"got {list(columns)}."
             )
 
-    def _dense_source(self, features: Array) -> WeightSource:
+    def _dense(self, features: Array) -> Evidence:
         xp = same_library({"features": features, "coef": self.beta})
         precision = xp.result_type(features, self.beta)
         features, means, beta, offset = (
             xp.astype(array, precision, copy=False)
             for array in (features, self.means, self.beta, self.offset)
         )
-        with np.errstate(over="ignore", invalid="ignore"):  # checked once it is pooled
-            return LinearWeights(features - means, beta, offset)
+        with np.errstate(over="ignore", invalid="ignore"):  # checked with the evidence
+            centred, pooled = kernels.centre_and_pool(features, means, beta, offset)
+        source = LinearWeights(centred, beta, offset)
+        return Evidence.from_source(source, self.classes, self.component_names, pooled=pooled)
 
     def _sparse_source(self, features: Any) -> WeightSource:
         if features.dtype.kind not in "biuf":

@@ -14,7 +14,12 @@ from shafer.kernels.closed_forms import (
     probability,
 )
 from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
-from shafer.kernels.dispatch import closed_forms, pool_linear, pool_linear_sparse
+from shafer.kernels.dispatch import (
+    centre_and_pool,
+    closed_forms,
+    pool_linear,
+    pool_linear_sparse,
+)
 from shafer.kernels.focal import focal_logarithms, largest_focal_sets
 from shafer.kernels.forms import Forms
 from shafer.kernels.pignistic import pignistic
@@ -34,6 +39,7 @@ __all__ = [
     "Pooled",
     "all_masses",
     "belief_of",
+    "centre_and_pool",
     "closed_forms",
     "commonality_of",
     "conflict",

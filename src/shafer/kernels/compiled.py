@@ -23,6 +23,7 @@ from shafer.kernels.pooling import Pooled, one_sided
 # Sums may be reassociated (so that they vectorise) and fused; NaN and infinity stay as they are.
 _FAST: Any = {"reassoc", "contract", "nsz"}
 _CHUNK = 2**16  # features of the rows that share one pass over the coefficients (512 KB)
+_FEW_CLASSES = 32  # up to here both sides are summed at once; beyond, |w| alone and z by BLAS
 _ROWS = 64  # rows that share scratch space
 _TILE = 1024  # features summed in the input's precision before they go to the double total
 
@@ -109,6 +110,12 @@ def _split(absolute, logits, centred, beta, offset, small, positive, negative):
 
 
 @numba.njit(fastmath=_FAST, cache=True)
+def _subtract(row, centre, out):
+    for j in range(row.shape[0]):
+        out[j] = row[j] - centre[j]
+
+
+@numba.njit(fastmath=_FAST, cache=True)
 def _two_sides(row, beta, offset):
     up = down = row[0] - row[0]
     for j in range(row.shape[0]):
@@ -119,13 +126,14 @@ def _two_sides(row, beta, offset):
 
 
 @numba.njit(parallel=True, cache=True)
-def _direct(centred, beta, offset, opposite, logits, positive, negative):
-    """Sum the two sides as they are: for few classes that is as fast as anything.
+def _direct(features, centre, beta, offset, opposite, centred, logits, positive, negative):
+    """Centre each row and sum the two sides as they are: for few classes nothing is faster.
 
     Of two opposite classes one is enough: what is for it is against the other.
     """
-    n, n_features = centred.shape
+    n, n_features = features.shape
     for i in numba.prange(n):
+        _subtract(features[i], centre, centred[i])
         for k in range(1 if opposite else beta.shape[0]):
             up, down = 0.0, 0.0
             for start in range(0, n_features, _TILE):
@@ -139,24 +147,35 @@ def _direct(centred, beta, offset, opposite, logits, positive, negative):
             logits[i, 1] = -logits[i, 0]
 
 
-def pool_linear(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> Pooled:
-    """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
-    dtype, shape = centred.dtype, (centred.shape[0], beta.shape[1])
-    rows = np.ascontiguousarray(centred)
+def centre_and_pool(
+    features: FloatArray, centre: FloatArray, beta: FloatArray, offset: FloatArray
+) -> tuple[FloatArray, Pooled]:
+    """Centre and pool in one pass; see :func:`shafer.kernels.pooling.centre_and_pool`."""
+    dtype, shape = features.dtype, (features.shape[0], beta.shape[1])
+    rows = np.ascontiguousarray(features)
     coefficients = np.ascontiguousarray(beta.T, dtype=dtype)
     share = np.ascontiguousarray(offset, dtype=dtype)
     positive, negative = np.empty(shape, dtype=dtype), np.empty(shape, dtype=dtype)
-    if shape[1] < 4:
-        logits = np.empty(shape, dtype=dtype)
+    if shape[1] <= _FEW_CLASSES:
+        logits, centred = np.empty(shape, dtype=dtype), np.empty_like(rows)
         opposite = shape[1] == 2 and not (beta.sum(axis=1).any() or offset.sum())
-        _direct(rows, coefficients, share, opposite, logits, positive, negative)
-        return Pooled(logits, positive, negative)
+        means = np.ascontiguousarray(centre, dtype=dtype)
+        sides = logits, positive, negative
+        _direct(rows, means, coefficients, share, opposite, centred, *sides)
+        return centred, Pooled(*sides)
+    centred = rows - centre
     absolute = np.zeros(shape)
-    _absolute_sums(rows, coefficients, share, absolute)
-    logits = rows @ coefficients.T + dtype.type(rows.shape[1]) * share
+    _absolute_sums(centred, coefficients, share, absolute)
+    logits = centred @ coefficients.T + dtype.type(centred.shape[1]) * share
     small = one_sided(np.finfo(dtype).bits)
-    _split(absolute, logits, rows, coefficients, share, small, positive, negative)
-    return Pooled(logits, positive, negative)
+    _split(absolute, logits, centred, coefficients, share, small, positive, negative)
+    return centred, Pooled(logits, positive, negative)
+
+
+def pool_linear(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> Pooled:
+    """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
+    nowhere = np.zeros(centred.shape[1], dtype=centred.dtype)
+    return centre_and_pool(centred, nowhere, beta, offset)[1]
 
 
 @numba.njit(cache=True)
@@ -178,17 +197,15 @@ def _opposite_classes(i, one, w_for, w_against, probability, plausibility, belie
     two = 1 - one
     larger, smaller = w_for[i, one] + w_against[i, two], w_for[i, two] + w_against[i, one]
     a, not_a = _chances(larger)
-    _, not_b = _chances(smaller)
-    r = np.exp(smaller - larger)
+    b, not_b = _chances(smaller)
+    r = a / b if a > 1e-290 else np.exp(smaller - larger)
     d = 1.0 + (r - a)
     probability[i, one], probability[i, two] = 1.0 / (1.0 + r), r / (1.0 + r)
     plausibility[i, one], plausibility[i, two] = min(1.0, 1.0 / d), min(1.0, r / d)
     belief[i, one] = min(plausibility[i, one], not_a / d)
     belief[i, two] = min(plausibility[i, two], not_b * r / d)
-    kappa = not_a * not_b
     scalars[0, i] = min(1.0, a / d)
-    scalars[1, i] = kappa
-    scalars[2, i] = -np.log1p(-kappa) if kappa < 0.5 else max(0.0, smaller - np.log(d))
+    scalars[1, i] = not_a * not_b
 
 
 @numba.njit(cache=True)
@@ -205,7 +222,7 @@ def _one_row(
     shift = logits[i, 0]
     for k in range(1, n_classes):
         shift = max(shift, logits[i, k])
-    total_for = total_against = sum_odds = sum_s = open_sum = 0.0
+    total_against = sum_odds = sum_s = open_sum = 0.0
     product = none = 1.0
     one = two = contradicted = 0.0
     for k in range(n_classes):
@@ -221,7 +238,6 @@ def _one_row(
         one = one * silent + none * fires[k]
         contradicted = contradicted * silent + none * fires[k] * denied[k]
         none *= silent
-        total_for += w_for[i, k]
         total_against += w_against[i, k]
     d = sum_s + open_sum * np.exp(-shift) if shift > -30.0 else 0.0
     hard[i] = not d > 1e-200
@@ -239,10 +255,6 @@ def _one_row(
     kappa = min(1.0, two + contradicted + none * product)
     scalars[0, i] = min(1.0, np.exp(-total_against - shift) / d)
     scalars[1, i] = kappa
-    if kappa < 0.5:
-        scalars[2, i] = -np.log1p(-kappa)
-    else:
-        scalars[2, i] = max(0.0, total_for - shift - np.log(d))
 
 
 @numba.njit(parallel=True, cache=True)
@@ -275,7 +287,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     n, n_classes = pooled.logits.shape
     dtype = pooled.logits.dtype
     by_class = [np.empty((n, n_classes), dtype=dtype) for _ in range(3)]
-    scalars, hard = np.empty((3, n), dtype=dtype), np.empty(n, dtype=np.bool_)
+    scalars, hard = np.empty((2, n), dtype=dtype), np.empty(n, dtype=np.bool_)
     _row_forms(*(np.ascontiguousarray(a) for a in pooled), *by_class, scalars, hard)
     result = Forms(*by_class, *scalars)
     if hard.any():

@@ -176,10 +176,8 @@ def _row_forms(
     tl.store(belief + cell, pl * ratio, mask=inside)
     kappa = tl.minimum(more + wrong + none * all_denied, 1.0)
     open_part = tl.exp(-tl.sum(minus) - shift) / d
-    weight = tl.maximum(tl.sum(plus) - shift - tl.log(d), 0.0)
     tl.store(scalars + row, tl.minimum(open_part, 1.0))
     tl.store(scalars + n + row, kappa)
-    tl.store(scalars + 2 * n + row, tl.where(kappa < 0.5, -libdevice.log1p(-kappa), weight))
     tl.store(hard + row, ((shift <= -30.0) | (d <= smallest) | (d != d)).to(tl.int8))
 
 
@@ -188,7 +186,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     n, n_classes = pooled.logits.shape
     given = [array.contiguous() for array in pooled]
     by_class = [torch.empty_like(given[0]) for _ in range(3)]
-    scalars = torch.empty((3, n), dtype=given[0].dtype, device=given[0].device)
+    scalars = torch.empty((2, n), dtype=given[0].dtype, device=given[0].device)
     hard = torch.zeros(n, dtype=torch.int8, device=given[0].device)
     if n == 0:
         return Forms(*by_class, *scalars)

@@ -14,7 +14,7 @@ from shafer.kernels.closed_forms import (
     log_terms,
     probability,
 )
-from shafer.kernels.conflict import conflict, weight_of_conflict
+from shafer.kernels.conflict import conflict
 from shafer.kernels.pooling import Pooled
 
 
@@ -26,7 +26,6 @@ class Forms(NamedTuple):
     belief: Array
     ignorance: Array
     conflict: Array
-    weight_of_conflict: Array
 
 
 def closed_forms(pooled: Pooled) -> Forms:
@@ -39,5 +38,4 @@ def closed_forms(pooled: Pooled) -> Forms:
         xp.exp(log_belief(terms)),
         xp.exp(log_ignorance(terms)),
         conflict(terms),
-        weight_of_conflict(terms),
     )

@@ -61,6 +61,14 @@ def linear_weights(centred: Array, beta: Array, offset: Array) -> Array:
     return centred[..., None] * beta + offset
 
 
+def centre_and_pool(
+    features: Array, centre: Array, beta: Array, offset: Array
+) -> tuple[Array, Pooled]:
+    """Return the features less their means, and what they pool to."""
+    centred = features - centre
+    return centred, pool_linear(centred, beta, offset)
+
+
 def pool_linear(centred: Array, beta: Array, offset: Array) -> Pooled:
     """Pool the weights of a linear head without holding all (n, J, K) of them at once.
 

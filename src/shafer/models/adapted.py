@@ -42,11 +42,14 @@ class AdaptedModel(ABC):
         Component g is column g of the model's input, so columns can name the components.
     encoders : tuple of fitted transformers
         What X passes through before the model sees it, in order.
+    finite : bool
+        What ``terms`` gives has been checked to be finite.
     """
 
     head: Any
     by_column: bool = True
     encoders: tuple[Any, ...] = ()
+    finite: bool = False
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""

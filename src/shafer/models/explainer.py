@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
 from shafer._validation import component_names, frame_columns
-from shafer.evidence import Evidence, RunningMean
+from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.groups import Groups, read_groups
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.background import as_batches
@@ -106,7 +106,10 @@ class Explainer:
 
     def __call__(self, X: Any) -> Evidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
-        return self.pool(self._adapted.terms(X))
+        terms = self._adapted.terms(X)
+        if isinstance(self.pool, LinearPool):
+            return self.pool(terms, checked=self._adapted.finite)
+        return self.pool(terms)
 
     def stream(self, batches: Iterable[Any]) -> Iterator[Evidence]:
         """Give the evidence of one batch after the other, holding no more than one at a time.

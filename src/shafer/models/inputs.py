@@ -38,10 +38,13 @@ def checked(model: Any, X: Any, **options: Any) -> Array:
 
     ``options`` go to scikit-learn's ``validate_data``.
     """
-    options = {"dtype": [np.float64, np.float32], **options}
-    values = validate_data(model, X, reset=False, ensure_all_finite="allow-nan", **options)
-    refuse_nan(values, type(model).__name__, getattr(model, "feature_names_in_", None))
-    return values
+    options = {"dtype": [np.float64, np.float32], "reset": False, **options}
+    try:
+        return validate_data(model, X, **options)
+    except ValueError:  # whatever it was, if it was a NaN there is more to say
+        values = validate_data(model, X, ensure_all_finite="allow-nan", **options)
+        refuse_nan(values, type(model).__name__, getattr(model, "feature_names_in_", None))
+        raise
 
 
 def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:

@@ -40,7 +40,8 @@ def _linear(model: Any, factor: float) -> LinearModel:
         getattr(model, "feature_names_in_", None),
     )
     accepted = "csr" if get_tags(model).input_tags.sparse else False
-    return LinearModel(head, features=partial(checked, model, accept_sparse=accepted))
+    features = partial(checked, model, accept_sparse=accepted)
+    return LinearModel(head, features=features, finite=True)
 
 
 def _check_stochastic(model: Any) -> None:
