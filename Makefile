@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Coverage is asked of the layers that carry the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*
 
-.PHONY: demo paper test lint types layers unit coverage clean
+.PHONY: bench bench-gpu demo paper test lint types layers unit coverage clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
