@@ -31,7 +31,7 @@ FEATURES, CLASSES = 2048, 1000
 
 
 def head(n: int, n_features: int, n_classes: int, dtype: Any = torch.float32) -> list[Any]:
-    """Return random centred features, coefficients and offsets on the device."""
+    """Return random features, means, coefficients and offsets on the device."""
     generator = torch.Generator("cuda").manual_seed(n + n_features + n_classes)
 
     def normal(*shape: int) -> Any:
@@ -39,7 +39,7 @@ def head(n: int, n_features: int, n_classes: int, dtype: Any = torch.float32) ->
 
     beta = normal(n_features, n_classes) / n_features**0.5
     beta -= beta.mean(1, keepdim=True)
-    arrays = normal(n, n_features), beta, normal(n_classes) / n_features
+    arrays = normal(n, n_features), normal(n_features), beta, normal(n_classes) / n_features
     return [array.to(dtype) for array in arrays]
 
 
@@ -78,11 +78,11 @@ def milliseconds(function: Any) -> float:
 
 def kernel_alone(arrays: list[Any]) -> float:
     """Time the reduction itself, without the matrix product and the split."""
-    centred, beta, offset = arrays
-    n = len(centred)
-    columns = centred.T.contiguous()
+    features, centre, beta, offset = arrays
+    n = len(features)
+    columns = (features - centre).T.contiguous()
     tiles = triton.cdiv(n, cuda._ROWS), triton.cdiv(CLASSES, cuda._CLASSES)
-    per_block = triton.cdiv(FEATURES, cuda._parts(tiles[0] * tiles[1], FEATURES, centred.device))
+    per_block = triton.cdiv(FEATURES, cuda._parts(tiles[0] * tiles[1], FEATURES, features.device))
     parts = triton.cdiv(FEATURES, per_block)
     partial = torch.empty((parts, n, CLASSES), device="cuda")
 
@@ -106,7 +106,7 @@ def measure(n: int) -> dict[str, Any]:
         "reduction ms": f"{alone:.4f}",
         "elements/s": f"{n * FEATURES * CLASSES / alone * 1e3:.2e}",
         "pooling ms": f"{milliseconds(lambda: cuda.pool_linear(*arrays)):.4f}",
-        "matmul ms": f"{milliseconds(lambda: arrays[0] @ arrays[1]):.4f}",
+        "matmul ms": f"{milliseconds(lambda: arrays[0] @ arrays[2]):.4f}",
         "closed forms ms": f"{milliseconds(lambda: cuda.closed_forms(pooled)):.4f}",
         "eager pooling ms": "-" if eager is None else f"{eager:.1f}",
         "eager closed forms ms": f"{milliseconds(lambda: forms.closed_forms(pooled)):.2f}",

@@ -90,6 +90,7 @@ def test_evidence_names() -> None:
         "save",
         "tempered",
         "to_frame",
+        "unchanged_source",
         "weight_of_conflict",
         "weights",
         "weights_against",

@@ -125,8 +125,29 @@ def test_results_are_frozen(arrays: tuple[Any, ...]) -> None:
         ev.belief[0, 0] = 2.0
     with pytest.raises(AttributeError):
         ev.belief = before  # type: ignore[misc]
-    features[:] = 0.0  # the caller's array is the caller's
-    assert_allclose(ev.weights.sum(axis=1), ev.logits, atol=1e-12)
+
+
+@pytest.mark.parametrize("asarray", [np.array, torch.tensor])
+def test_features_changed_in_place(asarray: Any, arrays: tuple[Any, ...], tmp_path: Any) -> None:
+    coef, intercept, means, features = (asarray(array) for array in arrays)
+    ev = shafer.least_commitment(coef, intercept, means)(features)
+    fourth = ev[3]  # rows taken are copies
+    expected = to_numpy(ev.belief).copy()
+    features[2:4] += 0.1
+    assert_array_equal(to_numpy(ev.belief), expected)
+    assert_allclose(to_numpy(fourth.weights.sum(1)), to_numpy(fourth.logits), atol=1e-12)
+    assert ev[0].weights.shape == (1, G, K)
+    for use in (
+        lambda: ev.weights,
+        lambda: ev[2],
+        lambda: ev.components,
+        lambda: ev.grouped("one"),
+        lambda: ev.without("x0"),
+        lambda: ev.save(tmp_path / "x"),
+        lambda: ev.tempered(0.5).weights,
+    ):
+        with pytest.raises(ValueError, match="have been changed in place"):
+            use()
 
 
 def test_grouped(ev: shafer.Evidence) -> None:

@@ -38,9 +38,10 @@ FORMS = (
 @pytest.fixture
 def linear() -> tuple[Any, ...]:
     rng = np.random.default_rng(3)
-    centred, beta = rng.normal(size=(5, 6)), rng.normal(size=(6, 4))
-    centred[0] = 0.0
-    return centred, beta - beta.mean(axis=1, keepdims=True), np.array([0.3, -0.1, 0.0, -0.2])
+    features, centre, beta = rng.normal(size=(5, 6)), rng.normal(size=6), rng.normal(size=(6, 4))
+    features[0] = centre
+    beta -= beta.mean(axis=1, keepdims=True)
+    return features, centre, beta, np.array([0.3, -0.1, 0.0, -0.2])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -72,7 +73,8 @@ def test_risks(library: str, linear: tuple[Any, ...]) -> None:
 def test_blocks_do_not_change_the_sums(
     linear: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = kernels.pool(kernels.linear_weights(*linear))
+    features, centre, beta, offset = linear
+    whole = kernels.pool(kernels.linear_weights(features - centre, beta, offset))
     for block in (1, 4, 9, 50):
         monkeypatch.setattr("shafer.kernels.pooling._BLOCK", block)
         for part, expected in zip(kernels.pool_linear(*linear), whole, strict=True):
@@ -80,8 +82,8 @@ def test_blocks_do_not_change_the_sums(
 
 
 def test_no_rows(linear: tuple[Any, ...]) -> None:
-    centred, beta, offset = linear
-    assert kernels.pool_linear(centred[:0], beta, offset).logits.shape == (0, 4)
+    features, *rest = linear
+    assert kernels.pool_linear(features[:0], *rest).logits.shape == (0, 4)
 
 
 def test_gradients_are_finite() -> None:

@@ -27,6 +27,9 @@ SHAPES = [
     (7, 1025, 9),
     (67, 33, 2),
     (129, 600, 4),
+    (5, 7, 32),
+    (5, 7, 33),
+    (66, 40, 45),
     (2, 70_000, 3),
 ]
 
@@ -34,11 +37,8 @@ SHAPES = [
 def head(n: int, J: int, K: int, dtype: str) -> tuple[NDArray[Any], ...]:
     rng = np.random.default_rng([n, J, K])
     beta = rng.normal(size=(J, K)) / np.sqrt(J)
-    arrays = (
-        rng.normal(size=(n, J)),
-        beta - beta.mean(axis=1, keepdims=True),
-        rng.normal(size=K) / J,
-    )
+    beta -= beta.mean(axis=1, keepdims=True)
+    arrays = rng.normal(size=(n, J)), rng.normal(size=J), beta, rng.normal(size=K) / J
     return tuple(array.astype(dtype) for array in arrays)
 
 
@@ -59,31 +59,21 @@ def test_pool_linear(shape: tuple[int, int, int], dtype: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_small_sides_keep_relative_accuracy(shape: tuple[int, int, int]) -> None:
-    centred, beta, offset = head(*shape, "float64")
-    centred, beta, offset = np.abs(centred), np.abs(beta), np.abs(offset)
+    centred, _, beta, offset = (np.abs(array) for array in head(*shape, "float64"))
+    nowhere = np.zeros(shape[1])
     if len(centred):
         centred[:, 0] = -1e-9  # one tiny weight against
-    for_, against = compiled.pool_linear(centred, beta, offset * 1e-12)[1:]
-    expected = pooling.pool_linear(centred, beta, offset * 1e-12)
+    for_, against = compiled.pool_linear(centred, nowhere, beta, offset * 1e-12)[1:]
+    expected = pooling.pool_linear(centred, nowhere, beta, offset * 1e-12)
     assert_allclose(for_, expected.weights_for, rtol=1e-12)
     assert_allclose(against, expected.weights_against, rtol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [(5, 7, 3), (5, 7, 32), (5, 7, 33), (1, 1, 2)])
-def test_centre_and_pool(shape: tuple[int, int, int]) -> None:
-    features, beta, offset = head(*shape, "float64")
-    centre = np.linspace(-1, 1, shape[1])
-    for kernels in (compiled, dispatch, pooling):
-        centred, found = kernels.centre_and_pool(features, centre, beta, offset)
-        assert_allclose(centred, features - centre)
-        close(found, pooling.pool_linear(features - centre, beta, offset), "float64")
-
-
 def test_opposite_classes_take_half_the_work() -> None:
-    features, beta, offset = head(20, 9, 2, "float64")
+    features, centre, beta, offset = head(20, 9, 2, "float64")
     beta[:, 0], offset[0] = -beta[:, 1], -offset[1]
-    found = compiled.pool_linear(features, beta, offset)
-    close(found, pooling.pool_linear(features, beta, offset), "float64")
+    found = compiled.pool_linear(features, centre, beta, offset)
+    close(found, pooling.pool_linear(features, centre, beta, offset), "float64")
     assert (found.weights_for[:, 0] == found.weights_against[:, 1]).all()
     for scale in (1e-9, 1.0, 800.0, 1e5):
         given = Pooled(*(array * scale for array in found))
@@ -91,11 +81,13 @@ def test_opposite_classes_take_half_the_work() -> None:
 
 
 def test_any_layout() -> None:
-    centred, beta, offset = head(9, 12, 5, "float64")
-    expected = pooling.pool_linear(centred, beta, offset)
-    for rows in (np.asfortranarray(centred), np.repeat(centred, 2, axis=0)[::2], centred[:, ::-1]):
-        coefficients = beta[::-1] if rows.base is centred else np.asfortranarray(beta)
-        close(compiled.pool_linear(rows, coefficients, offset), expected, "float64")
+    features, centre, beta, offset = head(9, 12, 5, "float64")
+    expected = pooling.pool_linear(features, centre, beta, offset)
+    for rows in (np.asfortranarray(features), np.repeat(features, 2, axis=0)[::2]):
+        coefficients = np.asfortranarray(beta)
+        close(compiled.pool_linear(rows, centre, coefficients, offset), expected, "float64")
+    backwards = features[:, ::-1], centre[::-1], beta[::-1], offset
+    close(compiled.pool_linear(*backwards), expected, "float64")
 
 
 def pooled(rng: np.random.Generator, n: int, K: int, scale: float, dtype: str) -> Pooled:
@@ -133,11 +125,11 @@ def test_sparse(dtype: str) -> None:
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(60, 90)) * (rng.random((60, 90)) < 0.1)).astype(dtype)
     X[[0, 17, 59]] = 0.0
-    _, beta, offset = head(1, 90, 6, dtype)
+    _, _, beta, offset = head(1, 90, 6, dtype)
     arrays = scipy_sparse.csr_array(X), X.mean(axis=0), beta, offset
     expected = sparse.pool_linear_sparse(*arrays)
     close(compiled.pool_linear_sparse(*arrays), expected, dtype, scale=10)
-    close(expected, pooling.pool_linear(X - X.mean(axis=0), beta, offset), dtype, scale=10)
+    close(expected, pooling.pool_linear(X, X.mean(axis=0), beta, offset), dtype, scale=10)
 
 
 def test_cuda_tensors_without_gradient_go_to_triton(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,10 +146,10 @@ def test_cuda_tensors_without_gradient_go_to_triton(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(torch.Tensor, "is_cuda", True)
     dispatch.closed_forms(dispatch.pool_linear(*arrays))
     assert seen == ["pool", "forms"]
-    arrays[1].requires_grad_()
+    arrays[2].requires_grad_()
     pooled = dispatch.pool_linear(*arrays)
     dispatch.closed_forms(pooled).belief.sum().backward()
-    assert torch.isfinite(arrays[1].grad).all()
+    assert torch.isfinite(arrays[2].grad).all()
     assert seen == ["pool", "forms"]
     with torch.inference_mode():
         dispatch.pool_linear(*arrays)
@@ -172,8 +164,8 @@ def test_without_triton(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
-    centred, beta, offset = head(30, 20, 3, "float64")
-    rows = scipy_sparse.csr_array(centred)
+    features, centre, beta, offset = head(30, 20, 3, "float64")
+    rows = scipy_sparse.csr_array(features)
     calls: list[str] = []
     for name in ("pool_linear", "pool_linear_sparse", "closed_forms"):
         real = getattr(compiled, name)
@@ -182,7 +174,7 @@ def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     def run() -> Pooled:
-        found = dispatch.pool_linear(centred, beta, offset)
+        found = dispatch.pool_linear(features, centre, beta, offset)
         dispatch.pool_linear_sparse(rows, np.zeros(20), beta, offset)
         dispatch.closed_forms(found)
         return found

@@ -86,12 +86,10 @@ class Evidence:
         classes: NDArray[Any],
         component_names: tuple[str, ...],
         parts: tuple[str, ...] = (),
-        pooled: Pooled | None = None,
     ) -> Evidence:
-        """Pool a checked source of weights, unless it is pooled; for use inside the library."""
-        if pooled is None:
-            with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                pooled = source.pooled()
+        """Pool a checked source of weights; for use inside the library."""
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            pooled = source.pooled()
         for array in pooled:
             check_overflow(array, "weights of evidence")
         return cls(source, Pooled(*map(frozen, pooled)), classes, component_names, parts)
@@ -146,14 +144,29 @@ class Evidence:
         xp = array_api_compat.array_namespace(self.pooled.logits)
         where = xp.asarray(positions, dtype=xp.int64, device=self.pooled.logits.device)
         pooled = Pooled(*(frozen(xp.take(array, where, axis=0)) for array in self.pooled))
-        return replace(self, source=self.source.rows(positions), pooled=pooled)
+        part = replace(self, source=self.source.rows(positions), pooled=pooled)
+        part.unchanged_source()
+        return part
 
     # -- the weights ----------------------------------------------------------------------------
+
+    def unchanged_source(self) -> WeightSource:
+        """Return where the weights come from; for use inside the library.
+
+        The source may share the array of features that the evidence was made from. If that has
+        been written to since, the weights are gone, and this says so rather than give others.
+        """
+        if self.source.has_changed(self.pooled):
+            raise ValueError(
+                "The features this evidence was made from have been changed in place, so its "
+                "components can no longer be told apart. Make it again, from a copy."
+            )
+        return self.source
 
     @cached_property
     def weights(self) -> Array:
         """Weights of evidence w_gk, (n, G, K): positive for the class, negative against it."""
-        return frozen(self.source.dense())
+        return frozen(self.unchanged_source().dense())
 
     @property
     def weights_for(self) -> Array:
@@ -338,7 +351,7 @@ class Evidence:
             for a single component. Components in no group stay on their own.
         """
         read = read_groups(groups, self.component_names)
-        source = self.source.grouped(list(read.values()))
+        source = self.unchanged_source().grouped(list(read.values()))
         return Evidence.from_source(source, self.classes, tuple(read), self.parts)
 
     def without(self, names: Any) -> Evidence:
@@ -346,7 +359,9 @@ class Evidence:
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
-        return Evidence.from_source(self.source.keep(stay), self.classes, kept, self.parts)
+        return Evidence.from_source(
+            self.unchanged_source().keep(stay), self.classes, kept, self.parts
+        )
 
     def tempered(self, factor: float) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature."""

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from shafer import kernels
 from shafer._typing import Array
 from shafer._validation import (
     check_finite,
@@ -102,10 +101,8 @@ class LinearPool:
             xp.astype(array, precision, copy=False)
             for array in (features, self.means, self.beta, self.offset)
         )
-        with np.errstate(over="ignore", invalid="ignore"):  # checked with the evidence
-            centred, pooled = kernels.centre_and_pool(features, means, beta, offset)
-        source = LinearWeights(centred, beta, offset)
-        return Evidence.from_source(source, self.classes, self.component_names, pooled=pooled)
+        source = LinearWeights(features, means, beta, offset)
+        return Evidence.from_source(source, self.classes, self.component_names)
 
     def _sparse_source(self, features: Any) -> WeightSource:
         if features.dtype.kind not in "biuf":

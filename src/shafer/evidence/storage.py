@@ -35,7 +35,9 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     if classes.dtype.kind not in "biufU":
         header["classes"] = _plain_labels(classes)
         classes = np.empty(0)
-    arrays: dict[str, Any] = {k: to_numpy(array) for k, array in evidence.source.arrays().items()}
+    arrays: dict[str, Any] = {
+        k: to_numpy(array) for k, array in evidence.unchanged_source().arrays().items()
+    }
     with replacing(path) as file:
         np.savez(file, header=np.asarray(json.dumps(header)), classes=classes, **arrays)
 

@@ -60,6 +60,11 @@ class WeightSource(ABC):
     def scaled(self, factor: float) -> WeightSource:
         """Multiply all weights."""
 
+    def has_changed(self, pooled: Pooled) -> bool:
+        """Say whether the source no longer gives what was pooled: it may share a user's array."""
+        del pooled  # a source of its own cannot change
+        return False
+
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the source, by the names of its fields."""
@@ -103,44 +108,65 @@ class DenseWeights(WeightSource):
 
 @dataclass(frozen=True, eq=False)
 class LinearWeights(WeightSource):
-    """A linear head on dense features: w_jk = β_jk (φ_j − μ_j) + b_k / J."""
+    """A linear head on dense features: w_jk = β_jk (φ_j − μ_j) + b_k / J.
 
-    centred: Array  # (n, J): φ − μ
+    The features are the caller's own array: copying it would cost as much as all the rest.
+    """
+
+    features: Array  # (n, J): φ
+    centre: Array  # (J,): μ
     beta: Array  # (J, K)
     offset: Array  # (K,): b / J
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return (*self.centred.shape, self.beta.shape[1])
+        return (*self.features.shape, self.beta.shape[1])
 
     def pooled(self) -> Pooled:
-        return kernels.pool_linear(self.centred, self.beta, self.offset)
+        return kernels.pool_linear(*self.arrays().values())
 
     def dense(self) -> Array:
-        return kernels.linear_weights(self.centred, self.beta, self.offset)
+        return kernels.linear_weights(self.features - self.centre, self.beta, self.offset)
 
     def rows(self, positions: Positions) -> LinearWeights:
-        return LinearWeights(_take(self.centred, positions, 0), self.beta, self.offset)
+        return replace(self, features=_take(self.features, positions, 0))
 
     def keep(self, components: Positions) -> LinearWeights:
         return LinearWeights(
-            _take(self.centred, components, 1), _take(self.beta, components, 0), self.offset
+            _take(self.features, components, 1),
+            _take(self.centre, components, 0),
+            _take(self.beta, components, 0),
+            self.offset,
         )
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
-        xp = array_namespace(self.centred)
+        xp = array_namespace(self.features)
         wide = LinearWeights(
             *(xp.astype(a, xp.float64, copy=False) for a in self.arrays().values())
         )
         parts = [(len(group), wide.keep(group)) for group in groups]
-        sums = [part.centred @ part.beta + size * wide.offset for size, part in parts]
-        return DenseWeights(xp.astype(xp.stack(sums, axis=1), self.centred.dtype, copy=False))
+        sums = [
+            (part.features - part.centre) @ part.beta + size * wide.offset for size, part in parts
+        ]
+        return DenseWeights(xp.astype(xp.stack(sums, axis=1), self.features.dtype, copy=False))
 
     def scaled(self, factor: float) -> LinearWeights:
-        return LinearWeights(self.centred, self.beta * factor, self.offset * factor)
+        return replace(self, beta=self.beta * factor, offset=self.offset * factor)
 
     def arrays(self) -> dict[str, Array]:
-        return {"centred": self.centred, "beta": self.beta, "offset": self.offset}
+        return {
+            "features": self.features,
+            "centre": self.centre,
+            "beta": self.beta,
+            "offset": self.offset,
+        }
+
+    def has_changed(self, pooled: Pooled) -> bool:
+        xp = array_namespace(self.features)
+        constant = self.shape[-2] * self.offset - self.centre @ self.beta
+        change = xp.abs(self.features @ self.beta + constant - pooled.logits)
+        size = 1.0 + pooled.weights_for + pooled.weights_against
+        return not bool(xp.all(change <= xp.finfo(change.dtype).eps ** 0.5 * size))
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,6 @@ from shafer.kernels.closed_forms import (
 )
 from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
 from shafer.kernels.dispatch import (
-    centre_and_pool,
     closed_forms,
     pool_linear,
     pool_linear_sparse,
@@ -39,7 +38,6 @@ __all__ = [
     "Pooled",
     "all_masses",
     "belief_of",
-    "centre_and_pool",
     "closed_forms",
     "commonality_of",
     "conflict",

@@ -126,56 +126,50 @@ def _two_sides(row, beta, offset):
 
 
 @numba.njit(parallel=True, cache=True)
-def _direct(features, centre, beta, offset, opposite, centred, logits, positive, negative):
-    """Centre each row and sum the two sides as they are: for few classes nothing is faster.
+def _direct(features, centre, beta, offset, opposite, logits, positive, negative):
+    """Sum the two sides as they are: for few classes nothing is faster.
 
     Of two opposite classes one is enough: what is for it is against the other.
     """
     n, n_features = features.shape
-    for i in numba.prange(n):
-        _subtract(features[i], centre, centred[i])
-        for k in range(1 if opposite else beta.shape[0]):
-            up, down = 0.0, 0.0
-            for start in range(0, n_features, _TILE):
-                tile = slice(start, min(n_features, start + _TILE))
-                more_up, more_down = _two_sides(centred[i, tile], beta[k, tile], offset[k])
-                up, down = up + more_up, down + more_down
-            positive[i, k], negative[i, k] = up, down
-            logits[i, k] = up - down
-        if opposite:
-            positive[i, 1], negative[i, 1] = negative[i, 0], positive[i, 0]
-            logits[i, 1] = -logits[i, 0]
+    for chunk in numba.prange((n + _ROWS - 1) // _ROWS):
+        row = np.empty(n_features, dtype=features.dtype)
+        for i in range(chunk * _ROWS, min(n, (chunk + 1) * _ROWS)):
+            _subtract(features[i], centre, row)
+            for k in range(1 if opposite else beta.shape[0]):
+                up, down = 0.0, 0.0
+                for start in range(0, n_features, _TILE):
+                    tile = slice(start, min(n_features, start + _TILE))
+                    more_up, more_down = _two_sides(row[tile], beta[k, tile], offset[k])
+                    up, down = up + more_up, down + more_down
+                positive[i, k], negative[i, k] = up, down
+                logits[i, k] = up - down
+            if opposite:
+                positive[i, 1], negative[i, 1] = negative[i, 0], positive[i, 0]
+                logits[i, 1] = -logits[i, 0]
 
 
-def centre_and_pool(
+def pool_linear(
     features: FloatArray, centre: FloatArray, beta: FloatArray, offset: FloatArray
-) -> tuple[FloatArray, Pooled]:
-    """Centre and pool in one pass; see :func:`shafer.kernels.pooling.centre_and_pool`."""
+) -> Pooled:
+    """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
     dtype, shape = features.dtype, (features.shape[0], beta.shape[1])
-    rows = np.ascontiguousarray(features)
     coefficients = np.ascontiguousarray(beta.T, dtype=dtype)
     share = np.ascontiguousarray(offset, dtype=dtype)
     positive, negative = np.empty(shape, dtype=dtype), np.empty(shape, dtype=dtype)
     if shape[1] <= _FEW_CLASSES:
-        logits, centred = np.empty(shape, dtype=dtype), np.empty_like(rows)
+        logits = np.empty(shape, dtype=dtype)
         opposite = shape[1] == 2 and not (beta.sum(axis=1).any() or offset.sum())
-        means = np.ascontiguousarray(centre, dtype=dtype)
-        sides = logits, positive, negative
-        _direct(rows, means, coefficients, share, opposite, centred, *sides)
-        return centred, Pooled(*sides)
-    centred = rows - centre
+        rows = np.ascontiguousarray(features), np.ascontiguousarray(centre, dtype=dtype)
+        _direct(*rows, coefficients, share, opposite, logits, positive, negative)
+        return Pooled(logits, positive, negative)
+    centred = np.ascontiguousarray(features - centre)
     absolute = np.zeros(shape)
     _absolute_sums(centred, coefficients, share, absolute)
     logits = centred @ coefficients.T + dtype.type(centred.shape[1]) * share
     small = one_sided(np.finfo(dtype).bits)
     _split(absolute, logits, centred, coefficients, share, small, positive, negative)
-    return centred, Pooled(logits, positive, negative)
-
-
-def pool_linear(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> Pooled:
-    """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
-    nowhere = np.zeros(centred.shape[1], dtype=centred.dtype)
-    return centre_and_pool(centred, nowhere, beta, offset)[1]
+    return Pooled(logits, positive, negative)
 
 
 @numba.njit(cache=True)
@@ -188,24 +182,29 @@ def _chances(weight):
     return 1.0 - fires, fires
 
 
-@numba.njit(cache=True)
-def _opposite_classes(i, one, w_for, w_against, probability, plausibility, belief, scalars):
-    """Compute the closed forms of two opposite classes, of which ``one`` has the larger logit.
+@numba.njit(parallel=True, cache=True)
+def _opposite_forms(w_for, w_against, probability, plausibility, belief, scalars):
+    """Compute the closed forms of two opposite classes.
 
-    With a = e^{−W⁺} of the larger, b of the smaller and r = a / b, everything is over 1 + r − a.
+    With a = e^{−W⁺} of the class with the larger logit, b of the other and r = a / b, everything
+    is over 1 + r − a.
     """
-    two = 1 - one
-    larger, smaller = w_for[i, one] + w_against[i, two], w_for[i, two] + w_against[i, one]
-    a, not_a = _chances(larger)
-    b, not_b = _chances(smaller)
-    r = a / b if a > 1e-290 else np.exp(smaller - larger)
-    d = 1.0 + (r - a)
-    probability[i, one], probability[i, two] = 1.0 / (1.0 + r), r / (1.0 + r)
-    plausibility[i, one], plausibility[i, two] = min(1.0, 1.0 / d), min(1.0, r / d)
-    belief[i, one] = min(plausibility[i, one], not_a / d)
-    belief[i, two] = min(plausibility[i, two], not_b * r / d)
-    scalars[0, i] = min(1.0, a / d)
-    scalars[1, i] = not_a * not_b
+    for i in numba.prange(w_for.shape[0]):
+        one = 0 if w_for[i, 0] >= w_for[i, 1] else 1
+        two = 1 - one
+        larger, smaller = w_for[i, one] + w_against[i, two], w_for[i, two] + w_against[i, one]
+        a, not_a = _chances(larger)
+        b, not_b = _chances(smaller)
+        r = a / b if a > 1e-290 else np.exp(smaller - larger)
+        over = 1.0 / (1.0 + (r - a))
+        p = 1.0 / (1.0 + r)
+        pl_one, pl_two = min(1.0, over), min(1.0, r * over)
+        probability[i, one], probability[i, two] = p, r * p
+        plausibility[i, one], plausibility[i, two] = pl_one, pl_two
+        belief[i, one] = min(pl_one, not_a * over)
+        belief[i, two] = min(pl_two, not_b * (r * over))
+        scalars[0, i] = min(1.0, a * over)
+        scalars[1, i] = not_a * not_b
 
 
 @numba.njit(cache=True)
@@ -213,11 +212,6 @@ def _one_row(
     i, logits, w_for, w_against, probability, plausibility, belief, scalars, hard, scratch
 ):
     n_classes = logits.shape[1]
-    if n_classes == 2 and w_for[i, 0] == w_against[i, 1] and w_for[i, 1] == w_against[i, 0]:
-        hard[i] = False
-        larger = 0 if w_for[i, 0] >= w_for[i, 1] else 1
-        _opposite_classes(i, larger, w_for, w_against, probability, plausibility, belief, scalars)
-        return
     odds, denied_before, fires, denied = scratch
     shift = logits[i, 0]
     for k in range(1, n_classes):
@@ -288,7 +282,11 @@ def closed_forms(pooled: Pooled) -> Forms:
     dtype = pooled.logits.dtype
     by_class = [np.empty((n, n_classes), dtype=dtype) for _ in range(3)]
     scalars, hard = np.empty((2, n), dtype=dtype), np.empty(n, dtype=np.bool_)
-    _row_forms(*(np.ascontiguousarray(a) for a in pooled), *by_class, scalars, hard)
+    given = [np.ascontiguousarray(array) for array in pooled]
+    if n_classes == 2 and np.array_equal(given[1], given[2][:, ::-1]):
+        _opposite_forms(*given[1:], *by_class, scalars)
+        return Forms(*by_class, *scalars)
+    _row_forms(*given, *by_class, scalars, hard)
     result = Forms(*by_class, *scalars)
     if hard.any():
         rows = Pooled(*(array[hard] for array in pooled))

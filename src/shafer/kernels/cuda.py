@@ -98,8 +98,9 @@ def _parts(tiles: int, n_features: int, device: torch.device) -> int:
     return max(1, min(4 * _processors(device) // tiles, n_features // 64))
 
 
-def pool_linear(centred: Any, beta: Any, offset: Any) -> Pooled:
+def pool_linear(features: Any, centre: Any, beta: Any, offset: Any) -> Pooled:
     """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
+    centred = features - centre
     n, n_features = centred.shape
     n_classes = beta.shape[1]
     logits = torch.addmm(n_features * offset, centred, beta)

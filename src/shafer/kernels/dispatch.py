@@ -53,24 +53,11 @@ def _fast(work: int, *arrays: Array) -> ModuleType | None:
     return None
 
 
-def centre_and_pool(
-    features: Array, centre: Array, beta: Array, offset: Array
-) -> tuple[Array, Pooled]:
-    """Return the features less their means, and what they pool to, in one pass where possible."""
-    work = features.shape[0] * features.shape[1] * beta.shape[1]
-    kernels = _fast(work, features, beta, offset)
-    if kernels is None or not isinstance(features, np.ndarray):
-        centred = features - centre
-        return centred, pool_linear(centred, beta, offset)
-    result: tuple[Array, Pooled] = kernels.centre_and_pool(features, centre, beta, offset)
-    return result
-
-
-def pool_linear(centred: Array, beta: Array, offset: Array) -> Pooled:
+def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
     """Pool the weights of a linear head: :func:`shafer.kernels.pooling.pool_linear`, faster."""
-    work = centred.shape[0] * centred.shape[1] * beta.shape[1]
-    kernels = _fast(work, centred, beta, offset) or pooling
-    result: Pooled = kernels.pool_linear(centred, beta, offset)
+    work = features.shape[0] * features.shape[1] * beta.shape[1]
+    kernels = _fast(work, features, centre, beta, offset) or pooling
+    result: Pooled = kernels.pool_linear(features, centre, beta, offset)
     return result
 
 

@@ -61,28 +61,21 @@ def linear_weights(centred: Array, beta: Array, offset: Array) -> Array:
     return centred[..., None] * beta + offset
 
 
-def centre_and_pool(
-    features: Array, centre: Array, beta: Array, offset: Array
-) -> tuple[Array, Pooled]:
-    """Return the features less their means, and what they pool to."""
-    centred = features - centre
-    return centred, pool_linear(centred, beta, offset)
-
-
-def pool_linear(centred: Array, beta: Array, offset: Array) -> Pooled:
+def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
     """Pool the weights of a linear head without holding all (n, J, K) of them at once.
 
     Parameters
     ----------
-    centred : array of shape (n, J)
-        Features less their means over the background.
+    features : array of shape (n, J)
+    centre : array of shape (J,)
+        Means of the features over the background.
     beta : array of shape (J, K)
         Coefficients, centred over the classes.
     offset : array of shape (K,)
         What every component gets of the intercept.
     """
-    xp = array_namespace(centred)
-    n, n_components = centred.shape
+    xp = array_namespace(features)
+    n, n_components = features.shape
     n_classes = beta.shape[1]
     step = max(1, min(n_components, _BLOCK // n_classes))
     rows = max(1, _BLOCK // (step * n_classes))
@@ -90,12 +83,13 @@ def pool_linear(centred: Array, beta: Array, offset: Array) -> Pooled:
     for i in range(0, max(n, 1), rows):
         block = slice(i, min(i + rows, n))
         positive = negative = xp.zeros(
-            (block.stop - i, n_classes), dtype=xp.float64, device=centred.device
+            (block.stop - i, n_classes), dtype=xp.float64, device=features.device
         )
         for j in range(0, n_components, step):
             part = slice(j, min(j + step, n_components))
-            weights = linear_weights(centred[block, part], beta[part, :], offset)
+            centred = features[block, part] - centre[part]
+            weights = linear_weights(centred, beta[part, :], offset)
             more_positive, more_negative = _split_sum(weights)
             positive, negative = positive + more_positive, negative + more_negative
-        blocks.append(_finish(positive, negative, centred.dtype))
+        blocks.append(_finish(positive, negative, features.dtype))
     return Pooled(*(xp.concat(list(column), axis=0) for column in zip(*blocks, strict=True)))

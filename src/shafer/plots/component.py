@@ -30,6 +30,8 @@ def component_alone(evidence: Evidence, component: str | int, values: Any) -> Co
             f"got shape {array.shape}."
         )
     name = evidence.component_names[position]
-    own = Evidence.from_source(evidence.source.keep([position]), evidence.classes, (name,))
+    own = Evidence.from_source(
+        evidence.unchanged_source().keep([position]), evidence.classes, (name,)
+    )
     order = np.argsort(array, kind="stable")
     return Component(name, array[order], own[order])
