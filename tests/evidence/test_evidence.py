@@ -127,6 +127,17 @@ def test_results_are_frozen(arrays: tuple[Any, ...]) -> None:
         ev.belief = before  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(("mean", "dtype"), [(1.7e9, "float64"), (1e6, "float32")])
+def test_large_means_do_not_look_like_a_change(mean: float, dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    X = (mean + 100 * rng.normal(size=(50, 50))).astype(dtype)
+    means, coef = X.mean(axis=0, dtype=np.float64).astype(dtype), rng.normal(size=(3, 50))
+    coef = coef.astype(dtype)
+    ev = shafer.least_commitment(coef, -(coef @ means), means)(X)
+    assert ev[0].weights.shape == (1, 50, 3)
+    assert ev.weights.shape == (50, 50, 3)
+
+
 @pytest.mark.parametrize("asarray", [np.array, torch.tensor])
 def test_features_changed_in_place(asarray: Any, arrays: tuple[Any, ...], tmp_path: Any) -> None:
     coef, intercept, means, features = (asarray(array) for array in arrays)

@@ -163,8 +163,9 @@ class LinearWeights(WeightSource):
 
     def has_changed(self, pooled: Pooled) -> bool:
         xp = array_namespace(self.features)
-        constant = self.shape[-2] * self.offset - self.centre @ self.beta
-        change = xp.abs(self.features @ self.beta + constant - pooled.logits)
+        # Centred first, as when it was pooled: with means far from zero all else cancels.
+        logits = (self.features - self.centre) @ self.beta + self.shape[-2] * self.offset
+        change = xp.abs(logits - pooled.logits)
         size = 1.0 + pooled.weights_for + pooled.weights_against
         return not bool(xp.all(change <= xp.finfo(change.dtype).eps ** 0.5 * size))
 

@@ -27,7 +27,8 @@ class Explainer:
     model : fitted model
         Any model of the table in ``docs/models.md``: scikit-learn estimators and pipelines,
         XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
-        (coef, intercept), or :class:`Contributions`.
+        (coef, intercept), or :class:`Contributions`. Make a new explainer when the model is
+        trained further: this one keeps the coefficients it has read.
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data, from which the means are taken. A component at its mean says no more
         than its share of the intercept. An iterator of batches is read once, one at a time, so
