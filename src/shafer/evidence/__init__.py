@@ -7,6 +7,7 @@ from shafer.evidence.additive import AdditivePool, least_commitment_additive
 from shafer.evidence.evidence import Evidence, FocalSet
 from shafer.evidence.identification import LinearPool, least_commitment
 from shafer.evidence.means import RunningMean
+from shafer.evidence.typicality import WeightProfile, typicality
 
 __all__ = [
     "AdditivePool",
@@ -14,6 +15,8 @@ __all__ = [
     "FocalSet",
     "LinearPool",
     "RunningMean",
+    "WeightProfile",
     "least_commitment",
     "least_commitment_additive",
+    "typicality",
 ]

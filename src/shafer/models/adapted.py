@@ -85,10 +85,17 @@ class AdaptedModel(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class LinearModel(AdaptedModel):
-    """A linear head, and the function from (encoded) X to its features φ(X)."""
+    """A linear head, and the function from (encoded) X to its features φ(X).
+
+    Attributes
+    ----------
+    gaps : callable, optional
+        The same as ``features``, but it leaves NaN where X has it, for heads on X itself.
+    """
 
     head: LinearHead
     features: Callable[[Any], Array] = values_of
+    gaps: Callable[[Any], Array] | None = None
 
     def terms(self, X: Any) -> Array:
         return self.features(self.encoded(X))

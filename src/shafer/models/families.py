@@ -79,7 +79,8 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         _check_options(model, (), options)
         if isinstance(model, Contributions):
             return AdditiveModel(model)
-        return LinearModel(model, features=partial(by_hand, frame_columns(background)))
+        read = partial(by_hand, frame_columns(background))
+        return LinearModel(model, features=read, gaps=partial(read, gaps=True))
     if isinstance(model, type):
         raise UnsupportedModelError(
             f"model must be a trained model, not a class; got {model.__name__}. "

@@ -11,19 +11,23 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from shafer._typing import Array
+from shafer._typing import Array, BoolArray
 from shafer._validation import frame_columns, to_numpy
 
 
-def by_hand(columns: tuple[str, ...] | None, X: Any) -> Any:
-    """Check X as the features of a linear head: no NaN, and the columns of the background."""
+def by_hand(columns: tuple[str, ...] | None, X: Any, *, gaps: bool = False) -> Any:
+    """Check X as the features of a linear head: the columns of the background, and no NaN.
+
+    With ``gaps`` NaN is accepted.
+    """
     given = frame_columns(X)
     if columns is not None and given is not None and given != columns:
         raise ValueError(
             f"X must have the columns of the background, {list(columns)}, in that order; "
             f"got {list(given)}."
         )
-    refuse_nan(values_of(X), "a linear head", given)
+    if not gaps:
+        refuse_nan(values_of(X), "a linear head", given)
     return X
 
 
@@ -42,6 +46,8 @@ def checked(model: Any, X: Any, **options: Any) -> Array:
     try:
         return validate_data(model, X, **options)
     except ValueError:  # whatever it was, if it was a NaN there is more to say
+        if options.get("ensure_all_finite") == "allow-nan":  # then it was no NaN
+            raise
         values = validate_data(model, X, ensure_all_finite="allow-nan", **options)
         refuse_nan(values, type(model).__name__, getattr(model, "feature_names_in_", None))
         raise
@@ -66,6 +72,20 @@ def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:
         f"X contains NaN, the first in row {row}, column {name}; {reader} cannot read it "
         "(missing='error'). Impute it, best in a pipeline in front of the model."
     )
+
+
+def gaps_in(X: Any) -> BoolArray:
+    """Say where X, an array or a data frame of shape (n, J), holds NaN or nothing."""
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame):
+        values = to_numpy(X)
+        return values != values if values.dtype.kind in "fO" else np.zeros(values.shape, dtype=bool)
+    columns = [frame[name] for name in frame.columns]
+    found = [column.is_null().to_numpy().astype(bool) for column in columns]
+    for j, column in enumerate(columns):
+        if column.dtype.is_float():  # only some libraries count NaN as null
+            found[j] = found[j] | column.is_nan().fill_null(False).to_numpy().astype(bool)
+    return np.stack(found, axis=1)
 
 
 def _sum_is_finite(values: Array) -> bool:

@@ -41,7 +41,8 @@ def _linear(model: Any, factor: float) -> LinearModel:
     )
     accepted = "csr" if get_tags(model).input_tags.sparse else False
     features = partial(checked, model, accept_sparse=accepted)
-    return LinearModel(head, features=features, finite=True)
+    gaps = partial(checked, model, ensure_all_finite="allow-nan")
+    return LinearModel(head, features=features, gaps=gaps, finite=True)
 
 
 def _check_stochastic(model: Any) -> None:
