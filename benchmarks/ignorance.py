@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from datasets import Dataset, load, names
 from honest import Reading
 from machine import describe, record, table
 from scipy.special import log_softmax, softmax
@@ -40,6 +39,7 @@ from sklearn.preprocessing import StandardScaler
 from tqdm import tqdm
 
 import shafer
+from datasets import Dataset, load, names
 from shafer.evidence import WeightProfile
 from shafer.models.families import adapt
 from shafer.models.missing import MissingInputs

@@ -206,6 +206,17 @@ def test_weights_shrink_with_what_is_left_open(binary: Any) -> None:
     assert_allclose(many[0], np.diag(read.beta.T @ covariance @ read.beta), rtol=1e-9)
 
 
+def test_completed_features(iris: Any) -> None:
+    X, model = iris
+    gappy = _with_gaps(X)
+    gaps = np.isnan(gappy)
+    means = missing_inputs(model, X, "vacuous")[0].completed(gappy)
+    assert_allclose(means, np.where(gaps, X.mean(axis=0), X), atol=1e-12)
+    expected = missing_inputs(model, X, "conditional")[0].completed(gappy)
+    assert_array_equal(expected[~gaps], X[~gaps])
+    assert np.abs(expected - X)[gaps].mean() < 0.7 * np.abs(means - X)[gaps].mean()
+
+
 def test_background_weights_count(iris: Any) -> None:
     X, model = iris
     weight = np.random.default_rng(0).integers(0, 4, size=len(X))

@@ -82,7 +82,7 @@ class MissingInputs:
         sample_weight : array of shape (n,), optional
             Weights of the background rows.
         """
-        linear = _linear(model, how, background)
+        linear = check_gaps(model, how, background)
         share = _shares(sample_weight, n_rows(background))
         features = to_numpy(_dense(linear.terms(background))).astype(np.float64)
         bare = replace(linear, features=values_of, gaps=None, encoders=())
@@ -110,25 +110,31 @@ class MissingInputs:
         gaps = np.isnan(features)
         if not gaps.any():
             return self._complete(given)
-        if self.gaussian is None:
-            return self._vacuous(given, features, gaps)
-        filled, variances = self.gaussian.completed(features, self.beta)
-        n_classes = self.beta.shape[1]
-        open_variance = 2.0 / (n_classes - 1) * variances.sum(axis=1)
-        factor = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * open_variance)
+        filled, variances = self._filled(features, gaps)
         ev = self._complete(_like(filled, given))
+        if self.gaussian is None:
+            counts = gaps if self.membership is None else gaps @ self.membership
+            change = _like(counts[:, :, None] * self.offset_change, given)
+            return _reweighted(ev, ev.weights + change)
+        open_variance = 2.0 / (self.beta.shape[1] - 1) * variances.sum(axis=1)
+        factor = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * open_variance)
         return _reweighted(ev, ev.weights * _like(factor[:, None, None], given))
+
+    def completed(self, X: Any) -> Array:
+        """Return the features of X, (n, J), with gaps filled by what is expected, or the means."""
+        given = self._features(X)
+        features = to_numpy(given).astype(np.float64)
+        return _like(self._filled(features, np.isnan(features))[0], given)
+
+    def _filled(self, features: FloatArray, gaps: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Fill gaps, and return the variances of the centred logits that this leaves, (n, K)."""
+        if self.gaussian is not None:
+            return self.gaussian.completed(features, self.beta)
+        return np.where(gaps, self.means, features), np.zeros((len(features), self.beta.shape[1]))
 
     def _complete(self, features: Array) -> Evidence:
         ev: Evidence = self.pool(self.reader.terms(features))
         return ev
-
-    def _vacuous(self, given: Array, features: FloatArray, gaps: BoolArray) -> Evidence:
-        ev = self._complete(_like(np.where(gaps, self.means, features), given))
-        counts = gaps.astype(np.float64)
-        counts = counts if self.membership is None else counts @ self.membership
-        change = counts[:, :, None] * self.offset_change
-        return _reweighted(ev, ev.weights + _like(change, given))
 
     def _features(self, X: Any) -> Array:
         """Read the features of X, NaN where it has a gap."""
@@ -137,7 +143,7 @@ class MissingInputs:
                 f"missing={self.how!r} takes dense rows, since zeros are no gaps; got a sparse "
                 "matrix. Give X.toarray(), or missing='error'."
             )
-        assert self.model.gaps is not None  # as _linear has checked
+        assert self.model.gaps is not None  # as check_gaps has seen
         features = _dense(self.model.gaps(_dense(self.model.encoded(X))))
         found = np.isnan(to_numpy(features).astype(np.float64))
         if self.model.encoders:
@@ -153,7 +159,7 @@ def _dense(values: Any) -> Any:
     return values if array_api_compat.is_array_api_obj(values) else np.asarray(values)
 
 
-def _linear(model: AdaptedModel, how: str, background: Any) -> LinearModel:
+def check_gaps(model: AdaptedModel, how: str, background: Any) -> LinearModel:
     """Refuse what has no meaning for gaps: models and transformers that mix the inputs."""
     if how not in MISSING[1:]:
         raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}; got {how!r}.")
