@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, final
 
+import numpy as np
 from array_api_compat import array_namespace
 
 from shafer._typing import Array, Label
 from shafer._validation import check_overflow, float_array, to_numpy
+from shafer.decision.checks import check_reject
 
 REJECT = "reject"
 """The name of the act that a cost of rejection adds."""
@@ -49,7 +49,8 @@ def read_loss(value: Any, like: Array, name: str = "loss") -> Acts:
             f"classes; got shape {tuple(table.shape)}."
         )
     xp = array_namespace(like)
-    there = xp.asarray(to_numpy(table).tolist(), dtype=like.dtype, device=like.device)
+    with np.errstate(over="ignore"):  # checked below
+        there = xp.asarray(np.array(to_numpy(table)), dtype=like.dtype, device=like.device)
     check_overflow(there, f"values of {name}")
     return Acts(names, there)
 
@@ -82,7 +83,7 @@ def read_acts(loss: Any, utility: Any, reject: float | None, like: Array) -> Act
     if loss is None:
         return None
     acts = read_loss(loss, like)
-    return acts if reject is None else _with_reject(acts, check_reject(reject, math.inf))
+    return acts if reject is None else _with_reject(acts, check_reject(reject, zero_one=False))
 
 
 def _with_reject(acts: Acts, cost: float) -> Acts:
@@ -91,13 +92,3 @@ def _with_reject(acts: Acts, cost: float) -> Acts:
     xp = array_namespace(acts.loss)
     constant = xp.full_like(acts.loss[:1, :], cost)
     return Acts((*acts.names, REJECT), xp.concat([acts.loss, constant], axis=0))
-
-
-def check_reject(cost: object, most: float) -> float:
-    """Return a cost of rejection as a float after checking its range."""
-    if isinstance(cost, Real) and not isinstance(cost, bool) and math.isfinite(cost):
-        value = float(cost)
-        if most == math.inf or 0.0 <= value <= most:
-            return value
-    wanted = "a finite number" if most == math.inf else "a number from 0 to 1 under 0-1 loss"
-    raise ValueError(f"reject must be {wanted}; got {cost!r}.")

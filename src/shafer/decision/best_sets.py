@@ -159,5 +159,7 @@ class SetSearch:
         beaten = (s[:, None] >= s) & (tau[:, None] >= tau)  # [i, j]: i is as good as j in both
         beaten &= np.arange(len(s))[:, None] < np.arange(len(s))
         few = np.flatnonzero(beaten.sum(axis=0) < size)
-        masks = [sum(1 << int(i) for i in np.flatnonzero(column)) for column in beaten[few][:, few].T]
+        masks = [
+            sum(1 << int(i) for i in np.flatnonzero(column)) for column in beaten[few][:, few].T
+        ]
         return order[few], masks

@@ -22,7 +22,7 @@ def choose_smallest(risk: Array, tolerance: Array | float) -> Array:
 
 
 def levels(risk: Array, tolerance: Array | float) -> Array:
-    """Number the risks from the smallest, alike where a step is within the tolerance; (..., acts).
+    """Rank risks from the smallest, alike where a step is within the tolerance; (..., acts).
 
     Comparing whole numbers keeps the order transitive, which a tolerance by pairs would not.
     """
@@ -52,17 +52,19 @@ def undominated(first: Array, second: Array) -> Array:
     """
     xp = array_namespace(first)
     by_second = xp.argsort(second, axis=-1, descending=True)
-    by_first = xp.argsort(
-        xp.take_along_axis(first, by_second, axis=-1), axis=-1, descending=True
-    )
+    by_first = xp.argsort(xp.take_along_axis(first, by_second, axis=-1), axis=-1, descending=True)
     order = xp.take_along_axis(by_second, by_first, axis=-1)
     a = xp.take_along_axis(first, order, axis=-1)
     b = xp.take_along_axis(second, order, axis=-1)
     highest = _running_max(b)
     index = xp.broadcast_to(xp.arange(a.shape[-1], device=a.device), a.shape)
-    starts = xp.concat([xp.zeros_like(index[..., :1]), xp.where(
-        a[..., 1:] < a[..., :-1], index[..., 1:], xp.zeros_like(index[..., 1:])
-    )], axis=-1)
+    starts = xp.concat(
+        [
+            xp.zeros_like(index[..., :1]),
+            xp.where(a[..., 1:] < a[..., :-1], index[..., 1:], xp.zeros_like(index[..., 1:])),
+        ],
+        axis=-1,
+    )
     start = _running_max(starts)  # where the run of equal first scores began
     before = xp.take_along_axis(highest, xp.clip(start - 1, min=0), axis=-1)
     kept = (highest <= b) & ((start == 0) | (before < b))

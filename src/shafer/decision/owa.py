@@ -16,12 +16,12 @@ accuracy", International Journal of Approximate Reasoning 53 (2012) 1282-1301.
 from __future__ import annotations
 
 from functools import lru_cache
-from numbers import Real
 from types import MappingProxyType
 
 import numpy as np
 
 from shafer._typing import FloatArray
+from shafer.decision.checks import check_tolerance, is_number
 
 _DISCOUNTS = MappingProxyType({"u65": (1.6, 0.6), "u80": (2.2, 1.2)})
 _STEPS = 200  # of bisection: enough for any double
@@ -49,12 +49,13 @@ def owa_weights(size: int, orness: float) -> FloatArray:
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
         raise ValueError(f"size must be a positive integer; got {size!r}.")
-    if not _is_number(orness) or not 0.0 <= orness <= 1.0:
+    if not is_number(orness) or not 0.0 <= orness <= 1.0:
         raise ValueError(f"orness must be a number from 0 to 1; got {orness!r}.")
     if size == 1:
         return np.ones(1)
     if orness == 1.0:
-        return np.eye(1, size)[0]
+        only_first: FloatArray = np.eye(1, size)[0]
+        return only_first
     if orness < 0.5:
         return owa_weights(size, 1.0 - orness)[::-1]
     rate = float(_rates(np.array([float(size)]), float(orness))[0])
@@ -87,19 +88,6 @@ def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
         worth: FloatArray = once / size - twice / size**2
         return worth
     return _first_weights(n_classes, check_tolerance(tolerance))
-
-
-def check_tolerance(tolerance: object) -> float:
-    """Return a tolerance γ as a float after checking its range."""
-    if not _is_number(tolerance) or not 0.5 <= tolerance <= 1.0:  # type: ignore[operator]
-        raise ValueError(
-            f"tolerance must be a number from 0.5 to 1, or 'u65' or 'u80'; got {tolerance!r}."
-        )
-    return float(tolerance)  # type: ignore[arg-type]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @lru_cache(maxsize=32)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, final
 
@@ -13,9 +12,10 @@ from array_api_compat import array_namespace
 from shafer._typing import Array, FloatArray
 from shafer._validation import to_numpy
 from shafer.decision import admissible, classes, losses, set_acts, set_valued
-from shafer.decision.acts import Acts, check_reject
+from shafer.decision.acts import Acts
+from shafer.decision.checks import check_alpha, check_reject, check_tolerance
 from shafer.decision.opinion import Opinion
-from shafer.decision.owa import check_tolerance, set_worth
+from shafer.decision.owa import set_worth
 
 
 @final
@@ -120,7 +120,9 @@ def choose(
     chosen = chosen_rule.on_classes(opinion, **read)
     if reject is None:
         return chosen
-    return _or_reject(opinion, chosen, rule, check_reject(reject, 1.0), read.get("alpha", 0.5))
+    return _or_reject(
+        opinion, chosen, rule, check_reject(reject, zero_one=True), read.get("alpha", 0.5)
+    )
 
 
 def find_rule(rule: object) -> Rule:
@@ -161,16 +163,8 @@ def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str
             f"alpha goes with expectation='hurwicz'; got expectation={read['expectation']!r}."
         )
     if "alpha" in read:
-        read["alpha"] = _check_alpha(read["alpha"])
+        read["alpha"] = check_alpha(read["alpha"])
     return read
-
-
-def _check_alpha(alpha: object) -> float:
-    if not isinstance(alpha, Real) or isinstance(alpha, bool) or not 0.0 <= alpha <= 1.0:
-        raise ValueError(
-            f"alpha must be a number from 0 (optimistic) to 1 (pessimistic); got {alpha!r}."
-        )
-    return float(alpha)
 
 
 def names_of(chosen: Array, names: tuple[Any, ...]) -> list[Any]:

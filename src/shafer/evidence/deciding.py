@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
@@ -14,12 +15,21 @@ class Question(NamedTuple):
     """What the user asked for, as given."""
 
     rule: str
-    loss: Any
-    utility: Any
-    reject: float | None
-    alpha: float | None
-    tolerance: float | str | None
-    expectation: str | None
+    loss: Any = None
+    utility: Any = None
+    reject: float | None = None
+    alpha: float | None = None
+    tolerance: float | str | None = None
+    expectation: str | None = None
+
+
+def question(rule: str, options: Mapping[str, Any]) -> Question:
+    """Read the options of :meth:`shafer.Evidence.decide` from a mapping."""
+    known = Question._fields[1:]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"Unknown option {name!r}; the options are {', '.join(known)}.")
+    return Question(rule, **options)
 
 
 def decide(opinion: Opinion, question: Question) -> Array:

@@ -54,9 +54,7 @@ def excess_belief(parts: Shares, position: Array, threshold: Array) -> Array:
     return xp.clip(xp.max(value, axis=-1), min=0.0)
 
 
-def e_admissible_classes(
-    parts: Shares, logits: Array, threshold: Array, tolerance: Array
-) -> Array:
+def e_admissible_classes(parts: Shares, logits: Array, threshold: Array, tolerance: Array) -> Array:
     r"""Mark the E-admissible classes under 0-1 loss, boolean (..., K).
 
     They are the most plausible ones: if k is at least as plausible as an E-admissible l, then k is
