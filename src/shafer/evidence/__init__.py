@@ -4,13 +4,16 @@ May import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below;
 """
 
 from shafer.evidence.additive import AdditivePool, least_commitment_additive
-from shafer.evidence.evidence import Evidence, FocalSet
+from shafer.evidence.discounted import DiscountedEvidence
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.focal import FocalSet
 from shafer.evidence.identification import LinearPool, least_commitment
 from shafer.evidence.means import RunningMean
 from shafer.evidence.typicality import WeightProfile, typicality
 
 __all__ = [
     "AdditivePool",
+    "DiscountedEvidence",
     "Evidence",
     "FocalSet",
     "LinearPool",

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shafer._validation import to_numpy
-from shafer.evidence.tables import set_names
+from shafer.evidence.tables import is_discounted, set_names
 
 if TYPE_CHECKING:
+    from shafer.evidence.discounted import DiscountedEvidence
     from shafer.evidence.evidence import Evidence
 
 _MOST_ROWS = 5
 _MOST_CLASSES = 6
 
 
-def text(evidence: Evidence) -> str:
+def text(evidence: Evidence | DiscountedEvidence) -> str:
     """Return a one-line description."""
     labels = evidence.classes.tolist()
     if evidence.parts:
@@ -26,7 +27,12 @@ def text(evidence: Evidence) -> str:
         size = f"{len(evidence)} instances, {evidence.n_components} components"
     shown = ", ".join(repr(label) for label in labels[:_MOST_CLASSES])
     more = ", ..." if len(labels) > _MOST_CLASSES else ""
-    return f"<Evidence: {size}, {len(labels)} classes ({shown}{more})>"
+    reliability = ""
+    if is_discounted(evidence):
+        values = to_numpy(evidence.reliability)
+        reliability = f", reliability {values.min():.3g} to {values.max():.3g}"
+    name = type(evidence).__name__
+    return f"<{name}: {size}, {len(labels)} classes ({shown}{more}){reliability}>"
 
 
 def _cut(text: str, most: int = 60) -> str:
@@ -44,7 +50,7 @@ def _interval(low: float, probability: float, high: float) -> str:
     )
 
 
-def html(evidence: Evidence) -> str:
+def html(evidence: Evidence | DiscountedEvidence) -> str:
     """Return a table of the first instances and, per instance, the most probable classes."""
     if evidence.parts:
         return f"<p>{escape(text(evidence))}</p>"
@@ -52,7 +58,11 @@ def html(evidence: Evidence) -> str:
     probability, belief, plausibility = (
         to_numpy(getattr(head, name)) for name in ("probability", "belief", "plausibility")
     )
-    ignorance, conflict = to_numpy(head.ignorance), to_numpy(head.conflict)
+    scalars = {"ignorance": head.ignorance, "conflict": head.conflict}
+    if is_discounted(head):
+        scalars["of the source"] = head.epistemic_ignorance
+        scalars = {name: scalars[name] for name in ("ignorance", "of the source", "conflict")}
+    numbers = np.stack([to_numpy(values) for values in scalars.values()], axis=1)
     decided = set_names(to_numpy(head.decide("interval_dominance")), head.classes)
     rows = []
     for i in range(len(head)):
@@ -65,11 +75,13 @@ def html(evidence: Evidence) -> str:
             for k in order
         )
         rows.append(
-            f"<tr><td>{i}</td><td style='text-align:left'>{cells}</td><td>{ignorance[i]:.3f}</td>"
-            f"<td>{conflict[i]:.3f}</td><td>{escape(_cut(decided[i]))}</td></tr>"
+            f"<tr><td>{i}</td><td style='text-align:left'>{cells}</td>"
+            + "".join(f"<td>{number:.3f}</td>" for number in numbers[i])
+            + f"<td>{escape(_cut(decided[i]))}</td></tr>"
         )
     return (
         f"<p>{escape(text(evidence))}</p><table><thead><tr><th></th>"
-        "<th>probability [belief, plausibility]</th><th>ignorance</th><th>conflict</th>"
-        f"<th>decision</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        "<th>probability [belief, plausibility]</th>"
+        + "".join(f"<th>{name}</th>" for name in scalars)
+        + f"<th>decision</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
     )

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from os import PathLike
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import array_api_compat
 import numpy as np
@@ -26,24 +25,16 @@ from shafer._validation import (
     positions_of,
     to_numpy,
 )
-from shafer.decision import RULES
-from shafer.evidence import display, storage, tables
+from shafer.decision import Opinion
+from shafer.evidence import deciding, display, storage, tables
+from shafer.evidence.discounted import DiscountedEvidence, read_reliability
+from shafer.evidence.focal import FocalSet
 from shafer.evidence.groups import Groups, component_positions, read_groups
+from shafer.evidence.scaling import read_factor, scaled_weights
 from shafer.evidence.weights import DenseWeights, WeightSource
 from shafer.kernels import Forms, LogTerms, Pooled
 
 _LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
-
-
-class FocalSet(NamedTuple):
-    """A set of classes that holds mass, and how much."""
-
-    classes: frozenset[Label]
-    mass: float
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real)
 
 
 @final
@@ -192,12 +183,16 @@ class Evidence:
     # -- the pooled mass function ---------------------------------------------------------------
 
     @cached_property
-    def _terms(self) -> LogTerms:
-        return kernels.log_terms(self.pooled)
+    def _opinion(self) -> Opinion:
+        return Opinion(self.pooled)
 
-    @cached_property
+    @property
+    def _terms(self) -> LogTerms:
+        return self._opinion.terms
+
+    @property
     def _forms(self) -> Forms:
-        return Forms(*(frozen(array) for array in kernels.closed_forms(self.pooled)))
+        return self._opinion.forms
 
     @property
     def probability(self) -> Array:
@@ -214,10 +209,10 @@ class Evidence:
         """Belief in each class, (n, K): the mass of the class itself."""
         return self._forms.belief
 
-    @cached_property
+    @property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        return frozen(kernels.pignistic(self._terms))
+        return self._opinion.pignistic
 
     @property
     def ignorance(self) -> Array:
@@ -322,20 +317,82 @@ class Evidence:
 
     # -- deciding -------------------------------------------------------------------------------
 
-    def decide(self, rule: str = "interval_dominance") -> Array:
-        """Choose a set of classes for each instance, boolean (n, K).
+    def decide(
+        self,
+        rule: str = "interval_dominance",
+        *,
+        loss: Any = None,
+        utility: Any = None,
+        reject: float | None = None,
+        alpha: float | None = None,
+        tolerance: float | str | None = None,
+        expectation: str | None = None,
+    ) -> Array:
+        r"""Choose classes, or acts, for each instance; docs/deciding.md says which rule when.
 
         Parameters
         ----------
         rule : str
-            ``"interval_dominance"`` (or ``"maximality"``, the same under 0-1 loss) keeps every
-            class that no other dominates; ``"plausibility"``, ``"belief"`` and ``"pignistic"``
-            choose one.
+            One that chooses one: ``"plausibility"`` (least lower risk), ``"belief"`` (least upper
+            risk), ``"pignistic"``, ``"hurwicz"``, ``"minimax_regret"``. One that keeps all that
+            may be right: ``"interval_dominance"``, ``"maximality"``, ``"e_admissible"``,
+            ``"weak_dominance"``. Or ``"utility_set"``, the set that is the best answer as a set.
+        loss, utility : array of shape (acts, K) or mapping of act name to K numbers, optional
+            What each act costs, or is worth, if the class is k. By default the acts are to name
+            one class, and a wrong name costs 1.
+        reject : float, optional
+            The cost of not deciding: a last act "reject" of that loss. Without a loss, from 0 to
+            1, and a row whose risk exceeds it gets the full set.
+        alpha : float, default=0.5
+            Pessimism of ``"hurwicz"``: α · upper + (1 − α) · lower risk.
+        tolerance : float or {"u65", "u80"}, default=0.8
+            What a right answer of several classes is worth to ``"utility_set"``: γ from 0.5 (no
+            more than a random guess) to 1 (as much as a single one), or a discounted utility.
+        expectation : {"probability", "pignistic", "lower", "upper", "hurwicz"}
+            Of the utility in ``"utility_set"``; probability by default.
+
+        Returns
+        -------
+        array of bool, (n, K), or (n, acts) if a loss or a utility is given
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
+        >>> ev.decide("e_admissible")
+        array([[ True, False],
+               [ True,  True]])
+        >>> loss = {"treat": [1, 0], "send home": [0, 5], "ask a doctor": [0.4, 0.4]}
+        >>> ev.decide("belief", loss=loss)
+        array([[False, False,  True],
+               [False, False,  True]])
         """
-        if not isinstance(rule, str) or rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {rule!r}.")
-        function, inputs = RULES[rule]
-        return function(*(getattr(self, name) for name in inputs))
+        asked = deciding.Question(rule, loss, utility, reject, alpha, tolerance, expectation)
+        return deciding.decide(self._opinion, asked)
+
+    def acts(self, rule: str = "interval_dominance", **options: Any) -> list[Any]:
+        """Decide, in words: the names of the acts chosen for each instance, or of the classes.
+
+        Takes what :meth:`decide` takes. Acts given by an array are named by their positions.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
+        >>> ev.acts()
+        [('no',), ('no', 'ill')]
+        >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.45)
+        [('send home',), ('reject',)]
+        """
+        return deciding.named_acts(self._opinion, self.classes, deciding.question(rule, options))
+
+    def lower_risk(self, loss: Any) -> Array:
+        """Lower expected loss of each act, (n, acts), for a loss of (acts, K) or by act name."""
+        return deciding.lower_risk(self._opinion, loss)
+
+    def upper_risk(self, loss: Any) -> Array:
+        """Upper expected loss of each act, (n, acts), for a loss of (acts, K) or by act name."""
+        return deciding.upper_risk(self._opinion, loss)
 
     # -- other evidence -------------------------------------------------------------------------
 
@@ -363,16 +420,32 @@ class Evidence:
             self.unchanged_source().keep(stay), self.classes, kept, self.parts
         )
 
-    def tempered(self, factor: float) -> Evidence:
-        """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature."""
-        if not _is_number(factor) or not 0.0 <= factor < math.inf:
-            raise ValueError(f"factor must be a finite number ≥ 0; got {factor!r}.")
+    def tempered(self, factor: Any) -> Evidence:
+        """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
+
+        Parameters
+        ----------
+        factor : float or array of shape (n,)
+            One for all instances, or one for each.
+        """
+        read = read_factor(factor, self.pooled.logits)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            source = self.source.scaled(float(factor))
-            pooled = Pooled(*(frozen(array * float(factor)) for array in self.pooled))
+            source = scaled_weights(self.source, read)
+            by_class = read if isinstance(read, float) else read[..., None]
+            pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
         for array in pooled:
             check_overflow(array, "weights of evidence")
         return replace(self, source=source, pooled=pooled)
+
+    def discounted(self, reliability: Any) -> DiscountedEvidence:
+        """Move a share 1 − reliability of all mass to the whole frame: the source may be wrong.
+
+        Parameters
+        ----------
+        reliability : float or array of shape (n,)
+            From 0, which leaves nothing but ignorance, to 1, which changes nothing.
+        """
+        return DiscountedEvidence(self, read_reliability(reliability, self.pooled.logits))
 
     # -- out of here ----------------------------------------------------------------------------
 

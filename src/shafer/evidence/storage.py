@@ -13,6 +13,7 @@ from scipy import sparse
 
 from shafer._files import replacing
 from shafer._validation import check_finite, class_labels, component_names, to_numpy
+from shafer.evidence.scaling import ScaledWeights
 from shafer.evidence.weights import DenseWeights, LinearWeights, SparseWeights, WeightSource
 
 if TYPE_CHECKING:
@@ -25,9 +26,13 @@ _KINDS = {kind.__name__: kind for kind in (DenseWeights, LinearWeights, SparseWe
 
 def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     """Write the source, the class labels and the component names."""
+    source = evidence.unchanged_source()
+    arrays: dict[str, Any] = {k: to_numpy(array) for k, array in source.arrays().items()}
+    if isinstance(source, ScaledWeights):  # the factors are one of the arrays
+        source = source.source
     header = {
         "format": _FORMAT,
-        "source": type(evidence.source).__name__,
+        "source": type(source).__name__,
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
     }
@@ -35,9 +40,6 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     if classes.dtype.kind not in "biufU":
         header["classes"] = _plain_labels(classes)
         classes = np.empty(0)
-    arrays: dict[str, Any] = {
-        k: to_numpy(array) for k, array in evidence.unchanged_source().arrays().items()
-    }
     with replacing(path) as file:
         np.savez(file, header=np.asarray(json.dumps(header)), classes=classes, **arrays)
 
@@ -92,10 +94,14 @@ def _understood(header: dict[str, Any], arrays: dict[str, Any]) -> Stored:
         parts = (arrays.pop("data"), arrays.pop("indices"), arrays.pop("indptr"))
         arrays["features"] = sparse.csr_array(parts, shape=tuple(arrays.pop("shape")))
         check_finite(arrays["features"].data, "features")
-    source = _KINDS[header["source"]](**arrays)
+    factor = arrays.pop("row_factor", None)
+    source: WeightSource = _KINDS[header["source"]](**arrays)
     for name, array in arrays.items():
         if not sparse.issparse(array):
             check_finite(array, name)
+    if factor is not None:
+        check_finite(factor, "row_factor")
+        source = ScaledWeights(source, factor)
     *_, n_components, n_classes = source.shape
     return (
         source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shafer._validation import to_numpy
 
 if TYPE_CHECKING:
+    from shafer.evidence.discounted import DiscountedEvidence
     from shafer.evidence.evidence import Evidence
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
@@ -46,7 +47,18 @@ def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     return ["{" + ", ".join(labels[k] for k in np.flatnonzero(row)) + "}" for row in chosen]
 
 
-def columns(evidence: Evidence) -> dict[str, Any]:
+def scalar_names(evidence: Evidence | DiscountedEvidence) -> list[str]:
+    """Name what the table shows of each instance; discounted evidence has one thing more."""
+    names = ["ignorance", "conflict", "weight_of_conflict"]
+    return [*names[:1], "epistemic_ignorance", *names[1:]] if is_discounted(evidence) else names
+
+
+def is_discounted(evidence: Evidence | DiscountedEvidence) -> TypeGuard[DiscountedEvidence]:
+    """Say which of the two it is; importing the type here would be a circle."""
+    return type(evidence).__name__ == "DiscountedEvidence"
+
+
+def columns(evidence: Evidence | DiscountedEvidence) -> dict[str, Any]:
     """Return the columns of the table, each of one value per instance."""
     table: dict[str, Any] = {}
     batch = evidence.logits.shape[:-1]
@@ -59,13 +71,13 @@ def columns(evidence: Evidence) -> dict[str, Any]:
         values = to_numpy(getattr(evidence, name)).reshape(-1, evidence.n_classes)
         for k, label in enumerate(labels):
             table[f"{name}_{label}"] = values[:, k]
-    for name in ("ignorance", "conflict", "weight_of_conflict"):
+    for name in scalar_names(evidence):
         table[name] = to_numpy(getattr(evidence, name)).reshape(-1)
     chosen = to_numpy(evidence.decide("interval_dominance")).reshape(-1, evidence.n_classes)
     table["decision"] = set_names(chosen, evidence.classes)
     return table
 
 
-def to_frame(evidence: Evidence, backend: str | None) -> Any:
+def to_frame(evidence: Evidence | DiscountedEvidence, backend: str | None) -> Any:
     """Build the native data frame."""
     return nw.from_dict(columns(evidence), backend=_pick_backend(backend)).to_native()

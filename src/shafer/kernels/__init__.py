@@ -5,6 +5,7 @@ come out as they went in. No classes, no validation, no labels: callers have che
 May import ``_typing`` and ``_errors`` only; never ``belief``, which tests it.
 """
 
+from shafer.kernels.admissible import e_admissible_classes, excess_belief
 from shafer.kernels.closed_forms import (
     LogTerms,
     log_belief,
@@ -23,7 +24,8 @@ from shafer.kernels.focal import focal_logarithms, largest_focal_sets
 from shafer.kernels.forms import Forms
 from shafer.kernels.pignistic import pignistic
 from shafer.kernels.pooling import Pooled, linear_weights, pool
-from shafer.kernels.risk import lower_risk, upper_risk
+from shafer.kernels.risk import lower_expectation, lower_risk, upper_expectation, upper_risk
+from shafer.kernels.shares import Shares, one_minus_exp_ratio, shares
 from shafer.kernels.subsets import (
     all_masses,
     belief_of,
@@ -36,12 +38,15 @@ __all__ = [
     "Forms",
     "LogTerms",
     "Pooled",
+    "Shares",
     "all_masses",
     "belief_of",
     "closed_forms",
     "commonality_of",
     "conflict",
     "conflict_for_against",
+    "e_admissible_classes",
+    "excess_belief",
     "focal_logarithms",
     "largest_focal_sets",
     "linear_weights",
@@ -49,14 +54,18 @@ __all__ = [
     "log_ignorance",
     "log_plausibility",
     "log_terms",
+    "lower_expectation",
     "lower_risk",
     "mass_of",
+    "one_minus_exp_ratio",
     "pignistic",
     "plausibility_of",
     "pool",
     "pool_linear",
     "pool_linear_sparse",
     "probability",
+    "shares",
+    "upper_expectation",
     "upper_risk",
     "weight_of_conflict",
 ]

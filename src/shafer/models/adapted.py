@@ -28,6 +28,7 @@ from shafer.evidence import (
 from shafer.models.background import add_contributions
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs import values_of
+from shafer.models.origin import Origin
 
 Pool: TypeAlias = LinearPool | AdditivePool
 
@@ -91,14 +92,39 @@ class LinearModel(AdaptedModel):
     ----------
     gaps : callable, optional
         The same as ``features``, but it leaves NaN where X has it, for heads on X itself.
+    precision : float, optional
+        Of the prior that its penalty puts on each coefficient; None if it was not trained by
+        penalised log loss.
+    free_intercept : bool
+        The intercept was fitted too, without a penalty.
+    origin : Origin, optional
+        The live model that the head was copied from.
     """
 
     head: LinearHead
     features: Callable[[Any], Array] = values_of
     gaps: Callable[[Any], Array] | None = None
+    precision: float | None = None
+    free_intercept: bool = True
+    origin: Origin | None = None
 
     def terms(self, X: Any) -> Array:
-        return self.features(self.encoded(X))
+        return self.current_features(self.encoded(X))
+
+    def current_features(self, encoded: Any) -> Array:
+        """Return the features φ, if the model still is the one whose head this is."""
+        if self.origin is not None:
+            self.origin.check()
+        return self.features(encoded)
+
+    def incomplete_features(self, X: Any) -> Array:
+        """Return the features of X with NaN where it has gaps; ``gaps`` must be there."""
+        if self.gaps is None:
+            raise TypeError("This model reads no gaps.")
+        if self.origin is not None:
+            self.origin.check()
+        encoded = self.encoded(X)
+        return self.gaps(encoded.toarray() if sparse.issparse(encoded) else encoded)
 
     def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
         features = self.terms(X)
@@ -112,11 +138,14 @@ class LinearModel(AdaptedModel):
 
     def rescaled(self, slope: float, shift: float = 0.0) -> LinearModel:
         coef, intercept = self.head.coef * slope, self.head.intercept * slope + shift
-        return replace(self, head=replace(self.head, coef=coef, intercept=intercept))
+        head = replace(self.head, coef=coef, intercept=intercept)
+        return replace(self, head=head, precision=None)
 
     def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
         plain = least_commitment(self.head.coef, self.head.intercept)  # both logits, also if K = 2
-        function = partial(_grouped_linear, self.features, plain.beta, list(groups.values()))
+        function = partial(
+            _grouped_linear, self.current_features, plain.beta, list(groups.values())
+        )
         intercept = plain.offset * plain.beta.shape[0]
         head = Contributions(function, intercept, self.head.classes, list(groups))
         return AdditiveModel(head, False, self.encoders)

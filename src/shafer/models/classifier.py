@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,13 +14,27 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.decision import PRECISE_RULES
-from shafer.evidence import Evidence
+from shafer._validation import to_numpy
+from shafer.decision import (
+    PRECISE_RULES,
+    CrossConformalSets,
+    conformal_scores,
+    cross_conformal,
+    label_positions,
+    tempering_factor,
+)
+from shafer.evidence import DiscountedEvidence, Evidence
 from shafer.models.explainer import Explainer
+from shafer.models.folds import fold_explainers, fold_positions
+
+_FOLDS = 5
 
 
 class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Trains a classifier, predicts as it does, and decides with its evidence.
+
+    As it comes, the weights are the paper's. ``temper`` and ``moderate`` make them worth what
+    their estimates are worth; see ``docs/honesty.md`` for what that gains.
 
     Parameters
     ----------
@@ -27,14 +42,25 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
         ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
     groups : mapping, sequence, "source" or "one", optional
-        What counts as one component, as in :class:`Explainer`.
+        What counts as one component, as in :class:`Explainer`. Fine components explain; for
+        deciding, ``"one"`` or few of them are better, as conflict inside a component is settled.
+    temper : {"cv"} or float, optional
+        Multiply all weights by a factor: ``"cv"`` fits it by the log loss of cross-validated
+        predictions. No class changes its rank.
+    moderate : {"laplace", "laplace+discount"}, optional
+        Shrink the weights of rows whose logits are poorly determined, and discount the mass
+        functions of rows unlike the training data, as in :class:`Explainer`. Unless ``temper`` is
+        a number, a factor is fitted along with it. Experimental for networks.
 
     Attributes
     ----------
     estimator_ : estimator
         The trained classifier.
     explainer_ : Explainer
-        Gives the evidence; its means are those of the training data.
+        Gives the evidence; its means are those of the training data, ``explainer_.factor`` is
+        the factor on its weights.
+    conformal_ : ConformalSets, CrossConformalSets or None
+        The calibration of the sets, after :meth:`conformalize`.
     classes_ : array of shape (K,)
 
     Examples
@@ -49,20 +75,25 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
            [False,  True,  True]])
     """
 
-    def __init__(self, estimator: Any = None, groups: Any = None) -> None:
+    def __init__(
+        self,
+        estimator: Any = None,
+        groups: Any = None,
+        temper: str | float | None = None,
+        moderate: str | None = None,
+    ) -> None:
         self.estimator = estimator
         self.groups = groups
+        self.temper = temper
+        self.moderate = moderate
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier and take the means; weights reach both."""
-        inner = clone(self._inner())
-        self.estimator_ = inner.fit(X, y, **_fit_weights(inner, sample_weight))
-        if len(self.estimator_.classes_) < 2:
-            raise ValueError(
-                f"Evidence needs at least two classes; y has one class, {self.estimator_.classes_}."
-            )
-        self.explainer_ = Explainer(self.estimator_, X, self.groups, sample_weight=sample_weight)
+        self._check_temper()
+        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight)
         self.classes_ = self.estimator_.classes_
+        self.explainer_.factor = self._tempering_factor(X, y, sample_weight)
+        self.conformal_: Any = None
         for known in ("n_features_in_", "feature_names_in_"):  # text has neither
             if hasattr(self.estimator_, known):
                 setattr(self, known, getattr(self.estimator_, known))
@@ -71,10 +102,97 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def evidence(self, X: Any) -> Evidence:
+    def _trained(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Explainer]:
+        """Train a copy of the inner classifier, and read it; its weights are as yet untempered."""
+        inner = clone(self._inner())
+        inner.fit(X, y, **_fit_weights(inner, sample_weight))
+        if len(inner.classes_) < 2:
+            raise ValueError(
+                f"Evidence needs at least two classes; y has one class, {inner.classes_}."
+            )
+        explainer = Explainer(
+            inner, X, self.groups, sample_weight=sample_weight, moderate=self.moderate
+        )
+        return inner, explainer
+
+    def _fold_explainer(self, X: Any, y: Any, sample_weight: Any) -> Explainer:
+        return self._trained(X, y, sample_weight)[1]
+
+    def _check_temper(self) -> None:
+        number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
+        if number and not 0.0 < float(self.temper) < np.inf:  # type: ignore[arg-type]
+            raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper}.")
+        if not number and self.temper not in (None, "cv"):
+            raise ValueError(
+                f"temper must be 'cv', None or a positive number; got {self.temper!r}."
+            )
+
+    def _tempering_factor(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """Return the factor asked for, or fit it to predictions of models that saw other rows."""
+        if self.temper is None and self.moderate is None:
+            return 1.0
+        if isinstance(self.temper, Real):
+            return float(self.temper)
+        folds = fold_positions(y, _FOLDS)
+        logits = np.empty((len(folds), len(self.classes_)))
+        models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
+        for fold, (explainer, rows) in enumerate(models):
+            logits[folds == fold] = to_numpy(explainer(rows).logits)
+        return tempering_factor(
+            logits, label_positions(y, self.classes_, len(folds)), sample_weight
+        )
+
+    def evidence(self, X: Any) -> Evidence | DiscountedEvidence:
         """Return the evidence of each row."""
         check_is_fitted(self)
         return self.explainer_(X)
+
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        score: str = "plausibility",
+        class_conditional: bool = False,
+        allow_empty: bool = True,
+        cv: int | None = None,
+    ) -> Self:
+        """Calibrate :meth:`predict_set` so that its sets hold the truth as often as promised.
+
+        Parameters
+        ----------
+        X, y : as in :meth:`fit`
+            Rows that :meth:`fit` has not seen; with ``cv``, the training rows themselves.
+        coverage, score, class_conditional, allow_empty
+            As in :func:`shafer.decision.split_conformal`.
+        cv : int, optional
+            For small data: train ``cv`` models, each without a part of the rows, and calibrate on
+            all rows (:func:`shafer.decision.cross_conformal`). Predicting asks every model.
+        """
+        check_is_fitted(self)
+        options = {
+            "coverage": coverage,
+            "score": score,
+            "class_conditional": class_conditional,
+            "allow_empty": allow_empty,
+        }
+        if cv is None:
+            self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
+            return self
+        if isinstance(cv, bool) or not isinstance(cv, int) or cv < 2:
+            raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
+        folds = fold_positions(y, cv)
+        scores = np.empty((len(folds), len(self.classes_)))
+        self.fold_explainers_ = []
+        for fold, (explainer, rows) in enumerate(
+            fold_explainers(self._fold_explainer, X, y, folds)
+        ):
+            explainer.factor = self.explainer_.factor
+            self.fold_explainers_.append(explainer)
+            scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
+        self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
+        return self
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
         """Predict one class for each row.
@@ -98,15 +216,36 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the inner classifier's probabilities: the normalised plausibilities."""
-        check_is_fitted(self)
-        probability: FloatArray = self.estimator_.predict_proba(X)
-        return probability
+        """Return the normalised plausibilities: the inner classifier's probabilities.
 
-    def predict_set(self, X: Any, rule: str = "interval_dominance") -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
-        chosen: BoolArray = self.evidence(X).decide(rule)
-        return chosen
+        Tempering and moderation change them; the discount does not, as it is no matter of bets.
+        """
+        check_is_fitted(self)
+        if self.temper is None and self.moderate is None:
+            probability: FloatArray = self.estimator_.predict_proba(X)
+            return probability
+        return to_numpy(self.evidence(X).probability)
+
+    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
+        """Predict a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; else ``"utility_set"`` if the evidence is tempered or moderated,
+            and the paper's ``"interval_dominance"`` if it is as the model has it.
+        """
+        check_is_fitted(self)
+        if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
+            score = self.conformal_.score
+            tables = (
+                conformal_scores(explainer.bet(X).pooled, score)
+                for explainer in self.fold_explainers_
+            )
+            return self.conformal_.sets(tables)
+        return to_numpy(self.explainer_.predict_set(X, rule, **options))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

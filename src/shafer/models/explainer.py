@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, final
+from typing import Any, Self, final
 
 from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
-from shafer._validation import component_names, frame_columns
-from shafer.evidence import Evidence, LinearPool, RunningMean
+from shafer._typing import Array
+from shafer._validation import component_names, frame_columns, label_positions, to_numpy
+from shafer.decision import ConformalSets, conformal_scores, split_conformal, tempering_factor
+from shafer.evidence import DiscountedEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.groups import Groups, read_groups
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.background import as_batches
 from shafer.models.families import adapt
 from shafer.models.inputs import take_rows
+from shafer.models.moderation import Moderation, ModerationFit
 from shafer.models.sources import encoded_names, source_groups
 
 
@@ -27,8 +30,8 @@ class Explainer:
     model : fitted model
         Any model of the table in ``docs/models.md``: scikit-learn estimators and pipelines,
         XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
-        (coef, intercept), or :class:`Contributions`. Make a new explainer when the model is
-        trained further: this one keeps the coefficients it has read.
+        (coef, intercept), or :class:`Contributions`. An explainer refuses to go on
+        when a linear model is trained further: make a new one.
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data, from which the means are taken. A component at its mean says no more
         than its share of the intercept. An iterator of batches is read once, one at a time, so
@@ -44,10 +47,15 @@ class Explainer:
         knows.
     classes : array of shape (K,), optional
         Class labels; by default those the model knows.
+    moderate : {"laplace", "laplace+discount"}, optional
+        Make the evidence worth no more than its estimates: ``"laplace"`` shrinks the weights of
+        rows whose logits are poorly determined by the background, ``"laplace+discount"`` also
+        discounts their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The
+        background must be the training data. See ``docs/honesty.md``.
     **options
         What the model's family offers besides: ``components="tree"`` or ``"feature"`` for
         scikit-learn's gradient boosting, ``components="vector"`` or ``"feature"`` for support
-        vector machines, ``layer`` and ``batch_size`` for torch modules.
+        vector machines, ``layer``, ``batch_size`` and ``precision`` for torch modules.
 
     Attributes
     ----------
@@ -56,6 +64,10 @@ class Explainer:
         are the paper's β*, α*.
     classes : array of shape (K,)
     component_names : tuple of strings
+    factor : float
+        What all weights are multiplied by, 1 before :meth:`temper`.
+    conformal : ConformalSets or None
+        The calibrated threshold, after :meth:`conformalize`.
 
     Examples
     --------
@@ -79,6 +91,7 @@ class Explainer:
         sample_weight: Any = None,
         names: Iterable[Any] | None = None,
         classes: Any = None,
+        moderate: str | None = None,
         **options: Any,
     ) -> None:
         first, batches = as_batches(background)
@@ -86,6 +99,7 @@ class Explainer:
         columns = frame_columns(first)
         known = _names(adapted, columns) if names is None else names
         labels = adapted.head.classes if classes is None else classes
+        moderation = None if moderate is None else ModerationFit(adapted, moderate)
         if groups is not None:
             adapted = adapted.grouped(_read(groups, adapted, columns, known, first))
             known = adapted.head.names
@@ -93,7 +107,12 @@ class Explainer:
         running = RunningMean()
         for batch in batches:
             adapted.accumulate(running, batch, sample_weight)
+            if moderation is not None:
+                moderation.take_in(batch, sample_weight)
         self.pool: Pool = adapted.identify(running.mean, labels, known)
+        self.factor = 1.0
+        self.conformal: ConformalSets | None = None
+        self._moderation: Moderation | None = moderation and moderation.moderation()
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -105,14 +124,118 @@ class Explainer:
         """Names of the components, in the order of every array about components."""
         return self.pool.component_names
 
-    def __call__(self, X: Any) -> Evidence:
+    def __call__(self, X: Any) -> Evidence | DiscountedEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
+        bet = self.bet(X)
+        if self._moderation is None or self._moderation.familiarity is None:
+            return bet
+        return bet.discounted(self._moderation.reliability(X, bet.probability))
+
+    def _plain(self, X: Any) -> Evidence:
         terms = self._adapted.terms(X)
         if isinstance(self.pool, LinearPool):
             return self.pool(terms, checked=self._adapted.finite)
         return self.pool(terms)
 
-    def stream(self, batches: Iterable[Any]) -> Iterator[Evidence]:
+    def bet(self, X: Any) -> Evidence:
+        """Return the evidence that is bet on: tempered and moderated, but not discounted."""
+        plain = self._plain(X)
+        if self._moderation is not None:
+            return plain.tempered(self.factor * self._moderation.factor(X))
+        return plain if self.factor == 1.0 else plain.tempered(self.factor)
+
+    def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Fit one factor on all weights by the log loss of held-out rows.
+
+        Over-confident weights shrink, timid ones grow; no class changes its rank. A weak prior
+        guards small calibration sets and those that the model separates. Sets calibrated before
+        are forgotten, as they belong to other weights.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that neither the model nor :meth:`conformalize` has seen.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+        """
+        self.factor, self.conformal = 1.0, None
+        logits = to_numpy(self.bet(X).logits)
+        self.factor = tempering_factor(
+            logits, label_positions(y, self.classes, len(logits)), sample_weight
+        )
+        return self
+
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        score: str = "plausibility",
+        class_conditional: bool = False,
+        allow_empty: bool = True,
+    ) -> Self:
+        """Calibrate :meth:`predict_set` so that its sets hold the truth as often as promised.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that neither the model nor :meth:`temper` has seen.
+        y : array of shape (n,)
+            Their classes.
+        coverage, score, class_conditional, allow_empty
+            As in :func:`shafer.decision.split_conformal`.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> X, y = load_wine(return_X_y=True)
+        >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::3], y[::3])
+        >>> explainer = shafer.Explainer(model, X[::3])
+        >>> explainer = explainer.temper(X[1::3], y[1::3]).conformalize(X[2::3], y[2::3])
+        >>> explainer.predict_set(X[:1])
+        array([[ True, False, False]])
+        """
+        self.conformal = split_conformal(
+            self._scores(X, score),
+            y,
+            coverage=coverage,
+            score=score,
+            class_conditional=class_conditional,
+            allow_empty=allow_empty,
+            classes=self.classes,
+        )
+        return self
+
+    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
+        """Choose a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : as the model takes it
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; else ``"utility_set"`` if the evidence is tempered or moderated,
+            and the paper's ``"interval_dominance"`` if it is as the model has it.
+        """
+        if rule is None and not options and self.conformal is not None:
+            return self.conformal.sets(self._scores(X, self.conformal.score))
+        return self(X).decide(self._default_rule if rule is None else rule, **options)
+
+    @property
+    def _default_rule(self) -> str:
+        honest = self._moderation is not None or self.factor != 1.0
+        return "utility_set" if honest else "interval_dominance"
+
+    def _scores(self, X: Any, score: str) -> Array:
+        return conformal_scores(self.bet(X).pooled, score)
+
+    def stream(self, batches: Iterable[Any]) -> Iterator[Evidence | DiscountedEvidence]:
         """Give the evidence of one batch after the other, holding no more than one at a time.
 
         Examples

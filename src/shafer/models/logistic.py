@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,6 +14,7 @@ from shafer._errors import UnsupportedModelError
 from shafer.models.adapted import LinearModel
 from shafer.models.heads import LinearHead
 from shafer.models.inputs import checked
+from shafer.models.origin import Origin
 
 
 def adapt(model: Any) -> LinearModel:
@@ -23,7 +26,12 @@ def adapt(model: Any) -> LinearModel:
     check_is_fitted(model)
     if any(base.__name__ == "SGDClassifier" for base in type(model).__mro__):
         _check_stochastic(model)
-    return _linear(model, _log_odds_factor(model))
+    adapted = _linear(model, _log_odds_factor(model))
+    return replace(
+        adapted,
+        precision=_prior_precision(model),
+        free_intercept=getattr(model, "fit_intercept", True),
+    )
 
 
 def decision(model: Any) -> LinearModel:
@@ -41,8 +49,27 @@ def _linear(model: Any, factor: float) -> LinearModel:
     )
     accepted = "csr" if get_tags(model).input_tags.sparse else False
     features = partial(checked, model, accept_sparse=accepted)
+    origin = Origin.attributes(model, "coef_", "intercept_")
     gaps = partial(checked, model, ensure_all_finite="allow-nan")
-    return LinearModel(head, features=features, gaps=gaps, finite=True)
+    return LinearModel(head, features=features, gaps=gaps, finite=True, origin=origin)
+
+
+def _prior_precision(model: Any) -> float | None:
+    """Return the precision of the normal prior that the penalty amounts to, 1/C.
+
+    None where the coefficients do not minimise a penalised log loss over the rows as given.
+    """
+    if not any(base.__name__ == "LogisticRegression" for base in type(model).__mro__):
+        return None
+    if getattr(model, "penalty", "l2") is None:
+        return 0.0
+    cross_validated = hasattr(model, "C_")
+    strength = np.unique(model.C_ if cross_validated else model.C)
+    mixing = np.unique(model.l1_ratio_ if cross_validated else model.l1_ratio)
+    corner = 0.0 if mixing[0] is None else float(mixing[0])
+    if len(strength) > 1 or model.penalty == "l1" or corner >= 1.0:
+        return None  # one-vs-rest fits, or a prior with a corner, which has no curvature
+    return (1.0 - corner) / float(strength[0])
 
 
 def _check_stochastic(model: Any) -> None:

@@ -115,10 +115,11 @@ class MissingInputs:
         if self.gaussian is None:
             counts = gaps if self.membership is None else gaps @ self.membership
             change = _like(counts[:, :, None] * self.offset_change, given)
-            return _reweighted(ev, ev.weights + change)
+            weights = DenseWeights(ev.weights + change)
+            return Evidence.from_source(weights, ev.classes, ev.component_names)
         open_variance = 2.0 / (self.beta.shape[1] - 1) * variances.sum(axis=1)
         factor = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * open_variance)
-        return _reweighted(ev, ev.weights * _like(factor[:, None, None], given))
+        return ev.tempered(factor)
 
     def completed(self, X: Any) -> Array:
         """Return the features of X, (n, J), with gaps filled by what is expected, or the means."""
@@ -143,8 +144,7 @@ class MissingInputs:
                 f"missing={self.how!r} takes dense rows, since zeros are no gaps; got a sparse "
                 "matrix. Give X.toarray(), or missing='error'."
             )
-        assert self.model.gaps is not None  # as check_gaps has seen
-        features = _dense(self.model.gaps(_dense(self.model.encoded(X))))
+        features = _dense(self.model.incomplete_features(X))
         found = np.isnan(to_numpy(features).astype(np.float64))
         if self.model.encoders:
             _check_passed_on(gaps_in(X), found, frame_columns(X))
@@ -253,7 +253,3 @@ def _like(array: FloatArray, given: Array) -> Array:
     xp = array_api_compat.array_namespace(given)
     precision = given.dtype if xp.isdtype(given.dtype, "real floating") else xp.float64
     return xp.asarray(array, dtype=precision, device=given.device)
-
-
-def _reweighted(ev: Evidence, weights: Array) -> Evidence:
-    return Evidence.from_source(DenseWeights(weights), ev.classes, ev.component_names)

@@ -15,6 +15,7 @@ from shafer._typing import Array
 from shafer.models.adapted import LinearModel
 from shafer.models.heads import LinearHead
 from shafer.models.inputs import checked
+from shafer.models.origin import Origin
 
 _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "identity": np.positive,
@@ -37,7 +38,18 @@ def adapt(model: Any) -> LinearModel:
     if not hidden:
         names = getattr(model, "feature_names_in_", None)
     head = LinearHead(model.coefs_[-1].T, model.intercepts_[-1], model.classes_, names)
-    return LinearModel(head, by_column=not hidden, features=partial(_last_hidden, model))
+    # The penalty alpha/2n on the mean loss is alpha/2 on the sum over the rows.
+    return LinearModel(
+        head,
+        by_column=not hidden,
+        features=partial(_last_hidden, model),
+        precision=float(model.alpha),
+        origin=Origin.of(partial(_last_layer, model)),
+    )
+
+
+def _last_layer(model: Any) -> tuple[Array, Array]:
+    return model.coefs_[-1], model.intercepts_[-1]
 
 
 def _last_hidden(model: Any, X: Any) -> Array:

@@ -18,6 +18,7 @@ from shafer._typing import Array, FloatArray
 from shafer.models.adapted import AdaptedModel, AdditiveModel, LinearModel
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs import checked
+from shafer.models.origin import Origin
 
 
 def adapt(model: Any) -> AdaptedModel:
@@ -69,7 +70,7 @@ def _bernoulli(model: Any) -> LinearModel:
     absent = np.log1p(-np.exp(model.feature_log_prob_))
     intercept = model.class_log_prior_ + absent.sum(axis=1)
     head = LinearHead(model.feature_log_prob_ - absent, intercept, model.classes_, _names(model))
-    return LinearModel(head, features=partial(_indicators, model))
+    return LinearModel(head, features=partial(_indicators, model), origin=_origin(model))
 
 
 def _indicators(model: Any, X: Any) -> Array:
@@ -88,7 +89,12 @@ def _complement(model: Any) -> LinearModel:
 
 def _counts(model: Any, intercept: FloatArray) -> LinearModel:
     head = LinearHead(model.feature_log_prob_, intercept, model.classes_, _names(model))
-    return LinearModel(head, features=partial(checked, model, accept_sparse="csr"))
+    features = partial(checked, model, accept_sparse="csr")
+    return LinearModel(head, features=features, origin=_origin(model))
+
+
+def _origin(model: Any) -> Origin:
+    return Origin.attributes(model, "feature_log_prob_", "class_log_prior_")
 
 
 _READERS = {

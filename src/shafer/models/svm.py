@@ -19,6 +19,7 @@ from shafer.models.adapted import LinearModel
 from shafer.models.families import check_option
 from shafer.models.heads import LinearHead
 from shafer.models.inputs import checked
+from shafer.models.origin import Origin
 
 
 def decision(model: Any, components: str | None = None) -> LinearModel:
@@ -46,7 +47,8 @@ def decision(model: Any, components: str | None = None) -> LinearModel:
 def _by_feature(model: Any) -> LinearModel:
     names = getattr(model, "feature_names_in_", None)
     head = LinearHead(_dense(model.coef_), model.intercept_, model.classes_, names)
-    return LinearModel(head, features=partial(checked, model, accept_sparse="csr"))
+    features = partial(checked, model, accept_sparse="csr")
+    return LinearModel(head, features=features, origin=_origin(model))
 
 
 def _by_vector(model: Any) -> LinearModel:
@@ -57,7 +59,12 @@ def _by_vector(model: Any) -> LinearModel:
         )
     names = [f"support vector {row}" for row in model.support_]
     head = LinearHead(_dense(model.dual_coef_), model.intercept_, model.classes_, names)
-    return LinearModel(head, by_column=False, features=partial(_kernel_values, model))
+    features = partial(_kernel_values, model)
+    return LinearModel(head, by_column=False, features=features, origin=_origin(model))
+
+
+def _origin(model: Any) -> Origin:
+    return Origin.attributes(model, "dual_coef_", "intercept_")
 
 
 def _dense(array: Any) -> Array:

@@ -15,6 +15,7 @@ from shafer._errors import UnsupportedModelError
 from shafer.models.adapted import LinearModel
 from shafer.models.heads import LinearHead
 from shafer.models.inputs import n_rows, take_rows, values_of
+from shafer.models.origin import Origin
 
 
 def least_commitment_penalty(head: nn.Linear, features: Tensor) -> Tensor:
@@ -65,6 +66,7 @@ def adapt(
     background: Any,
     layer: str | nn.Linear | None = None,
     batch_size: int = 1024,
+    precision: float = 1.0,
 ) -> LinearModel:
     """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
 
@@ -80,15 +82,38 @@ def adapt(
         that is called last.
     batch_size : int
         Rows in one forward pass.
+    precision : float
+        Of the normal prior on each coefficient of the last layer, for ``moderate``: with weight
+        decay λ on the mean loss over n rows, λn.
     """
+    if not isinstance(precision, float | int) or not 0.0 <= precision < np.inf:
+        raise ValueError(f"precision must be a finite number ≥ 0; got {precision!r}.")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a positive integer; got {batch_size!r}.")
     head = _last_called(model, background) if layer is None else _named(model, layer)
-    coef, intercept = _coefficients(head)
+    coef, intercept = _settled(model, head)
     names = None if head is model else [f"unit {j}" for j in range(head.in_features)]
-    arrays = LinearHead(coef.detach().clone(), intercept.detach().clone(), None, names)
+    arrays = LinearHead(coef.clone(), intercept.clone(), None, names)
     features = partial(_features, model, head, batch_size)
-    return LinearModel(arrays, by_column=head is model, features=features)
+    return LinearModel(
+        arrays,
+        by_column=head is model,
+        features=features,
+        precision=float(precision),
+        free_intercept=head.bias is not None,
+        origin=Origin.of(partial(_values, model, head)),
+    )
+
+
+def _settled(model: nn.Module, head: nn.Linear) -> tuple[Tensor, Tensor]:
+    """Read the head in eval mode: in training, reading a spectral norm changes it."""
+    with _watched(model, []):
+        coef, intercept = _coefficients(head)
+        return coef.detach(), intercept.detach()
+
+
+def _values(model: nn.Module, head: nn.Linear) -> tuple[Tensor, ...]:
+    return tuple(array.double() for array in _settled(model, head))  # NumPy has no bfloat16
 
 
 def _coefficients(head: nn.Linear) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,107 @@
+r"""E-admissible acts for any loss, by column generation instead of 2^K constraints.
+
+Act f is E-admissible if some probability P compatible with the mass function makes it a minimiser
+of expected loss, that is, if :math:`\min_P \max_g E_P(L_f - L_g) \le 0`. The extreme points of the
+compatible probabilities are the K! greedy ones, one for each order of the classes, and the best
+for a given mixture of the differences is found by sorting. So a small linear programme over a few
+of them, asked for its prices, calls for the next, until one side is certain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer._validation import to_numpy
+from shafer.decision import losses
+from shafer.decision.opinion import Opinion
+
+# In units of half the range of the losses. The solver's own tolerance is 1e-10.
+_TOLERANCE = 1e-9
+_SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def e_admissible(opinion: Opinion, loss: Array) -> BoolArray:
+    """Mark the E-admissible acts, boolean (..., acts), as a NumPy array.
+
+    They are among the maximal ones. Most of these minimise the expected loss under the pignistic
+    probability or under some act's own most favourable probability, and need no programme.
+    """
+    candidates = to_numpy(losses.maximal(opinion, loss))
+    batch, n_acts = candidates.shape[:-1], candidates.shape[-1]
+    matrix = to_numpy(losses.scaled(loss)).astype(np.float64)
+    rows = _Rows(opinion)
+    points = rows.favourable(matrix)  # (rows, points, K)
+    risk = points @ matrix.T
+    best = (risk <= risk.min(axis=-1, keepdims=True) + _TOLERANCE).any(axis=1)
+    kept: BoolArray = candidates.reshape(-1, n_acts) & best
+    for row, act in np.argwhere(candidates.reshape(-1, n_acts) & ~best):
+        difference = matrix[act] - np.delete(matrix, act, axis=0)
+        kept[row, act] = _reaches_zero(rows, int(row), difference, points[row])
+    return kept.reshape(*batch, n_acts)
+
+
+class _Rows:
+    """The compatible probabilities of each row, in NumPy."""
+
+    def __init__(self, opinion: Opinion) -> None:
+        n_classes = opinion.logits.shape[-1]
+        self.s, self.u, self.v, self.bet = (
+            to_numpy(x).astype(np.float64).reshape(-1, n_classes)
+            for x in (*opinion.shares[:3], opinion.pignistic)
+        )
+        r = opinion.reliability
+        flat = np.ones(len(self.s)) if r is None else to_numpy(r).astype(np.float64).reshape(-1)
+        self.r = flat[:, None]
+
+    def extreme(self, value: FloatArray, rows: slice) -> FloatArray:
+        """Return the compatible probability under which ``value`` (K,) is least expected."""
+        order = np.argsort(value, kind="stable")
+        none_before = np.cumprod(self.v[rows][:, order[:-1]], axis=1)
+        first = self.u[rows][:, order]
+        first[:, 1:] *= none_before
+        point = np.empty_like(first)
+        point[:, order] = self.r[rows] * (self.s[rows][:, order] + first)
+        point[:, order[0]] += 1.0 - self.r[rows][:, 0]
+        # Rounding may leave the total an ulp from one.
+        normalised: FloatArray = point / point.sum(axis=1, keepdims=True)
+        return normalised
+
+    def favourable(self, loss: FloatArray) -> FloatArray:
+        """Return the pignistic probability and each act's most favourable one, (rows, 1 + A, K)."""
+        everything = slice(None)
+        return np.stack([self.bet, *(self.extreme(row, everything) for row in loss)], axis=1)
+
+
+def _reaches_zero(rows: _Rows, row: int, difference: FloatArray, points: FloatArray) -> bool:
+    r"""Say whether some compatible P has :math:`E_P(d_g) \le 0` for all rows :math:`d_g`."""
+    this = slice(row, row + 1)
+    while True:
+        gains = difference @ points.T  # (rivals, points)
+        mixture, prices = _game(gains)
+        if (gains @ mixture).max() <= _TOLERANCE:
+            return True
+        point = rows.extreme(prices @ difference, this)
+        bound = (prices @ difference) @ point[0]  # no P can do better against these prices
+        if bound > _TOLERANCE or bound >= (prices @ gains).min() - 0.1 * _TOLERANCE:
+            return False
+        points = np.concatenate([points, point])
+
+
+def _game(gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Solve the matrix game: mix columns to make the largest row least; return both mixtures."""
+    from scipy.optimize import linprog  # takes a while to load, and few rules need it
+
+    rivals, n = gains.shape
+    done = linprog(
+        np.append(np.zeros(n), 1.0),
+        A_ub=np.hstack([gains, -np.ones((rivals, 1))]),
+        b_ub=np.zeros(rivals),
+        A_eq=np.append(np.ones(n), 0.0)[None],
+        b_eq=[1.0],
+        bounds=[(0, None)] * n + [(None, None)],
+        method="highs",
+        options=_SOLVER,
+    )
+    mixture, prices = np.clip(done.x[:-1], 0, None), np.clip(-done.ineqlin.marginals, 0, None)
+    return mixture / mixture.sum(), prices / prices.sum()

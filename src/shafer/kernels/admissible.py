@@ -1,0 +1,86 @@
+r"""Which classes some compatible probability makes most probable, in closed form.
+
+Class k is E-admissible under 0-1 loss if and only if :math:`Bel(B) \le |B|\, pl_k` for every set B
+without k: give k all that it can get, and what must be spread over B is Bel(B). For a fixed
+threshold, :math:`Bel(B) - \lambda |B|` is a sum over B plus a convex function of
+:math:`T_B = \sum_B -\ln v`. The largest of these lies above the tangent at its own :math:`T_B`, so
+it also maximises the tangent, which is a sum over B; hence it is one of the K + 1 sets that are
+first in one order. Proofs: docs/deciding.md.
+"""
+
+from __future__ import annotations
+
+from array_api_compat import array_namespace
+
+from shafer._typing import Array
+from shafer.kernels.shares import Shares, one_minus_exp_ratio
+
+_TINY = 1e-290  # a share below this moves no sum, and dividing by it could overflow
+_OUT = -4.0  # less than any sum of beliefs could make up for
+
+
+def _from_here_on(x: Array) -> Array:
+    """Return the sum of the entries after each one."""
+    xp = array_namespace(x)
+    suffix = xp.flip(xp.cumulative_sum(xp.flip(x, axis=-1), axis=-1), axis=-1)
+    return xp.concat([suffix[..., 1:], xp.zeros_like(suffix[..., :1])], axis=-1)
+
+
+def excess_belief(parts: Shares, position: Array, threshold: Array) -> Array:
+    r"""Return :math:`\max_{B \not\ni k} Bel(B) - \lambda |B|`, (...): at most zero if k may win.
+
+    Parameters
+    ----------
+    parts : Shares
+    position : integer array of shape (..., 1)
+        The class k of each row.
+    threshold : array of shape (..., 1)
+        λ, between zero and a small number.
+    """
+    xp = array_namespace(parts.s)
+    is_k = xp.arange(parts.s.shape[-1], device=parts.s.device) == position
+    gain = xp.where(is_k, _OUT, parts.s - threshold)
+    has_t = parts.t_share > _TINY
+    steep = -gain / xp.where(has_t, parts.t_share, 1.0)
+    flat = xp.where(gain > 0, -xp.inf, xp.inf)
+    order = xp.argsort(xp.where(is_k, xp.inf, xp.where(has_t, steep, flat)), axis=-1)
+    gain, t, t_share = (
+        xp.take_along_axis(x, order, axis=-1) for x in (gain, parts.t, parts.t_share)
+    )
+    inside = xp.cumulative_sum(t_share, axis=-1) * one_minus_exp_ratio(
+        xp.cumulative_sum(t, axis=-1)
+    )
+    value = xp.cumulative_sum(gain, axis=-1) + xp.exp(-_from_here_on(t)) * inside
+    return xp.clip(xp.max(value, axis=-1), min=0.0)
+
+
+def e_admissible_classes(parts: Shares, logits: Array, threshold: Array, tolerance: Array) -> Array:
+    r"""Mark the E-admissible classes under 0-1 loss, boolean (..., K).
+
+    They are the most plausible ones: if k is at least as plausible as an E-admissible l, then k is
+    E-admissible too. So a binary search along the order of the logits finds the last of them.
+
+    Parameters
+    ----------
+    parts : Shares
+    logits : array of shape (..., K)
+        They order the classes as their plausibilities do, and do not saturate.
+    threshold : array of shape (..., K)
+        λ of each class: its plausibility, over the reliability of discounted evidence.
+    tolerance : array of shape (...)
+        How large an excess rounding may leave.
+    """
+    xp = array_namespace(logits)
+    order = xp.argsort(logits, axis=-1, descending=True)
+    low = xp.zeros_like(order[..., :1])
+    high = low + (logits.shape[-1] - 1)
+    for _ in range((logits.shape[-1] - 1).bit_length()):
+        middle = (low + high + 1) // 2
+        position = xp.take_along_axis(order, middle, axis=-1)
+        asked = xp.take_along_axis(threshold, position, axis=-1)
+        holds = (excess_belief(parts, position, asked) <= tolerance)[..., None]
+        low = xp.where(holds, middle, low)
+        high = xp.where(holds | (low >= high), high, middle - 1)
+        high = xp.maximum(low, high)
+    last = xp.take_along_axis(order, low, axis=-1)
+    return logits >= xp.take_along_axis(logits, last, axis=-1)

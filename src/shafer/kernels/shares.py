@@ -1,0 +1,55 @@
+r"""The pooled mass function as shares of D, out of the logarithms.
+
+Every factor below lies in [0, 1] or close to it, whatever the weights, so sums and products of
+them need no logarithms: :math:`u_k \le 1 - P \le D`, and :math:`-\ln v_k \le 1.4\, u_k` wherever D
+is small. Two values are enough for any set A, with :math:`T_A = \sum_A -\ln v`:
+
+.. math:: Pl(A) = \sum_A s/D + (1 - e^{-T_A}) / D, \qquad
+          Bel(A) = \sum_A s/D + e^{-T_{A^c}} (1 - e^{-T_A}) / D.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from shafer._typing import Array
+from shafer.kernels.closed_forms import LogTerms
+
+# e^-800 is zero, so a class that nothing speaks against is as good with this −ln v as with any
+# larger one; and sums over a thousand classes keep their digits.
+_ZERO = 800.0
+_LOG_ZERO = 6.684611727667927
+
+
+class Shares(NamedTuple):
+    """The terms of the closed forms relative to D; each array is (..., K)."""
+
+    s: Array  # s / D
+    u: Array  # u / D
+    v: Array  # v, as it is
+    t: Array  # −ln v, as it is, at most 800
+    t_share: Array  # −ln v / D
+
+
+def shares(terms: LogTerms) -> Shares:
+    """Leave the logarithms."""
+    xp = array_namespace(terms.logits)
+    log_d = terms.shift + terms.log_d
+    return Shares(
+        xp.exp(xp.clip(terms.log_s - terms.log_d, max=0.0)),
+        xp.exp(xp.clip(-terms.weights_against - log_d, max=0.0)),
+        -xp.expm1(-terms.weights_against),
+        xp.clip(terms.neg_log_v, max=_ZERO),
+        # The clip is far above what can be: it is there for rounding only.
+        xp.exp(xp.clip(xp.clip(terms.log_neg_log_v, max=_LOG_ZERO) - log_d, max=10.0)),
+    )
+
+
+def one_minus_exp_ratio(t: Array) -> Array:
+    r"""Return :math:`(1 - e^{-t}) / t` for :math:`t \ge 0`; 1 at zero."""
+    xp = array_namespace(t)
+    positive = t > 0
+    safe = xp.where(positive, t, 1.0)
+    return xp.where(positive, -xp.expm1(-safe) / safe, 1.0)

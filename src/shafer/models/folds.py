@@ -1,0 +1,46 @@
+"""Models trained without a part of the rows, to see what they say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import _safe_indexing
+
+from shafer.evidence.means import checked_weight
+from shafer.models.explainer import Explainer
+
+
+def fold_positions(y: Any, n_folds: int) -> NDArray[np.intp]:
+    """Return the fold 0..F−1 of each row, every class spread evenly; fewer folds if it must be."""
+    labels = np.asarray(y)
+    smallest = int(np.unique(labels, return_counts=True)[1].min())
+    if smallest < 2:
+        raise ValueError(
+            "Cross-validation needs at least 2 rows of every class; y has a class with 1. "
+            "Give more rows, or temper on rows of your own: Explainer.temper(X, y)."
+        )
+    folds = StratifiedKFold(min(n_folds, smallest), shuffle=True, random_state=0)
+    where = np.empty(len(labels), dtype=np.intp)
+    for fold, (_, held_out) in enumerate(folds.split(np.zeros(len(labels)), labels)):
+        where[held_out] = fold
+    return where
+
+
+def fold_explainers(
+    train: Callable[[Any, Any, Any], Explainer],
+    X: Any,
+    y: Any,
+    folds: NDArray[np.intp],
+    sample_weight: Any = None,
+) -> Iterator[tuple[Explainer, Any]]:
+    """Give, fold by fold, what ``train`` makes of the other folds' rows, and the rows held out."""
+    weight = checked_weight(sample_weight, len(folds))
+    for fold in range(int(folds.max()) + 1):
+        kept, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        part = None if weight is None else weight[kept]
+        explainer = train(_safe_indexing(X, kept), _safe_indexing(y, kept), part)
+        yield explainer, _safe_indexing(X, held_out)
