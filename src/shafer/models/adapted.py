@@ -131,7 +131,9 @@ class LinearModel(AdaptedModel):
 
     def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
         plain = least_commitment(self.head.coef, self.head.intercept)  # both logits, also if K = 2
-        function = partial(_grouped_linear, self.current_features, plain.beta, list(groups.values()))
+        function = partial(
+            _grouped_linear, self.current_features, plain.beta, list(groups.values())
+        )
         intercept = plain.offset * plain.beta.shape[0]
         head = Contributions(function, intercept, self.head.classes, list(groups))
         return AdditiveModel(head, False, self.encoders)

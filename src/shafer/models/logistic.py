@@ -28,7 +28,9 @@ def adapt(model: Any) -> LinearModel:
         _check_stochastic(model)
     adapted = _linear(model, _log_odds_factor(model))
     return replace(
-        adapted, precision=_prior_precision(model), free_intercept=getattr(model, "fit_intercept", True)
+        adapted,
+        precision=_prior_precision(model),
+        free_intercept=getattr(model, "fit_intercept", True),
     )
 
 
