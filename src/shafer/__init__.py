@@ -32,6 +32,7 @@ _SUBPACKAGES = (
     "decision",
     "evidence",
     "kernels",
+    "metrics",
     "models",
     "paper",
     "plots",
