@@ -133,7 +133,9 @@ class SetScorer:
         parts = [repr(self.metric)]
         parts += [] if self.rule is None else [f"rule={self.rule!r}"]
         parts += [f"{name}={value!r}" for name, value in self.options.items()]
-        weights = "" if self.weighted is None else f".set_score_request({self.weighted})"
+        weights = (
+            "" if self.weighted is None else f".set_score_request(sample_weight={self.weighted})"
+        )
         return f"set_scorer({', '.join(parts)}){weights}"
 
 
