@@ -63,17 +63,14 @@ def set_confusion_matrix(
     array([[50., 50.,  0.],
            [ 0., 50., 50.]])
     """
-    if normalize not in _NORMALIZE:
-        raise ValueError(
-            f"normalize must be one of {', '.join(map(repr, _NORMALIZE))}; got {normalize!r}."
-        )
     predictions = set_predictions(y_true, y_set, labels, sample_weight)
     columns = _single_first(predictions.chosen) if sets is None else set_array(sets, "sets")
-    cell = predictions.truth, _column_of(predictions.chosen, columns)
+    cells = predictions.truth, _column_of(predictions.chosen, columns)
+    weight = None if sample_weight is None else predictions.weight
+    if normalize is None and sample_weight is not None:
+        weight = given_weights(sample_weight, len(predictions.chosen))
     shape = predictions.chosen.shape[1], len(columns)
-    if normalize is None:
-        return _counted(shape, cell, sample_weight)
-    return _in_per_cent(shape, cell, predictions.weight, normalize)
+    return in_per_cent(_counted(shape, cells, weight), normalize)
 
 
 def confusion_sets(y_set: Any) -> BoolArray:
@@ -148,22 +145,20 @@ def _column_of(chosen: BoolArray, columns: BoolArray) -> NDArray[np.intp]:
     return column[inverse]
 
 
-def _counted(shape: tuple[int, int], cell: _Cells, sample_weight: Any) -> NDArray[Any]:
-    if sample_weight is None:
-        counts = np.zeros(shape, dtype=np.int64)
-        np.add.at(counts, cell, 1)
-        return counts
-    table = np.zeros(shape)
-    np.add.at(table, cell, given_weights(sample_weight, len(cell[0])))
+def _counted(shape: tuple[int, int], cells: _Cells, weight: FloatArray | None) -> NDArray[Any]:
+    table = np.zeros(shape, dtype=np.int64 if weight is None else np.float64)
+    np.add.at(table, cells, 1 if weight is None else weight)
     return table
 
 
-def _in_per_cent(
-    shape: tuple[int, int], cell: _Cells, weight: FloatArray, normalize: str
-) -> FloatArray:
-    table = np.zeros(shape)
-    np.add.at(table, cell, weight)
+def in_per_cent(table: NDArray[Any], normalize: str | None) -> NDArray[Any]:
+    """Turn counts (K, S) into per cent of the total, of each row or of each column."""
+    if normalize not in _NORMALIZE:
+        raise ValueError(
+            f"normalize must be one of {', '.join(map(repr, _NORMALIZE))}; got {normalize!r}."
+        )
+    if normalize is None:
+        return table
     axis = {"all": None, "true": 1, "pred": 0}[normalize]
     total = table.sum(axis=axis, keepdims=True)
-    per_cent: FloatArray = 100.0 * table / np.where(total > 0, total, 1.0)
-    return per_cent
+    return np.asarray(100.0 * table / np.where(total > 0, total, 1.0))
