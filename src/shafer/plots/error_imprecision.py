@@ -12,6 +12,9 @@ from shafer._typing import FloatArray
 from shafer.metrics import error_imprecision_curve, mean_imprecision, set_error_rate
 from shafer.plots.style import MARKERS, axes_for, color, ink, line_style, literal
 
+_HARDLY_ANY = 0.01  # of the error of one class a row
+_MUCH = 0.5  # of the axis: with more to see, all of it is drawn
+
 
 @final
 class ErrorImprecisionDisplay:
@@ -110,9 +113,10 @@ class ErrorImprecisionDisplay:
             label=area if self.name is None else f"{literal(self.name)} ({area})",
         )
         self._draw_rules(position + 1)
-        self.ax_.set_xlim(-0.02, 1.02)
-        top = max([self.ax_.get_ylim()[1] if position else 0.0, *self.error, *self._rule_errors])
-        self.ax_.set_ylim(-0.03 * max(top, 0.01), 1.08 * max(top, 0.01))
+        right = max(self._far_enough, self.ax_.get_xlim()[1] / 1.02 if position else 0.0)
+        self.ax_.set_xlim(-0.02 * right, 1.02 * right)
+        top = max([self.ax_.get_ylim()[1] / 1.08 if position else 0.01, *self._errors])
+        self.ax_.set_ylim(-0.03 * top, 1.08 * top)
         self.ax_.set_xlabel("imprecision (0: one class, 1: all classes)")
         self.ax_.set_ylabel("error (true class not in the set)")
         if legend:
@@ -120,8 +124,15 @@ class ErrorImprecisionDisplay:
         return self
 
     @property
-    def _rule_errors(self) -> list[float]:
-        return [error for _, error in self.rules.values()]
+    def _far_enough(self) -> float:
+        """The imprecision up to which there is something to see: little of it for many classes."""
+        fallen = self.imprecision[self.error <= _HARDLY_ANY * self.error[0]][0]
+        farthest = max([1.3 * float(fallen), *(x for x, _ in self.rules.values())])
+        return farthest if 0.0 < farthest < _MUCH else 1.0
+
+    @property
+    def _errors(self) -> list[float]:
+        return [float(self.error[0]), *(error for _, error in self.rules.values())]
 
     def _draw_rules(self, position: int) -> None:
         for offset, (rule, (imprecision, error)) in enumerate(self.rules.items()):

@@ -107,6 +107,8 @@ class IntervalCalibrationDisplay:
             alpha=0.75,
             label="mean [Bel, Pl]",
         )
+        for end in (found.belief, found.plausibility):  # seen where the bar has no length
+            self.ax_.plot(middle, end, linestyle="none", marker="_", markersize=10, color=color(5))
         inside = found.inside
         self._draw_frequencies(middle, inside, "o", color(0), "inside")
         self._draw_frequencies(middle, ~inside, "X", color(1), "outside")

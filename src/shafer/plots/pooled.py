@@ -22,6 +22,13 @@ class PooledTable(NamedTuple):
     held: FloatArray  # (R, C), the share of a cell whose sets hold the true class
     sets: tuple[str, ...]  # R names
     classes: tuple[str, ...]  # C names
+    kept: tuple[int, int]  # rows and columns that are not pooled
+
+    @property
+    def largest(self) -> float:
+        """The largest value that is not pooled, or of all where that is zero."""
+        own = float(self.values[: self.kept[0], : self.kept[1]].max())
+        return own if own > 0 else float(self.values.max())
 
 
 def pooled_table(
@@ -44,23 +51,23 @@ def pooled_table(
     """
     amount = np.asarray(counts, dtype=np.float64).T  # (S, K)
     rows = _kept(amount.sum(axis=1), most[0])
-    # Of many classes show those the shown sets are about.
-    columns = _kept(amount[rows].sum(axis=0) if len(rows) < len(amount) else amount.sum(0), most[1])
+    columns = _kept(amount[rows].sum(axis=0), most[1])  # the classes the shown sets are about
     names = [_short(_name(sets[s], classes)) for s in rows]
     labels = [_short(literal(classes.tolist()[k])) for k in columns]
-    decided = int(np.count_nonzero(amount.sum(axis=1)))
-    shown = int(np.count_nonzero(amount[rows].sum(axis=1)))
-    if decided > shown:
-        names.append(_others(decided - shown, "set", "sets"))
-    if len(columns) < len(classes):
-        labels.append(_others(len(classes) - len(columns), "class", "classes"))
-    total = _pool(_pool(amount, rows, 0, decided > shown), columns, 1, len(columns) < len(classes))
-    hits = _pool(
-        _pool(amount * sets, rows, 0, decided > shown), columns, 1, len(columns) < len(classes)
-    )
-    held = hits / np.where(total > 0, total, 1.0)
-    values = total if normalize is None else in_per_cent(total.T, normalize).T
-    return PooledTable(values, held, tuple(names), tuple(labels))
+    # A set that was never decided is no other set.
+    shown, decided = (np.count_nonzero(part.sum(axis=1)) for part in (amount[rows], amount))
+    other_sets = int(decided - shown)
+    other_classes = len(classes) - len(columns)
+    names += _others(other_sets, "set", "sets")
+    labels += _others(other_classes, "class", "classes")
+
+    def pool(cells: FloatArray) -> FloatArray:
+        return _pool(_pool(cells, rows, 0, other_sets > 0), columns, 1, other_classes > 0)
+
+    total = pool(amount)
+    held = pool(amount * sets) / np.where(total > 0, total, 1.0)
+    values = in_per_cent(total.T, normalize).T
+    return PooledTable(values, held, tuple(names), tuple(labels), (len(rows), len(columns)))
 
 
 def _kept(amount: FloatArray, most: int) -> NDArray[np.intp]:
@@ -88,5 +95,5 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
-def _others(count: int, one: str, several: str) -> str:
-    return f"{count} other {one if count == 1 else several}"
+def _others(count: int, one: str, several: str) -> list[str]:
+    return [f"{count} other {one if count == 1 else several}"] if count else []

@@ -11,6 +11,8 @@ from shafer._typing import FloatArray
 from shafer.metrics import excess_risk_coverage_area, risk_coverage_area, risk_coverage_curve
 from shafer.plots.style import axes_for, color, ink, line_style, literal
 
+_FEW = 0.05  # of the rows: the error among fewer is noise, which must not set the scale
+
 
 @final
 class RiskCoverageDisplay:
@@ -104,7 +106,8 @@ class RiskCoverageDisplay:
             label=area if self.name is None else f"{literal(self.name)} ({area})",
         )
         self.ax_.set_xlim(-0.02, 1.02)
-        top = max(self.ax_.get_ylim()[1] if position else 0.01, 1.08 * float(self.risk.max()))
+        steady = float(self.risk[self.coverage >= min(_FEW, self.coverage[-1])].max())
+        top = max(self.ax_.get_ylim()[1] if position else 0.01, 1.15 * steady)
         self.ax_.set_ylim(-0.03 * top, top)
         self.ax_.set_xlabel("coverage (share of rows answered)")
         self.ax_.set_ylabel("risk (error among them)")

@@ -19,9 +19,9 @@ from shafer.plots.pooled import PooledTable, pooled_table
 from shafer.plots.style import axes_for, color, ink
 
 _HOLDS, _MISSES = color(0), color(1)  # blue, vermilion
-_FAINTEST, _FULLEST = 0.10, 0.85  # opacity of the smallest and the largest cell
+_FAINTEST, _FULLEST = 0.16, 0.85  # opacity of the smallest and the largest cell
 _GAP = 0.25  # between the cells and their totals, in cells
-_CELL = (0.72, 0.36)  # inches, on axes of its own
+_CELL = (0.62, 0.36)  # inches, on axes of its own
 _FONT_SIZES = (5.0, 10.0)  # points: numbers are left out where they would be smaller
 _UNITS = {"all": "% of all rows", "true": "% of the true class", "pred": "% of the decided set"}
 
@@ -104,7 +104,7 @@ class SetConfusionDisplay:
         ax: Axes | None = None,
         *,
         max_sets: int = 16,
-        max_classes: int = 12,
+        max_classes: int = 16,
         values_format: str | None = None,
     ) -> Self:
         """Draw the table on ``ax``, or on new axes.
@@ -166,7 +166,7 @@ class SetConfusionDisplay:
         ax.set_yticks([*range(rows), *totals[1]], [*pooled.sets, *totals[2]])
         ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
         ax.xaxis.set_label_position("top")
-        ax.set_xlabel("true class")
+        ax.set_xlabel("true class", labelpad=8.0)
         counted = "rows" if np.issubdtype(self.counts.dtype, np.integer) else "weight of rows"
         unit = counted if self.normalize is None else _UNITS[self.normalize]
         ax.set_ylabel(f"decided set ({unit})")
@@ -191,10 +191,10 @@ def _font_size(ax: Axes, pooled: PooledTable, form: str) -> float:
 def _draw_cells(ax: Axes, pooled: PooledTable, form: str, size: float) -> None:
     """Fill each cell, blue from the left as far as its sets hold the class, and write in it."""
     background = np.array(to_rgb(ax.get_facecolor()))
-    largest = max(float(pooled.values.max()), 1e-300)
-    for (row, column), value in np.ndenumerate(pooled.values):
-        held = float(pooled.held[row, column])
-        opacity = _FAINTEST + (_FULLEST - _FAINTEST) * value / largest if value > 0 else 0.0
+    for row, column in np.ndindex(pooled.values.shape):
+        value, held = float(pooled.values[row, column]), float(pooled.held[row, column])
+        fullness = min(value / pooled.largest, 1.0) if value > 0 else 0.0
+        opacity = _FAINTEST + (_FULLEST - _FAINTEST) * fullness if value > 0 else 0.0
         left = column - 0.5
         for start, width, tint in ((0.0, held, _HOLDS), (held, 1.0 - held, _MISSES)):
             if width > 0 and opacity > 0:
