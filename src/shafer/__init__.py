@@ -33,6 +33,7 @@ _SUBPACKAGES = (
     "decision",
     "evidence",
     "kernels",
+    "metrics",
     "models",
     "paper",
     "plots",
