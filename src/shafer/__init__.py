@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shafer import belief, datasets
     from shafer._errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
-    from shafer.evidence import Evidence, least_commitment
+    from shafer.evidence import DiscountedEvidence, Evidence, least_commitment
     from shafer.models import EvidentialClassifier, Explainer, LinearHead
 
 __version__ = "0.1.0"
 
 _HOME = {
+    "DiscountedEvidence": "shafer.evidence",
     "Evidence": "shafer.evidence",
     "EvidentialClassifier": "shafer.models",
     "Explainer": "shafer.models",
@@ -32,12 +33,14 @@ _SUBPACKAGES = (
     "decision",
     "evidence",
     "kernels",
+    "metrics",
     "models",
     "paper",
     "plots",
 )
 
 __all__ = [
+    "DiscountedEvidence",
     "Evidence",
     "EvidentialClassifier",
     "Explainer",

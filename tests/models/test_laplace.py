@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 import shafer
@@ -47,7 +46,9 @@ def test_against_the_whole_covariance(n_classes: int, C: float) -> None:
     model = LogisticRegression(C=C, tol=1e-10, max_iter=5000).fit(X, y)
     head = LinearHead(model.coef_, model.intercept_)
     posterior = LaplaceFit(head, 1 / C).take_in(X).posterior()
-    assert posterior.logit_variance(X[:7]) == pytest.approx(_whole(model, X, X[:7], 1 / C), rel=1e-8)
+    assert posterior.logit_variance(X[:7]) == pytest.approx(
+        _whole(model, X, X[:7], 1 / C), rel=1e-8
+    )
 
 
 def test_binary_is_the_variance_of_the_log_odds() -> None:

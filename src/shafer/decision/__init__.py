@@ -2,27 +2,39 @@
 
 Knows no models, no Evidence. May import ``kernels``, ``belief``, ``_validation``, ``_errors`` and
 ``_typing``. The rules by name are in ``rules``; under 0-1 loss they live in ``classes``, for any
-loss in ``losses`` and ``admissible``, for set-valued acts in ``set_valued`` and ``set_acts``.
+loss in ``losses`` and ``admissible``, for set-valued acts in ``set_valued`` and ``set_acts``;
+calibration on held-out rows is in ``conformal``, ``cross_conformal`` and ``temperature``.
 """
 
 from shafer.decision.acts import Acts, read_acts, read_loss
 from shafer.decision.classes import interval_dominance
+from shafer.decision.conformal import ConformalSets, label_positions, split_conformal
+from shafer.decision.conformal_scores import conformal_scores
+from shafer.decision.cross_conformal import CrossConformalSets, cross_conformal
 from shafer.decision.dominance import choose_largest
 from shafer.decision.opinion import Opinion
 from shafer.decision.owa import owa_weights, set_worth
 from shafer.decision.rules import PRECISE_RULES, RULES, choose, names_of
+from shafer.decision.temperature import tempering_factor
 
 __all__ = [
     "PRECISE_RULES",
     "RULES",
     "Acts",
+    "ConformalSets",
+    "CrossConformalSets",
     "Opinion",
     "choose",
     "choose_largest",
+    "conformal_scores",
+    "cross_conformal",
     "interval_dominance",
+    "label_positions",
     "names_of",
     "owa_weights",
     "read_acts",
     "read_loss",
     "set_worth",
+    "split_conformal",
+    "tempering_factor",
 ]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from shafer._typing import Array, FloatArray
 from shafer._validation import class_labels, float_array, frozen, to_numpy
 from shafer.decision.conformal_scores import check_score
-from shafer.decision.rules import choose_largest
+from shafer.decision.dominance import choose_largest
 
 
 @final

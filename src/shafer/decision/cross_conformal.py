@@ -28,7 +28,7 @@ from shafer.decision.conformal import (
     warn_if_too_few,
 )
 from shafer.decision.conformal_scores import check_score
-from shafer.decision.rules import choose_largest
+from shafer.decision.dominance import choose_largest
 
 
 @final

@@ -79,7 +79,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self,
         estimator: Any = None,
         groups: Any = None,
-        temper: str | float | None = None,
+        temper: Any = None,
         moderate: str | None = None,
     ) -> None:
         self.estimator = estimator
@@ -120,12 +120,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _check_temper(self) -> None:
         number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
-        if number and not 0.0 < float(self.temper) < np.inf:  # type: ignore[arg-type]
-            raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper}.")
-        if not number and self.temper not in (None, "cv"):
-            raise ValueError(
-                f"temper must be 'cv', None or a positive number; got {self.temper!r}."
-            )
+        if self.temper in (None, "cv") or (number and 0.0 < self.temper < np.inf):
+            return
+        raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
 
     def _tempering_factor(self, X: Any, y: Any, sample_weight: Any) -> float:
         """Return the factor asked for, or fit it to predictions of models that saw other rows."""
@@ -171,7 +168,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             all rows (:func:`shafer.decision.cross_conformal`). Predicting asks every model.
         """
         check_is_fitted(self)
-        options = {
+        options: dict[str, Any] = {
             "coverage": coverage,
             "score": score,
             "class_conditional": class_conditional,

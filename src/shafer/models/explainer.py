@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array
-from shafer._validation import component_names, frame_columns, label_positions, to_numpy
-from shafer.decision import ConformalSets, conformal_scores, split_conformal, tempering_factor
+from shafer._validation import component_names, frame_columns, to_numpy
+from shafer.decision import (
+    ConformalSets,
+    conformal_scores,
+    label_positions,
+    split_conformal,
+    tempering_factor,
+)
 from shafer.evidence import DiscountedEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.groups import Groups, read_groups
 from shafer.models.adapted import AdaptedModel, Pool

@@ -53,7 +53,7 @@ class Familiarity:
     def distance(self, rows: FloatArray) -> FloatArray:
         """Return the mean distance of each row to its nearest background rows."""
         found: FloatArray = self._neighbours.kneighbors(self._scaler.transform(rows))[0]
-        return found.mean(axis=1)
+        return np.asarray(found.mean(axis=1))
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """Return ρ of each row of inputs (n, J)."""

@@ -158,6 +158,6 @@ def _inverse(curvature: FloatArray) -> FloatArray:
             factor = linalg.cho_factor(scaled + weak * np.eye(len(scaled)))
         except linalg.LinAlgError:
             continue
-        inverse: FloatArray = linalg.cho_solve(factor, np.eye(len(scaled)))
-        return inverse * scale[:, None] * scale
+        inverse = linalg.cho_solve(factor, np.eye(len(scaled)))
+        return np.asarray(inverse * scale[:, None] * scale)
     raise ValueError("The curvature of the log loss is not positive; are the features finite?")

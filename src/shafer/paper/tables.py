@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer.metrics import set_confusion_matrix
 
 
 def set_table(chosen: BoolArray, truth: NDArray[Any]) -> FloatArray:
@@ -15,11 +16,7 @@ def set_table(chosen: BoolArray, truth: NDArray[Any]) -> FloatArray:
 
     Rows are bitmasks: class k, counted from 0, is bit k.
     """
-    n, n_classes = chosen.shape
-    code = chosen @ (1 << np.arange(n_classes))
-    table = np.zeros((2**n_classes, n_classes))
-    np.add.at(table, (code, truth), 100.0 / n)
-    return table
+    return set_confusion_matrix(truth, chosen, sets=_members(chosen.shape[1])).T
 
 
 def _members(n_classes: int) -> BoolArray:

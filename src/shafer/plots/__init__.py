@@ -7,7 +7,19 @@ line styles and labels say the same without them. May import ``evidence`` and be
 """
 
 from shafer.plots.dependence import DependenceDisplay
+from shafer.plots.error_imprecision import ErrorImprecisionDisplay
+from shafer.plots.interval_calibration import IntervalCalibrationDisplay
 from shafer.plots.region import RegionDisplay
+from shafer.plots.risk_coverage import RiskCoverageDisplay
+from shafer.plots.set_confusion import SetConfusionDisplay
 from shafer.plots.unit import UnitDisplay
 
-__all__ = ["DependenceDisplay", "RegionDisplay", "UnitDisplay"]
+__all__ = [
+    "DependenceDisplay",
+    "ErrorImprecisionDisplay",
+    "IntervalCalibrationDisplay",
+    "RegionDisplay",
+    "RiskCoverageDisplay",
+    "SetConfusionDisplay",
+    "UnitDisplay",
+]

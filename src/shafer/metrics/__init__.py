@@ -1,0 +1,62 @@
+"""How good decided sets are: plain functions on arrays, and scikit-learn scorers made of them.
+
+Sets are boolean (n, K), as ``ev.decide(rule)`` and ``clf.predict_set(X)`` return them. Knows
+neither models nor Evidence. May import ``belief``, ``kernels``, ``_validation``, ``_errors`` and
+``_typing``; scikit-learn only when a scorer is asked for its metadata.
+"""
+
+from shafer.metrics.confusion import confusion_sets, set_confusion_matrix
+from shafer.metrics.error_imprecision import error_imprecision_area, error_imprecision_curve
+from shafer.metrics.intervals import IntervalCalibration, interval_calibration
+from shafer.metrics.rates import (
+    coverage_score,
+    mean_imprecision,
+    mean_set_size,
+    rejection_rate,
+    set_error_rate,
+    singleton_error_rate,
+    singleton_rate,
+)
+from shafer.metrics.risk_coverage import (
+    excess_risk_coverage_area,
+    risk_coverage_area,
+    risk_coverage_curve,
+)
+from shafer.metrics.scorers import SetScorer, set_scorer
+from shafer.metrics.strata import (
+    StratifiedCoverage,
+    coverage_by_class,
+    coverage_by_size,
+    size_stratified_coverage_score,
+    worst_class_coverage_score,
+)
+from shafer.metrics.utility import discounted_utility_score, u65_score, u80_score
+
+__all__ = [
+    "IntervalCalibration",
+    "SetScorer",
+    "StratifiedCoverage",
+    "confusion_sets",
+    "coverage_by_class",
+    "coverage_by_size",
+    "coverage_score",
+    "discounted_utility_score",
+    "error_imprecision_area",
+    "error_imprecision_curve",
+    "excess_risk_coverage_area",
+    "interval_calibration",
+    "mean_imprecision",
+    "mean_set_size",
+    "rejection_rate",
+    "risk_coverage_area",
+    "risk_coverage_curve",
+    "set_confusion_matrix",
+    "set_error_rate",
+    "set_scorer",
+    "singleton_error_rate",
+    "singleton_rate",
+    "size_stratified_coverage_score",
+    "u65_score",
+    "u80_score",
+    "worst_class_coverage_score",
+]

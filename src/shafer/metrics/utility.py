@@ -1,0 +1,156 @@
+"""What a set is worth: all of one if it is the true class alone, less the more classes it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from shafer._typing import FloatArray
+from shafer._validation import float_array, to_numpy
+from shafer.metrics.inputs import set_predictions, weighted_mean
+
+
+def _quadratic(first: float) -> Callable[[FloatArray], FloatArray]:
+    """Return b ↦ a/b − (a − 1)/b², worth 1 for one class and (a + 1)/4 for two."""
+    return lambda size: first / size - (first - 1.0) / size**2
+
+
+_NAMED: MappingProxyType[str, Callable[[FloatArray], FloatArray]] = MappingProxyType(
+    {"u50": _quadratic(1.0), "u65": _quadratic(1.6), "u80": _quadratic(2.2)}
+)
+
+
+def discounted_utility_score(
+    y_true: Any,
+    y_set: Any,
+    utility: str | Sequence[float] | Callable[[int], float] = "u65",
+    *,
+    labels: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    r"""Return the mean worth of the sets, a set being worth less the more classes it holds.
+
+    .. math:: \frac{1}{n} \sum_i u(|A_i|) \, 1[y_i \in A_i]
+
+    A set that misses the true class is worth 0, and so is an empty one.
+
+    ========  ==========================================  ===================================
+    utility   worth of a set of b classes                 worth of a pair
+    ========  ==========================================  ===================================
+    "u50"     :math:`1/b`, the discounted accuracy        .50, as good as choosing at random
+    "u65"     :math:`1.6/b - 0.6/b^2`                     .65
+    "u80"     :math:`2.2/b - 1.2/b^2`                     .80, for those who dislike errors
+    ========  ==========================================  ===================================
+
+    Source: Zaffalon, Corani and Mauá, *Evaluating credal classifiers by utility-discounted
+    predictive accuracy*, International Journal of Approximate Reasoning 53, 2012.
+
+    Parameters
+    ----------
+    y_true, y_set, labels, sample_weight
+        As in :func:`coverage_score`.
+    utility : {"u50", "u65", "u80"}, sequence of numbers, or function
+        Worth of a set that holds the true class: its first value is that of one class, the second
+        that of two, at least K of them; or a function of the number of classes.
+
+    Returns
+    -------
+    float
+        Greater is better; at most 1 for the named utilities, reached by right single classes.
+
+    Examples
+    --------
+    >>> from shafer.metrics import discounted_utility_score
+    >>> y_set = [[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 1]]
+    >>> round(discounted_utility_score([0, 1, 2, 0], y_set, "u50"), 4)
+    0.4583
+    >>> round(discounted_utility_score([0, 1, 2, 0], y_set, [1.0, 0.8, 0.681867]), 4)
+    0.6205
+    >>> discounted_utility_score([0, 1, 2, 0], y_set, lambda size: float(size == 1))
+    0.25
+    """
+    predictions = set_predictions(y_true, y_set, labels, sample_weight)
+    worth = _worth_by_size(utility, predictions.chosen.shape[1])[predictions.size]
+    return weighted_mean(np.where(predictions.hit, worth, 0.0), predictions.weight)
+
+
+def u65_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
+    r"""Return the mean worth of the sets when a pair that holds the truth is worth .65.
+
+    .. math:: u(b) = \frac{1.6}{b} - \frac{0.6}{b^2}
+
+    for a set of b classes that holds the true one, else 0 (Zaffalon, Corani and Mauá 2012); an
+    empty set is worth 0. See :func:`discounted_utility_score`.
+
+    Parameters
+    ----------
+    y_true, y_set, labels, sample_weight
+        As in :func:`coverage_score`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; greater is better.
+
+    Examples
+    --------
+    >>> from shafer.metrics import u65_score
+    >>> round(u65_score([0, 0], [[True, True], [False, True]]), 3)
+    0.325
+    """
+    return discounted_utility_score(
+        y_true, y_set, "u65", labels=labels, sample_weight=sample_weight
+    )
+
+
+def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
+    r"""Return the mean worth of the sets when a pair that holds the truth is worth .80.
+
+    .. math:: u(b) = \frac{2.2}{b} - \frac{1.2}{b^2}
+
+    for a set of b classes that holds the true one, else 0 (Zaffalon, Corani and Mauá 2012); an
+    empty set is worth 0. See :func:`discounted_utility_score`.
+
+    Parameters
+    ----------
+    y_true, y_set, labels, sample_weight
+        As in :func:`coverage_score`.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; greater is better.
+
+    Examples
+    --------
+    >>> from shafer.metrics import u80_score
+    >>> round(u80_score([0, 0], [[True, True], [True, False]]), 3)
+    0.9
+    """
+    return discounted_utility_score(
+        y_true, y_set, "u80", labels=labels, sample_weight=sample_weight
+    )
+
+
+def _worth_by_size(utility: Any, n_classes: int) -> FloatArray:
+    """Return the worth of sets of 0, 1, ..., K classes, (K + 1,)."""
+    if isinstance(utility, str):
+        if utility not in _NAMED:
+            raise ValueError(
+                f"utility must be one of {', '.join(map(repr, _NAMED))}, the worths of sets of "
+                f"1, 2, ..., K classes, or a function of the size; got {utility!r}."
+            )
+        values = _NAMED[utility](np.arange(1.0, n_classes + 1.0))
+    elif callable(utility):
+        values = float_array([utility(b) for b in range(1, n_classes + 1)], "utility", ndim=(1,))
+    else:
+        values = to_numpy(float_array(utility, "utility"))
+        if values.ndim != 1 or len(values) < n_classes:
+            raise ValueError(
+                f"utility must give the worth of sets of 1 to {n_classes} classes, "
+                f"{n_classes} numbers at least; got shape {values.shape}."
+            )
+    return np.concatenate([[0.0], values[:n_classes]])
