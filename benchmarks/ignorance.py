@@ -25,7 +25,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from honest import Reading
 from machine import describe, record, table
 from scipy.special import log_softmax, softmax
 from scipy.stats import spearmanr
@@ -60,6 +59,32 @@ def network() -> Any:
         StandardScaler(),
         MLPClassifier((32,), alpha=1.0, max_iter=300, early_stopping=False, random_state=0),
     )
+
+
+class Reading:
+    """A trained model read as one component: plain, tempered, moderated, discounted.
+
+    ``background`` are its training rows; the calibration rows set the factors on the weights.
+    """
+
+    def __init__(self, model: Any, background: Any, rows: Any, labels: Any) -> None:
+        self._explainers = {"plain": shafer.Explainer(model, background, "one")}
+        for kind in ("tempered", "laplace", "laplace+discount"):
+            moderate = None if kind == "tempered" else kind
+            explainer = shafer.Explainer(model, background, "one", moderate=moderate)
+            self._explainers[kind] = explainer.temper(rows, labels)
+
+    def logits(self, X: Any, kind: str) -> Any:
+        """Return the logits behind the probabilities that are bet on, (n, K)."""
+        return self._explainers[kind].bet(X).logits
+
+    def belief(self, X: Any, kind: str) -> Any:
+        """Return the beliefs before any discount, (n, K)."""
+        return self._explainers[kind].bet(X).belief
+
+    def ignorance(self, X: Any, kind: str) -> Any:
+        """Return m(Θ), (n,), after the discount if there is one."""
+        return self._explainers[kind](X).ignorance
 
 
 def splits(data: Dataset, n_splits: int) -> Iterator[tuple[Any, Any, Any, Any]]:
@@ -138,7 +163,7 @@ def scores(model: Any, reading: Reading, background: Any) -> dict[str, Score]:
 
     def far(X: Any) -> Any:
         z = scaler.transform(X) - Z.mean(axis=0)
-        return np.einsum("ij,jk,ik->i", z, precision, z)
+        return ((z @ precision) * z).sum(axis=1)
 
     return {
         "ignorance, per feature": lambda X: explainer(scaler.transform(X)).ignorance,

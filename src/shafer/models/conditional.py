@@ -82,7 +82,7 @@ class ConditionalGaussian:
             x = (features[np.ix_(rows, there)] - self.mean[there]) / _nonzero(self.spread[there])
             filled[np.ix_(rows, out)] = self.mean[out] + (x @ gain.T) * self.spread[out]
             slope = coef[out] * self.spread[out][:, None]
-            variances[rows] = np.maximum(np.einsum("jk,jl,lk->k", slope, left, slope), 0.0)
+            variances[rows] = np.maximum(((left @ slope) * slope).sum(axis=0), 0.0)
         return filled, variances
 
     def _given(
