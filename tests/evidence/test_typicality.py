@@ -217,6 +217,11 @@ def test_units_of_the_weights_do_not_matter(wine: Any) -> None:
     background, ev = explainer(X), explainer(X + 0.5)
     expected = typicality(ev, background)
     assert_allclose(typicality(ev.tempered(0.01), background.tempered(0.01)), expected, rtol=1e-6)
+    assert_array_equal(typicality(ev.discounted(0.3), background), expected)
+    halves = np.full(len(X), 0.5)  # weights scaled row by row come from a source of their own
+    assert_allclose(
+        typicality(ev.tempered(halves), background.tempered(halves)), expected, rtol=1e-6
+    )
 
 
 def test_sources_and_libraries_agree(wine: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,10 +210,13 @@ def test_completed_features(iris: Any) -> None:
     X, model = iris
     gappy = _with_gaps(X)
     gaps = np.isnan(gappy)
-    means = missing_inputs(model, X, "vacuous")[0].completed(gappy)
+    means = missing_inputs(model, X, "vacuous")[0].transform(gappy)
     assert_allclose(means, np.where(gaps, X.mean(axis=0), X), atol=1e-12)
-    expected = missing_inputs(model, X, "conditional")[0].completed(gappy)
+    expected = missing_inputs(model, X, "conditional")[0].transform(gappy)
     assert_array_equal(expected[~gaps], X[~gaps])
+    complete = missing_inputs(model, X, "conditional")[0].complete_model
+    assert_array_equal(complete.terms(gappy), expected)
+    assert_array_equal(complete.encoded(gappy), expected)
     assert np.abs(expected - X)[gaps].mean() < 0.7 * np.abs(means - X)[gaps].mean()
 
 
@@ -274,6 +277,14 @@ def test_torch_heads() -> None:
         ev = read(tensors[3])
         assert isinstance(ev.weights, torch.Tensor)
         assert_allclose(ev.weights.numpy(), expected.weights, atol=1e-12)
+
+
+def test_a_model_trained_further_is_noticed(iris: Any) -> None:
+    X, model = iris
+    read, _ = missing_inputs(model, X, "vacuous")
+    model.coef_ = model.coef_ + 1.0
+    with pytest.raises(ValueError, match="trained further"):
+        read(_with_gaps(X))
 
 
 def test_single_precision_and_large_numbers() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
 from shafer._validation import to_numpy
+from shafer.evidence.discounted import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.profile import ClassProfile, class_profile
 from shafer.evidence.weights import LinearWeights, SparseWeights, WeightSource
@@ -104,7 +105,7 @@ class WeightProfile:
             )
 
 
-def typicality(ev: Evidence, background: Evidence | WeightProfile) -> Array:
+def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightProfile) -> Array:
     """Say how usual each instance's weights of evidence are for the class it is assigned to.
 
     A novelty score, where plain ignorance is none: small values mean that the components do not
@@ -114,8 +115,9 @@ def typicality(ev: Evidence, background: Evidence | WeightProfile) -> Array:
 
     Parameters
     ----------
-    ev : Evidence
-        Of the instances.
+    ev : Evidence or DiscountedEvidence
+        Of the instances; a discount makes no difference. Best the plain one: a factor on all
+        weights of an instance, as moderation has it, hides how unusual they are.
     background : Evidence or WeightProfile
         Evidence of the training rows, from the same model; or what
         :meth:`WeightProfile.fit` has learnt from it, if asked more than once.
@@ -137,7 +139,7 @@ def typicality(ev: Evidence, background: Evidence | WeightProfile) -> Array:
     array([1.   , 0.001])
     """
     profile = background if isinstance(background, WeightProfile) else WeightProfile.fit(background)
-    return profile.typicality(ev)
+    return profile.typicality(ev.evidence if isinstance(ev, DiscountedEvidence) else ev)
 
 
 def _check_rows(ev: Evidence) -> None:

@@ -121,7 +121,12 @@ class MissingInputs:
         factor = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * open_variance)
         return ev.tempered(factor)
 
-    def completed(self, X: Any) -> Array:
+    @property
+    def complete_model(self) -> LinearModel:
+        """The model with gaps filled in front of it, for what needs complete rows."""
+        return replace(self.model, features=values_of, gaps=None, encoders=(self,))
+
+    def transform(self, X: Any) -> Array:
         """Return the features of X, (n, J), with gaps filled by what is expected, or the means."""
         given = self._features(X)
         features = to_numpy(given).astype(np.float64)
