@@ -9,9 +9,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shafer import belief, datasets
+    from shafer import belief, datasets, metrics
     from shafer._errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
-    from shafer.evidence import DiscountedEvidence, Evidence, least_commitment
+    from shafer.evidence import DiscountedEvidence, Evidence, least_commitment, typicality
     from shafer.models import EvidentialClassifier, Explainer, LinearHead
 
 __version__ = "0.1.0"
@@ -26,6 +26,7 @@ _HOME = {
     "TotalConflictError": "shafer._errors",
     "UnsupportedModelError": "shafer._errors",
     "least_commitment": "shafer.evidence",
+    "typicality": "shafer.evidence",
 }
 _SUBPACKAGES = (
     "belief",
@@ -51,6 +52,8 @@ __all__ = [
     "belief",
     "datasets",
     "least_commitment",
+    "metrics",
+    "typicality",
 ]
 
 

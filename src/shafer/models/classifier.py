@@ -51,6 +51,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Shrink the weights of rows whose logits are poorly determined, and discount the mass
         functions of rows unlike the training data, as in :class:`Explainer`. Unless ``temper`` is
         a number, a factor is fitted along with it. Experimental for networks.
+    missing : {"error", "vacuous", "conditional"}
+        What a NaN means when predicting with a linear model, as in :class:`Explainer`. Training
+        rows must be complete.
 
     Attributes
     ----------
@@ -81,11 +84,13 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         groups: Any = None,
         temper: Any = None,
         moderate: str | None = None,
+        missing: str = "error",
     ) -> None:
         self.estimator = estimator
         self.groups = groups
         self.temper = temper
         self.moderate = moderate
+        self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier and take the means; weights reach both."""
@@ -111,7 +116,12 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"Evidence needs at least two classes; y has one class, {inner.classes_}."
             )
         explainer = Explainer(
-            inner, X, self.groups, sample_weight=sample_weight, moderate=self.moderate
+            inner,
+            X,
+            self.groups,
+            sample_weight=sample_weight,
+            moderate=self.moderate,
+            missing=self.missing,
         )
         return inner, explainer
 
@@ -197,7 +207,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n, J)
-        rule : {"plausibility", "belief", "pignistic"}
+        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
             The first predicts as the inner classifier does.
         """
         check_is_fitted(self)
@@ -207,7 +217,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
                 "Rules that return several classes belong to predict_set."
             )
-        if rule == "plausibility":  # the logits order the classes as the plausibilities do
+        if rule == "plausibility" and self.missing == "error":  # logits and plausibilities agree
             return np.asarray(self.estimator_.predict(X))
         chosen = self.evidence(X).decide(rule)
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
@@ -218,7 +228,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Tempering and moderation change them; the discount does not, as it is no matter of bets.
         """
         check_is_fitted(self)
-        if self.temper is None and self.moderate is None:
+        if self.temper is None and self.moderate is None and self.missing == "error":
             probability: FloatArray = self.estimator_.predict_proba(X)
             return probability
         return to_numpy(self.evidence(X).probability)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any, Self, final
 
 from numpy.typing import NDArray
@@ -19,10 +20,12 @@ from shafer.decision import (
 )
 from shafer.evidence import DiscountedEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.groups import Groups, read_groups
+from shafer.evidence.typicality import WeightProfile
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.background import as_batches
 from shafer.models.families import adapt
 from shafer.models.inputs import take_rows
+from shafer.models.missing import MissingInputs, check_gaps
 from shafer.models.moderation import Moderation, ModerationFit
 from shafer.models.sources import encoded_names, source_groups
 
@@ -58,6 +61,10 @@ class Explainer:
         rows whose logits are poorly determined by the background, ``"laplace+discount"`` also
         discounts their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The
         background must be the training data. See ``docs/honesty.md``.
+    missing : {"error", "vacuous", "conditional"}
+        What a NaN among the inputs of a linear model means: an error; an input that says no more
+        than its share of the prior; or what the other inputs lead to expect of it, with weights
+        that shrink by what stays open.
     **options
         What the model's family offers besides: ``components="tree"`` or ``"feature"`` for
         scikit-learn's gradient boosting, ``components="vector"`` or ``"feature"`` for support
@@ -98,6 +105,7 @@ class Explainer:
         names: Iterable[Any] | None = None,
         classes: Any = None,
         moderate: str | None = None,
+        missing: str = "error",
         **options: Any,
     ) -> None:
         first, batches = as_batches(background)
@@ -106,8 +114,12 @@ class Explainer:
         known = _names(adapted, columns) if names is None else names
         labels = adapted.head.classes if classes is None else classes
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
+        model_as_read, partition = adapted, None
+        if missing != "error":
+            check_gaps(adapted, missing, background)
         if groups is not None:
-            adapted = adapted.grouped(_read(groups, adapted, columns, known, first))
+            partition = _read(groups, adapted, columns, known, first)
+            adapted = adapted.grouped(partition)
             known = adapted.head.names
         self._adapted = adapted
         running = RunningMean()
@@ -119,6 +131,20 @@ class Explainer:
         self.factor = 1.0
         self.conformal: ConformalSets | None = None
         self._moderation: Moderation | None = moderation and moderation.moderation()
+        self._background = None if isinstance(background, Iterator) else background
+        self._profile: WeightProfile | None = None
+        self._missing: MissingInputs | None = None
+        if missing != "error":
+            self._missing = MissingInputs.fit(
+                model_as_read,
+                self.pool,
+                background,
+                missing,
+                groups=partition,
+                sample_weight=sample_weight,
+            )
+            if self._moderation is not None:
+                self._moderation = replace(self._moderation, model=self._missing.complete_model)
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -138,6 +164,8 @@ class Explainer:
         return bet.discounted(self._moderation.reliability(X, bet.probability))
 
     def _plain(self, X: Any) -> Evidence:
+        if self._missing is not None:
+            return self._missing(X)
         terms = self._adapted.terms(X)
         if isinstance(self.pool, LinearPool):
             return self.pool(terms, checked=self._adapted.finite)
@@ -217,6 +245,25 @@ class Explainer:
             classes=self.classes,
         )
         return self
+
+    def typicality(self, X: Any) -> Array:
+        """Say how usual each row's weights are for the class it is assigned to, (n,) in (0, 1].
+
+        A novelty score: small is unusual. It compares with the background, which an explainer
+        that was made from batches, or has been pickled, no longer has; see
+        :func:`shafer.typicality`.
+        """
+        if self._profile is None:
+            if self._background is None:
+                raise ValueError(
+                    "typicality compares with the background, which this explainer does not hold. "
+                    "Give its evidence: shafer.typicality(explainer(X), explainer(background))."
+                )
+            self._profile = WeightProfile.fit(self._plain(self._background))
+        return self._profile.typicality(self._plain(X))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_background": None}  # the data do not belong in a model file
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
