@@ -201,7 +201,7 @@ def mean_over_seeds(runs: list[dict[str, Figures | None]]) -> dict[str, Figures]
     for method in runs[0]:
         ran = [run[method] for run in runs if run[method] is not None]
         if ran:
-            means[method] = {key: float(np.mean([r[key] for r in ran])) for key in ran[0]}
+            means[method] = {key: round(np.mean([r[key] for r in ran]).item(), 6) for key in ran[0]}
             means[method]["seeds"] = len(ran)
     return means
 
@@ -221,7 +221,7 @@ def measure(data: Dataset, kind: str, seeds: int) -> dict[str, Any]:
     return {
         **describe(data),
         "model": kind,
-        "accuracy": float(np.mean(right)),
+        "accuracy": round(float(np.mean(right)), 6),
         "conformal": mean_over_seeds(calibrated),
         "rules": mean_over_seeds(chosen),
         "refused": {method: why for (method, name), why in REFUSALS.items() if name == data.name},
