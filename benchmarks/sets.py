@@ -36,13 +36,11 @@ from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from standins import tempering_factor, utility_set
 from tqdm import tqdm
 
 import shafer
 from datasets import Dataset, describe, load, names
-from shafer.decision.conformal import split_conformal
-from shafer.decision.conformal_scores import conformal_scores
+from shafer.decision import conformal_scores, split_conformal, tempering_factor
 
 COVERAGE = 0.9
 SEEDS = 20
@@ -172,11 +170,11 @@ def rules(evidence: shafer.Evidence, data: Dataset, parts: Split) -> dict[str, F
     }
     found["one class"] = utility_of(lambda _: tempered.decide("plausibility"), y)
     found["expected utility, not tempered"] = utility_of(
-        lambda u: utility_set(one[test], tolerance=u), y
+        lambda u: one[test].decide("utility_set", tolerance=u), y
     )
     for expectation in EXPECTATIONS:
         found[f"utility set, {expectation}"] = utility_of(
-            lambda u, e=expectation: utility_set(tempered, tolerance=u, expectation=e), y
+            lambda u, e=expectation: tempered.decide("utility_set", tolerance=u, expectation=e), y
         )
     # The peer needs no evidence: the best sets for the tempered probabilities.
     found["expected-utility sets"] = utility_of(
