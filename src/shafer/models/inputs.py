@@ -70,7 +70,8 @@ def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:
     name = repr(str(names[column])) if names is not None else column
     raise ValueError(
         f"X contains NaN, the first in row {row}, column {name}; {reader} cannot read it "
-        "(missing='error'). Impute it, best in a pipeline in front of the model."
+        "(missing='error'). Impute it, best in a pipeline in front of the model, or tell the "
+        "explainer of a linear model missing='conditional'."
     )
 
 
