@@ -34,9 +34,11 @@ def shown_value(value: Any) -> str:
     if isinstance(value, str):
         return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
     number = float(value)
+    if not number.is_integer():
+        number = float(f"{number:.4g}")
     if number.is_integer() and abs(number) < 1e15:
         return str(int(number))
-    return repr(float(f"{number:.4g}")).replace("e-0", "e-").replace(".0e", "e")
+    return repr(number).replace("e-0", "e-")
 
 
 def strength(weight: float) -> str:
