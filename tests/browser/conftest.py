@@ -57,8 +57,9 @@ class Opened:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on(
             "console",
-            lambda message: message.type in ("error", "warning")
-            and self.complaints.append(message.text),
+            lambda message: (
+                message.type in ("error", "warning") and self.complaints.append(message.text)
+            ),
         )
 
     def show(self, row: int) -> None:
@@ -134,7 +135,9 @@ def mixed() -> Study:
             "colour": rng.choice(["red", "green", "blue"], n).astype(object),
         }
     )
-    y = np.where(X["size"] / 1e4 + (X["colour"] == "red") + rng.normal(0, 0.5, n) > 1.3, "yes", "no")
+    y = np.where(
+        X["size"] / 1e4 + (X["colour"] == "red") + rng.normal(0, 0.5, n) > 1.3, "yes", "no"
+    )
     X.loc[3, "count"] = np.nan
     X.loc[5, "colour"] = np.nan
     return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, (y == "yes") * 1)

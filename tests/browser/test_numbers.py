@@ -75,9 +75,7 @@ def test_sliders_on_three_classes_behind_a_scaler(iris: Study, open_report: Any)
     opened.show(100)
     for name, value in (("petal length (cm)", 3.1), ("petal width (cm)", 0.9)):
         opened.page.locator(f".slider[data-input='{name}'] input[type=range]").fill(str(value))
-    same(
-        opened.numbers(), changed(iris, 100, {"petal length (cm)": 3.1, "petal width (cm)": 0.9})
-    )
+    same(opened.numbers(), changed(iris, 100, {"petal length (cm)": 3.1, "petal width (cm)": 0.9}))
 
 
 def test_menus_and_missing_values(mixed: Study, open_report: Any) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from shafer.report import Study
 
 
-
 def background(page: Any) -> str:
     found: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
     return found

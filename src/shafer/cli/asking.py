@@ -54,10 +54,11 @@ def _labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
         )
     values = np.asarray(column)
     if values.dtype.kind == "f":
-        if not np.all(values == np.round(values)):
+        broken = values[values != np.round(values)]
+        if len(broken):
             raise ValueError(
-                f"The target {target!r} holds numbers such as {values[values != np.round(values)][0]}, "
-                "not classes. Cut it into classes first."
+                f"The target {target!r} holds numbers such as {broken[0]}, not classes. "
+                "Cut it into classes first."
             )
         values = values.astype(np.int64)
     return values if values.dtype.kind in "iub" else values.astype(str)
@@ -81,10 +82,12 @@ def train_on(path: Path, target: str) -> tuple[Trained, Any, NDArray[Any]]:
     model = train(X, y)
     error, folds = held_out_error(model, X, y)
     lacking = int(X.isna().any(axis=1).sum())
+    imputed = (
+        f", missing numbers ({lacking} rows lack a value) set to the median" if lacking else ""
+    )
     about = (
         f"No model was given, so a logistic regression was trained on all {len(X)} rows of "
-        f"{path.name} to predict {target}: numbers scaled, categories one-hot encoded"
-        + (f", missing numbers ({lacking} rows lack a value) set to the median." if lacking else "."),
+        f"{path.name} to predict {target}: numbers scaled, categories one-hot encoded{imputed}.",
         how_measured(folds),
     )
     explainer = Explainer(model, X, groups="source")

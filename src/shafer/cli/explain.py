@@ -24,7 +24,7 @@ def explain(
     trust_pickle: bool,
     row: int,
 ) -> None:
-    """Explain one row in the terminal: weights, intervals, sets and a sentence.
+    r"""Explain one row in the terminal: weights, intervals, sets and a sentence.
 
     Without --data it is a row of the bundled heart data.
 

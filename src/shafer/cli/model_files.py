@@ -43,7 +43,7 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
 
 
 def _unpickled(path: Path) -> Any:
-    import joblib
+    import joblib  # type: ignore[import-untyped]
 
     try:
         return joblib.load(path)

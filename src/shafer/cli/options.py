@@ -22,7 +22,7 @@ def model_options(command: _F) -> _F:
     """Add --model, --trust, --trust-pickle, --train and --target."""
     for option in reversed(
         [
-            click.option("--model", "model_path", type=_PATH, help="A trained model: a skops file."),
+            click.option("--model", "model_path", type=_PATH, help="A trained model (skops)."),
             click.option(
                 "--train",
                 "train_path",
@@ -36,7 +36,8 @@ def model_options(command: _F) -> _F:
                 "trusted",
                 multiple=True,
                 metavar="TYPE",
-                help="A type in the model file that you trust, such as xgboost.sklearn.XGBClassifier.",
+                help="A type in the model file that you trust, such as "
+                "xgboost.sklearn.XGBClassifier.",
             ),
             click.option(
                 "--trust-pickle",

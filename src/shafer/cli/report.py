@@ -41,7 +41,7 @@ def report(
     rows: list[slice] | None,
     out: Path,
 ) -> None:
-    """Write a report on a model's evidence: one HTML file that needs nothing else.
+    r"""Write a report on a model's evidence: one HTML file that needs nothing else.
 
     Without any option it is about the bundled heart data and a logistic regression. With --data
     and --target but no --model, a logistic regression is trained on the data.

@@ -35,7 +35,7 @@ def score(
     out: Path,
     chunk: int,
 ) -> None:
-    """Write belief, plausibility, ignorance, conflict and the decided set of every row of DATA.
+    r"""Write belief, plausibility, ignorance, conflict and the decided set of every row of DATA.
 
     The table is read in chunks, so it may be larger than the memory; --out appears when it is
     complete.

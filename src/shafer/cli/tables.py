@@ -78,7 +78,7 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
     """
     pandas = _pandas(path)
     if format_of(path) == "parquet":
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet  # type: ignore[import-untyped]
 
         with parquet.ParquetFile(path) as file:
             empty = file.schema_arrow.empty_table().to_pandas()
@@ -112,7 +112,7 @@ def chunks_of(
     """
     pandas = _pandas(path)
     if format_of(path) == "parquet":
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet
 
         with parquet.ParquetFile(path) as file:
             for batch in file.iter_batches(batch_size=rows, columns=list(kinds)):
@@ -167,7 +167,9 @@ def _numbers(pandas: Any, column: Any, name: str) -> Any:
 
 def _texts(column: Any, truth: bool = False) -> Any:
     missing = column.isna()
-    texts = [math.nan if gone else _text(value) for value, gone in zip(column, missing, strict=True)]
+    texts = [
+        math.nan if gone else _text(value) for value, gone in zip(column, missing, strict=True)
+    ]
     if truth:
         texts = [t if isinstance(t, float) else str(_TRUTH.get(t.lower(), t)) for t in texts]
     return type(column)(texts, index=column.index, dtype=object)

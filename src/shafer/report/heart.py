@@ -15,9 +15,7 @@ def heart_study() -> Study:
     """Train a logistic regression on the heart data by maximum likelihood, as in the paper."""
     heart = load_heart()
     model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(heart.data, heart.target)
-    explainer = Explainer(
-        model, heart.data, names=heart.feature_names, classes=heart.target_names
-    )
+    explainer = Explainer(model, heart.data, names=heart.feature_names, classes=heart.target_names)
     error, folds = held_out_error(model, heart.data, heart.target)
     return make_study(
         explainer,

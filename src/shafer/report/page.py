@@ -27,10 +27,11 @@ def _source(name: str) -> str:
 
 
 def _plotly() -> str:
+    place = resources.files("plotly").joinpath("package_data", "plotly.min.js")
     try:
-        return resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text("utf-8")
+        return place.read_text("utf-8")
     except FileNotFoundError as error:
-        raise ValueError(f"This plotly has no plotly.min.js to put into the page: {error}") from error
+        raise ValueError(f"This plotly cannot be put into a page: {place} is missing.") from error
 
 
 def _hash(script: str) -> str:

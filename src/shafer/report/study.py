@@ -15,7 +15,7 @@ from shafer.evidence import Evidence
 from shafer.models import Explainer
 from shafer.report import words
 from shafer.report.inputs import Columns, columns_of
-from shafer.report.whatif import NotLinear, WhatIf, learn
+from shafer.report.whatif import NotLinearError, WhatIf, learn
 
 Positions: TypeAlias = NDArray[np.intp]
 
@@ -99,7 +99,7 @@ class Study:
         """Return how the inputs make the weights, or None and why the page cannot tell."""
         try:
             return learn(self.explainer, self.X, list(self.columns), rows), ""
-        except NotLinear as reason:
+        except NotLinearError as reason:
             return None, str(reason)
 
 

@@ -46,9 +46,7 @@ def _weights(study: Study, row: int, focus: int, label: str) -> list[str]:
     weights = to_numpy(study.evidence[row].weights)[0, :, focus]
     order = np.argsort(-np.abs(weights), kind="stable")
     names = study.evidence.component_names
-    shown = [
-        (_label(study.title_of(names[g], row)), float(weights[g])) for g in order[:_MOST_BARS]
-    ]
+    shown = [(_label(study.title_of(names[g], row)), float(weights[g])) for g in order[:_MOST_BARS]]
     rest = order[_MOST_BARS:]
     if len(rest):
         shown.append((f"the other {len(rest)}", float(weights[rest].sum())))
@@ -98,7 +96,9 @@ def _sets(study: Study, row: int, labels: list[str]) -> list[str]:
         named.append(("all classes" if whole else _label(text), focal.mass))
     width = max(_cells(text) for text, _ in named)
     lines = ["Where the mass lies"]
-    lines += [f"  {_padded(text, width)}  {mass:.3f}  {_bar(mass)}".rstrip() for text, mass in named]
+    lines += [
+        f"  {_padded(text, width)}  {mass:.3f}  {_bar(mass)}".rstrip() for text, mass in named
+    ]
     return lines
 
 

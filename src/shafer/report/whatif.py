@@ -31,7 +31,7 @@ _AT_ONCE = 64  # instances checked together
 class Input:
     """One raw input, and what it adds to the weights of the components it reaches.
 
-    A number x adds ``slope * (x - anchor)``; a category, and a missing value, what ``effects`` says.
+    A number x adds ``slope * (x - anchor)``; a category or a missing value what ``effects`` says.
     """
 
     name: str
@@ -67,20 +67,19 @@ class WhatIf:
         return total
 
 
-class NotLinear(ValueError):
+class NotLinearError(ValueError):
     """The model is not linear on raw features, or is too large for the page; says which."""
 
 
 @final
-@dataclass
+@dataclass(frozen=True)
 class _Probe:
-    """The rows to ask the model about one input: (row, value) pairs."""
+    """What to ask the model about one input: the row in which it has each value."""
 
     name: str
     reference: Value
     rows: dict[Value, int]
-    number: bool
-    whole: bool
+    numbers: list[float]  # the values of a number; none for a category
 
 
 def _digits(values: list[float]) -> int:
@@ -93,28 +92,31 @@ def _digits(values: list[float]) -> int:
     return needed
 
 
+def _probed_values(name: str, cells: list[Value], numbers: list[float]) -> list[Value]:
+    """Choose the values to ask about: all of a category, three of a number, and none at all."""
+    values: list[Value] = [cell for cell in dict.fromkeys(cells) if cell is not None]
+    if numbers:
+        low, high = min(numbers), max(numbers)
+        between = low + 0.37 * (high - low)
+        if all(number.is_integer() for number in numbers):
+            between = float(round(between))
+        values = list(dict.fromkeys([low, high, between]))
+    elif len(values) > MOST_CHOICES:
+        raise NotLinearError(f"{name!r} has {len(values)} values, too many for a menu")
+    return [*values, None] if None in cells else values
+
+
 def _probes(columns: Columns, reference: int) -> list[_Probe]:
     probes, row = [], 1
     for name, cells in columns.items():
         present = [cell for cell in cells if cell is not None]
-        number = all(isinstance(cell, float) for cell in present) and bool(present)
-        values: list[Value] = list(dict.fromkeys(present))
-        whole = number and all(float(value).is_integer() for value in values)  # type: ignore[arg-type]
-        if number:
-            low, high = min(present), max(present)  # type: ignore[type-var]
-            assert isinstance(low, float) and isinstance(high, float)
-            middle = low + 0.37 * (high - low)
-            values = list(dict.fromkeys([low, high, round(middle) if whole else middle]))
-            values = [float(value) for value in values]  # type: ignore[arg-type]
-        elif len(values) > MOST_CHOICES:
-            raise NotLinear(f"{name!r} has {len(values)} values, too many for a menu")
-        if len(present) < len(cells):
-            values.append(None)
-        rows = {}
-        for value in values:
-            rows[value] = row
-            row += 1
-        probes.append(_Probe(name, cells[reference], rows, number, whole))
+        numbers = [cell for cell in present if isinstance(cell, float)]
+        if len(numbers) < len(present):
+            numbers = []
+        values = _probed_values(name, cells, numbers)
+        rows = {value: row + at for at, value in enumerate(values)}
+        row += len(values)
+        probes.append(_Probe(name, cells[reference], rows, numbers))
     return probes
 
 
@@ -122,31 +124,33 @@ def _native(X: Any, j: int, value: Value) -> Any:
     """Bring a probed value back to what the model's table holds."""
     if value is None:
         return np.nan
-    if isinstance(value, str) and not isinstance(X, np.ndarray) and X.dtypes.iloc[j] == bool:
+    if isinstance(X, np.ndarray):
+        return value
+    letter = getattr(X.dtypes.iloc[j], "kind", "O")
+    if letter == "b":
         return value == "True"
-    if isinstance(value, float) and not isinstance(X, np.ndarray):
-        return int(value) if X.dtypes.iloc[j].kind in "iu" else value
-    return value
+    return int(value) if letter in "iu" else value
 
 
-def _input(probe: _Probe, weights: FloatArray, present: list[float]) -> Input:
+def _input(probe: _Probe, weights: FloatArray) -> Input:
     """Read one input off the weights (rows, G, K) of the probed rows."""
     change = weights[list(probe.rows.values())] - weights[0]
     reached = np.flatnonzero(np.any(change != 0.0, axis=(0, 2))).tolist()
-    effects = {v: weights[row, reached] - weights[0, reached] for v, row in probe.rows.items()}
-    if not probe.number:
-        texts = {v: e for v, e in effects.items() if v is None or isinstance(v, str)}
+    effects: dict[Value, FloatArray] = {
+        value: weights[row, reached] - weights[0, reached] for value, row in probe.rows.items()
+    }
+    texts = {v: e for v, e in effects.items() if not isinstance(v, float)}
+    if not probe.numbers:
         return Input(probe.name, reached, None, 0.0, 0.0, 0, None, texts)
-    low, high = min(present), max(present)
+    low, high = min(probe.numbers), max(probe.numbers)
     rise = effects[high] - effects[low]
     slope = rise / (high - low) if high > low else np.zeros_like(rise)
-    anchor = probe.reference if isinstance(probe.reference, float) else low
-    missing: dict[str | None, FloatArray] = {None: effects[None]} if None in effects else {}
+    assert isinstance(probe.reference, float)  # the reference row is complete
     for value, effect in effects.items():
-        if isinstance(value, float):
-            if not _same(slope * (value - anchor), effect):
-                raise NotLinear(f"the weights do not change in proportion to {probe.name!r}")
-    return Input(probe.name, reached, anchor, low, high, _digits(present), slope, missing)
+        if isinstance(value, float) and not _same(slope * (value - probe.reference), effect):
+            raise NotLinearError(f"the weights do not change in proportion to {probe.name!r}")
+    digits = _digits(probe.numbers)
+    return Input(probe.name, reached, probe.reference, low, high, digits, slope, texts)
 
 
 def _same(rebuilt: FloatArray, true: FloatArray) -> bool:
@@ -170,16 +174,16 @@ def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]
 
     Raises
     ------
-    NotLinear
+    NotLinearError
         If they are not, or the model is too large for the page.
     """
     columns = columns_of(X, names)
     size = len(explainer.component_names) * len(explainer.classes)
     if len(columns) > MOST_INPUTS or size > _LARGEST:
-        raise NotLinear(f"{len(columns)} inputs and {size} weights are too many for the page")
+        raise NotLinearError(f"{len(columns)} inputs and {size} weights are too many for the page")
     complete = [i for i in rows if all(cells[i] is not None for cells in columns.values())]
     if not complete:
-        raise NotLinear("every instance lacks some value")
+        raise NotLinearError("every instance lacks some value")
     reference = complete[0]
     probes = _probes(columns, reference)
     n_probed = 1 + sum(len(probe.rows) for probe in probes)
@@ -189,21 +193,15 @@ def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]
     }
     asked = with_values(repeated(X, reference, n_probed), changes)
     weights = to_numpy(explainer(asked).weights).astype(np.float64)
-    inputs = []
-    for probe in probes:
-        present = [cell for cell in columns[probe.name] if isinstance(cell, float)]
-        inputs.append(_input(probe, weights, present))
-    model = WhatIf(weights[0], inputs)
+    model = WhatIf(weights[0], [_input(probe, weights) for probe in probes])
     _verify(model, explainer, X, columns, rows)
     return model
 
 
-def _verify(
-    model: WhatIf, explainer: Explainer, X: Any, columns: Columns, rows: list[int]
-) -> None:
+def _verify(model: WhatIf, explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> None:
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]
         true = to_numpy(explainer(rows_of(X, block)).weights)
         for position, i in enumerate(block):
             if not _same(model.weights([cells[i] for cells in columns.values()]), true[position]):
-                raise NotLinear("the weights are no sum of what each input adds by itself")
+                raise NotLinearError("the weights are no sum of what each input adds by itself")

@@ -282,6 +282,8 @@
     drawIntervals();
     drawSets();
     $("reset").disabled = !changed;
+    // Where the numbers have scrolled out of sight of the sliders, a line of them stays.
+    if (data.whatIf) $("live").textContent = `${setName(result.decided)} · p ${number(result.probability[result.answer])} · ignorance ${number(result.ignorance)} · conflict ${number(result.conflict)}`;
     if (redrawPlane) drawPlane();
   }
 
