@@ -209,7 +209,7 @@ def test_score_keeps_the_data(folder: Path) -> None:
     refused("a table must be", "score", data, "--model", folder / "model.skops", "--out", "s.txt")
 
 
-# -- what is wrong is said in one line ---------------------------------------------------------------
+# -- what is wrong is said in one line -----------------------------------------------------------
 
 
 class Unknown(LogisticRegression):

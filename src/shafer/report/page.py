@@ -19,7 +19,22 @@ from shafer.report.words import CONFLICTING, LACKING
 
 _LARGEST = 5_900_000  # bytes of the whole file
 _LEAST_ROOM = 100_000
-_SCRIPTS = ("evidence.js", "words.js", "theme.js", "charts.js", "report.js")
+# In this order: each may use what stands before it, and functions of any.
+_SCRIPTS = (
+    "evidence.js",
+    "words.js",
+    "theme.js",
+    "charts.js",
+    "state.js",
+    "weights.js",
+    "list.js",
+    "plane.js",
+    "instance.js",
+    "bars.js",
+    "sliders.js",
+    "components.js",
+    "report.js",
+)
 
 
 def _source(name: str) -> str:
@@ -57,7 +72,7 @@ def render(study: Study, rows: Sequence[int] | None = None) -> str:
         lstrip_blocks=True,
     )
     plotly = _plotly()
-    own = "\n".join(_source(name) for name in _SCRIPTS)
+    own = "(() => {\n" + "\n".join(_source(name) for name in _SCRIPTS) + "})();"
     style = _source("page.css")
     room = _LARGEST - sum(len(part.encode()) for part in (plotly, own, style)) - 40_000
     data = payload(study, rows, max(room, _LEAST_ROOM))
