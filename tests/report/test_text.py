@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import shafer
-from shafer.report import Case, case_table, heart_report, notable_cases
+from shafer.report import Case, case_table, heart_study, make_study, notable_cases, summary
+from shafer.report.terminal import explained
+from shafer.report.words import shown_value
 
 
 @pytest.fixture
@@ -46,17 +45,81 @@ def test_nothing_to_say() -> None:
     assert "for 1: nothing  |  against: nothing" in case_table(vacuous, [Case(0, "")], focus=1)
 
 
-def test_heart_report(tmp_path: Path) -> None:
-    text = heart_report(tmp_path / "deep" / "out", rows=[0, 461])
-    folder = tmp_path / "deep" / "out"
-    assert sorted(p.name for p in folder.iterdir()) == ["evidence.csv", "report.txt", "weights.csv"]
-    assert (folder / "report.txt").read_text() == text
-    with (folder / "evidence.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 462
-    first = rows[0]
-    assert float(first["belief_chd"]) <= float(first["plausibility_chd"])
-    assert f"{float(first['probability_chd']):.3f}" in text
+def test_summary() -> None:
+    study = heart_study()
+    text = summary(study, rows=[0, 461])
+    assert "462 instances, 9 components, 2 classes: no, chd" in text
+    assert f"error on held-out rows {study.held_out_error:.1%}" in text
+    assert f"{study.evidence.probability[461, 1]:.3f}" in text
     assert "\n461  asked for" in text
-    with pytest.raises(ValueError, match=r"rows must lie between 0 and 461; got \[462\]"):
-        heart_report(tmp_path, rows=[462])
+    assert "chd most probable" in summary(study)
+    assert "and 442 more in the report" in summary(study, rows=range(462))
+
+
+def test_many_classes_and_components_stay_readable() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(5, 200))
+    explainer = shafer.Explainer((rng.normal(size=(100, 200)), np.zeros(100)), X)
+    study = make_study(explainer, X)
+    assert max(map(len, summary(study).splitlines())) < 200
+    text = explained(study, 2)
+    assert max(map(len, text.splitlines()[3:])) < 110
+    assert "the other 185" in text
+    assert "and 90 less plausible classes" in text
+
+
+def test_explained() -> None:
+    study = heart_study()
+    text = explained(study, 17)
+    one = study.evidence[17]
+    sentence = study.sentence(17)
+    assert sentence[0].upper() + sentence[1:] in text
+    assert (
+        f"{one.probability[0, 1]:.3f} [{one.belief[0, 1]:.3f}, {one.plausibility[0, 1]:.3f}]"
+        in text
+    )
+    assert f"Ignorance {one.ignorance[0]:.3f}, conflict {one.conflict[0]:.3f}" in text
+    assert f"+{one.weights[0, 5, 1]:.2f}  ████████████████████████" in text  # the strongest
+    with pytest.raises(ValueError, match="row must lie between 0 and 461; got 462"):
+        explained(study, 462)
+
+
+def test_names_cannot_move_the_cursor() -> None:
+    ev = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=["a\x1b[2Jb", "🫀"])
+    text = explained(make_study(ev, np.eye(2), title="t\x07\n"), 0)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "missing"),
+        (61.0, "61"),
+        (-0.0, "0"),
+        (123456.0, "123456"),
+        (3.14159, "3.142"),
+        (11083.27, "11080"),
+        (1.23456e-7, "1.235e-7"),
+        ("x" * 50, "x" * 39 + "…"),
+    ],
+)
+def test_shown_value(value: float | str | None, text: str) -> None:
+    assert shown_value(value) == text
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([[-0.9, 0.9], [0.05, -0.05]], ["a speaks strongly for yes", "the answer is yes"]),
+        ([[0.001, -0.001]], ["nothing speaks clearly for or against no", "most is unknown"]),
+        ([[3.0, -3.0], [-3.0, 3.0]], ["the evidence conflicts", "stays open between no and yes"]),
+    ],
+)
+def test_sentence(weights: list[list[float]], words: list[str]) -> None:
+    from shafer.report.words import sentence
+
+    ev = shafer.Evidence.from_weights([weights], classes=["no", "yes"])
+    said = sentence(ev, list("ab"))
+    for part in words:
+        assert part in said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -9,9 +10,24 @@ import numpy as np
 
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence
-from shafer.evidence.tables import set_names
+from shafer.evidence.tables import label_texts, set_names
+from shafer.report.study import Study
+from shafer.report.words import CONFLICTING, LACKING
 
 _STRONGEST = 3
+_MOST_INTERVALS = 3  # classes; of more, only the one in focus is shown
+_MOST_CASES = 20
+_LONGEST = 40
+
+_LEGEND = """\
+p          the model's probability: the normalised plausibilities
+[bel, pl]  belief and plausibility of the class: what the evidence proves, what it does not exclude
+ignorance  mass left to the whole frame: high where evidence is lacking
+conflict   how far the pieces of evidence contradict each other
+decided    the classes that no other one dominates (interval dominance)
+for, against: the strongest weights of evidence, one unit of weight being a factor e in the odds of
+the class against the geometric mean of all classes
+"""
 
 
 @final
@@ -25,7 +41,7 @@ class Case:
 
 def notable_cases(evidence: Evidence, focus: int) -> list[Case]:
     """Pick rows that differ in kind: sure, ignorant, conflicting. ``focus`` is a class position."""
-    label = evidence.classes[focus]
+    label = label_texts(evidence.classes)[focus]
     probability = to_numpy(evidence.probability)[:, focus]
     openness = np.abs(probability - 0.5)
     ignorance, conflict = to_numpy(evidence.ignorance), to_numpy(evidence.conflict)
@@ -69,18 +85,20 @@ def case_table(evidence: Evidence, cases: list[Case], focus: int) -> str:
     focus : int
         Position of the class the table is about.
     """
-    labels = [str(label) for label in evidence.classes.tolist()]
+    labels = label_texts(evidence.classes)
+    with_interval = list(range(len(labels))) if len(labels) <= _MOST_INTERVALS else [focus]
     header = ["row", "why shown", f"p({labels[focus]})"]
-    header += [f"{label} [bel, pl]" for label in labels]
+    header += [f"{labels[k]} [bel, pl]" for k in with_interval]
     header += ["ignorance", "conflict", "decided"]
     body, notes = [], []
     for case in cases:
         one = evidence[case.row]
         bel, pl = to_numpy(one.belief)[0], to_numpy(one.plausibility)[0]
         line = [str(case.row), case.reason, f"{float(one.probability[0, focus]):.3f}"]
-        line += [f"[{low:.3f}, {high:.3f}]" for low, high in zip(bel, pl, strict=True)]
+        line += [f"[{bel[k]:.3f}, {pl[k]:.3f}]" for k in with_interval]
         line += [f"{float(one.ignorance[0]):.3f}", f"{float(one.conflict[0]):.3f}"]
-        line += set_names(to_numpy(one.decide("interval_dominance")), one.classes)
+        decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
+        line.append(decided if len(decided) <= _LONGEST else decided[: _LONGEST - 1] + "…")
         body.append(line)
         support, doubt = _strongest(evidence, case.row, focus)
         notes.append(f"for {labels[focus]}: {support}  |  against: {doubt}")
@@ -96,3 +114,52 @@ def case_table(evidence: Evidence, cases: list[Case], focus: int) -> str:
     for line, note in zip(body, notes, strict=True):
         lines += [joined(line), indent + note, ""]
     return "\n".join(lines[:-1]) + "\n"
+
+
+def _figures(study: Study) -> str:
+    """Say how often the model errs, and how its evidence is."""
+    ignorance, conflict = to_numpy(study.evidence.ignorance), to_numpy(study.evidence.conflict)
+    parts = []
+    if study.held_out_error is not None:
+        parts.append(f"error on held-out rows {study.held_out_error:.1%}")
+    if study.truth is not None:
+        parts.append(f"error on these rows {np.mean(study.wrong):.1%}")
+    parts += [
+        f"evidence lacking {np.mean(ignorance >= LACKING):.1%}",
+        f"conflicting {np.mean(conflict >= CONFLICTING):.1%}",
+        f"decisive {np.mean(study.decided.sum(axis=1) == 1):.1%}",
+    ]
+    return "; ".join(parts)
+
+
+def summary(study: Study, rows: Sequence[int] | None = None) -> str:
+    """Write what the terminal shows of a report.
+
+    Parameters
+    ----------
+    study : Study
+    rows : sequence of int, optional
+        Instances to show; a few telling ones by default.
+    """
+    ev = study.evidence
+    counts = np.bincount(study.answers, minlength=ev.n_classes)
+    focus = ev.n_classes - 1 if ev.n_classes == 2 else int(np.argmax(counts))
+    if rows is None:
+        cases = notable_cases(ev, focus)
+    else:
+        cases = [Case(row, "asked for") for row in rows[:_MOST_CASES]]
+    more = len(rows) - len(cases) if rows is not None else 0
+    labels = label_texts(ev.classes)
+    named = ", ".join(labels[:6]) + (", …" if len(labels) > 6 else "")
+    return "\n".join(
+        [
+            study.title,
+            *study.about,
+            "",
+            f"{len(study)} instances, {ev.n_components} components, {len(labels)} classes: {named}",
+            _figures(study),
+            "",
+            case_table(ev, cases, focus) + (f"and {more} more in the report\n" if more > 0 else ""),
+            _LEGEND,
+        ]
+    )

@@ -1,0 +1,180 @@
+"""Tables on disk: whole, or chunk after chunk with the same kinds of columns throughout."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["number", "truth", "text"]
+Kinds: TypeAlias = dict[str, Kind]
+"""What each column holds; a chunk alone may not tell."""
+
+_CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
+_TRUTH = {"true": True, "false": False}
+
+
+def format_of(path: Path) -> Literal["csv", "parquet"]:
+    """Tell the format by the name."""
+    name = path.name.lower()
+    if name.endswith(_CSV):
+        return "csv"
+    if name.endswith(_PARQUET):
+        return "parquet"
+    raise ValueError(f"{path}: a table must be a .csv, .csv.gz or .parquet file.")
+
+
+def _pandas(path: Path) -> Any:
+    if not path.is_file():
+        raise ValueError(f"There is no file {path}.")
+    if importlib.util.find_spec("pandas") is None:
+        raise ValueError("Reading tables needs pandas; run: pip install pandas")
+    if format_of(path) == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise ValueError("Reading Parquet files needs pyarrow; run: pip install pyarrow")
+    import pandas
+
+    return pandas
+
+
+def kinds_of(frame: Any) -> Kinds:
+    """Say what each column of a pandas frame holds."""
+    kinds: Kinds = {}
+    for name, dtype in frame.dtypes.items():
+        letter = getattr(dtype, "kind", "O")
+        kinds[str(name)] = "number" if letter in "iuf" else "truth" if letter == "b" else "text"
+    return kinds
+
+
+def _wider(first: Kind | None, second: Kind) -> Kind:
+    return second if first in (None, second) else "text"
+
+
+def read_table(path: Path) -> Any:
+    """Read a whole table as a pandas frame."""
+    pandas = _pandas(path)
+    try:
+        if format_of(path) == "csv":
+            frame = pandas.read_csv(path, low_memory=False)
+        else:
+            frame = pandas.read_parquet(path)
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+    if len(frame) == 0:
+        raise ValueError(f"{path} has no rows.")
+    frame.columns = [str(name) for name in frame.columns]
+    return frame.reset_index(drop=True)
+
+
+def survey(path: Path, rows: int) -> tuple[Kinds, int]:
+    """Read a table once, in chunks, and return what its columns hold and how many rows it has.
+
+    Parameters
+    ----------
+    path : Path
+    rows : int
+        Rows of a chunk.
+    """
+    pandas = _pandas(path)
+    if format_of(path) == "parquet":
+        from pyarrow import parquet  # type: ignore[import-untyped]
+
+        with parquet.ParquetFile(path) as file:
+            empty = file.schema_arrow.empty_table().to_pandas()
+            return kinds_of(empty), int(file.metadata.num_rows)
+    kinds: dict[str, Kind | None] = {}
+    count = 0
+    with pandas.read_csv(path, chunksize=rows, low_memory=False) as chunks:
+        for chunk in chunks:
+            count += len(chunk)
+            for name, kind in kinds_of(chunk).items():
+                # A column without any value reads as numbers, whatever it holds elsewhere.
+                empty = not chunk[name].notna().any()
+                kinds[name] = kinds.get(name) if empty else _wider(kinds.get(name), kind)
+    return {name: kind or "number" for name, kind in kinds.items()}, count
+
+
+def chunks_of(
+    path: Path, kinds: Mapping[str, Kind], rows: int, *, truth_as_text: bool = True
+) -> Iterator[Any]:
+    """Give a table chunk after chunk, as pandas frames of the columns in ``kinds``, in that order.
+
+    Parameters
+    ----------
+    path : Path
+    kinds : mapping
+        The columns to read and what they hold.
+    rows : int
+        Rows of a chunk.
+    truth_as_text : bool
+        As in :func:`as_kinds`.
+    """
+    pandas = _pandas(path)
+    if format_of(path) == "parquet":
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(batch_size=rows, columns=list(kinds)):
+                frame = batch.to_pandas()[list(kinds)]
+                yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
+        return
+    # What is not a number is read letter by letter: "007" and "true" must stay as they are.
+    as_text = {name: str for name, kind in kinds.items() if kind != "number"}
+    with pandas.read_csv(
+        path, chunksize=rows, low_memory=False, dtype=as_text, usecols=list(kinds)
+    ) as chunks:
+        for chunk in chunks:
+            yield as_kinds(chunk[list(kinds)], kinds, truth_as_text=truth_as_text)
+
+
+def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = True) -> Any:
+    """Bring the columns of a frame to given kinds; say which cell does not fit.
+
+    Parameters
+    ----------
+    frame : pandas frame
+    kinds : mapping
+        The columns to keep and what they hold.
+    truth_as_text : bool
+        Write truth values as the texts ``True`` and ``False``, like any category.
+    """
+    import pandas
+
+    columns = {}
+    for name, kind in kinds.items():
+        column = frame[name]
+        if kind == "number":
+            columns[name] = _numbers(pandas, column, name)
+        elif kind == "truth" and not truth_as_text:
+            columns[name] = _texts(column).map(lambda text: _TRUTH.get(text.lower(), text))
+        else:
+            columns[name] = _texts(column, truth=kind == "truth")
+    return pandas.DataFrame(columns, index=frame.index)
+
+
+def _numbers(pandas: Any, column: Any, name: str) -> Any:
+    numbers = pandas.to_numeric(column, errors="coerce")
+    lost = numbers.isna() & column.notna()
+    if lost.any():
+        row = int(column.index[lost.to_numpy()][0])
+        raise ValueError(
+            f"Column {name!r} must hold numbers, as it did in training; row {row} has "
+            f"{column[row]!r}."
+        )
+    return numbers.astype(float)
+
+
+def _texts(column: Any, truth: bool = False) -> Any:
+    missing = column.isna()
+    texts = [
+        math.nan if gone else _text(value) for value, gone in zip(column, missing, strict=True)
+    ]
+    if truth:
+        texts = [t if isinstance(t, float) else str(_TRUTH.get(t.lower(), t)) for t in texts]
+    return type(column)(texts, index=column.index, dtype=object)
+
+
+def _text(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)

@@ -1,0 +1,60 @@
+// The global view: components ranked, and how each depends on its input.
+function drawRanking() {
+  const means = data.meanWeights.map((values) => values.reduce((a, b) => a + b, 0) / K);
+  const most = Math.max(...means) || 1;
+  $("ranking").tBodies[0].replaceChildren(...data.ranking.map((g, at) => make("tr", {
+    "data-component": g, "aria-selected": String(state.component === g),
+    onclick: () => { state.component = g; drawRanking(); drawDependence(); document.querySelector(`#ranking tr[data-component="${g}"] button`).focus({ preventScroll: true }); },
+  },
+  make("td", {}, make("button", { type: "button" }, data.components[g])),
+  make("td", {}, make("div", { class: "track" }, bar(0, means[at] / most))),
+  make("td", {}, number(means[at])))));
+}
+
+function cutoff(g, k) {
+  if (!data.whatIf || reachedBy[g].length !== 1) return null;
+  const [j, position] = reachedBy[g][0];
+  const input = data.whatIf.inputs[j];
+  if (input.slope === null || input.slope[position][k] === 0) return null;
+  const at = input.anchor - data.whatIf.base[g][k] / input.slope[position][k];
+  return at >= input.low && at <= input.high ? at : null;
+}
+
+function drawDependence() {
+  const g = state.component;
+  const k = Number($("dependence-class").value);
+  const column = columnOf[g];
+  const known = data.rows.filter((row) => weightOf(row, g, k) !== null);
+  const values = known.map((row) => (column < 0 ? row.i : row.x[column]));
+  const numeric = values.every((value) => value === null || typeof value === "number");
+  const categories = numeric ? [] : [...new Set(values.map((value) => value ?? "missing"))].sort();
+  const points = known.flatMap((row, at) => {
+    const value = values[at];
+    if (numeric && value === null) return [];
+    const jitter = ((at * 0.6180339887498949) % 1) * 0.5 - 0.25;
+    const x = numeric ? value : categories.indexOf(value ?? "missing") + jitter;
+    const y = weightOf(row, g, k);
+    const text = [`row ${row.i}`, `${Charts.cut(data.components[g])} ${Charts.cut(Words.shownValue(value))}`, `weight ${signed(y)}`];
+    return [{ x, y, row: row.i, text: text.map(Charts.literal).join("<br>") }];
+  });
+  const sides = [
+    { name: "for", color: "blue", symbol: "circle", points: points.filter(({ y }) => y >= 0) },
+    { name: "against", color: "orange", symbol: "circle", points: points.filter(({ y }) => y < 0) },
+  ];
+  const at = cutoff(g, k);
+  const title = column < 0 ? "row" : data.columns[column];
+  Charts.scatter($("dependence"), sides, null, {
+    xaxis: {
+      title: { text: Charts.literal(Charts.cut(title)) }, zeroline: false, showgrid: false,
+      ...(numeric ? {} : { tickvals: categories.map((_, c) => c), ticktext: categories.map((c) => Charts.literal(Charts.cut(c, 18))) }),
+    },
+    yaxis: { title: { text: "weight" } },
+    shapes: at === null ? [] : [{ type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: Theme.color("soft"), width: 1, dash: "dash" } }],
+    ...paper(),
+  }, (i) => choose(byRow.get(i), true));
+  $("dependence-title").textContent = data.components[g];
+  const notes = [`The weight that ${data.components[g]} gives to ${data.classes[k]}, for each instance shown.`];
+  if (at !== null) notes.push(`Its evidence vanishes at ${Words.shownValue(at)}, the dashed line.`);
+  if (column < 0) notes.push("It is no single input, so its weights stand in the order of the rows.");
+  $("dependence-note").textContent = notes.join(" ");
+}

@@ -1,0 +1,58 @@
+// One instance in full.
+function choose(row, travel) {
+  state.row = row;
+  state.x = [...row.x];
+  state.allSliders = false;
+  drawSliders();
+  update(true);
+  const place = listed().indexOf(row);
+  if (place >= 0) state.page = Math.floor(place / PER_PAGE);
+  drawTable();
+  if (travel) {
+    $("instance").focus({ preventScroll: true });
+    $("instance").scrollIntoView({ block: "start" });
+  }
+}
+
+function update(redrawPlane) {
+  const weights = weightsOf(state.row, state.x);
+  const result = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  state.weights = weights;
+  state.result = result;
+  if (redrawPlane) $("class").value = String(result.answer);
+  const changed = state.x.some((value, j) => value !== state.row.x[j]);
+  const section = $("instance");
+  Object.assign(section.dataset, {
+    row: state.row.i, ignorance: result.ignorance, conflict: result.conflict,
+    decided: result.decided.join(","), answer: result.answer, changed,
+  });
+  $("instance-title").textContent = changed ? `Row ${state.row.i}, changed` : `Row ${state.row.i}`;
+  drawVerdict(result, changed);
+  const pieces = weights.pieces.map(({ g, w }) => ({ title: titleOf(g, state.x), weight: w[result.answer] }));
+  $("sentence").textContent = Words.sentence(result, pieces, data.classes, data.limits);
+  drawGauge("ignorance", result.ignorance);
+  drawGauge("conflict", result.conflict);
+  drawWaterfall();
+  drawIntervals();
+  drawSets();
+  $("reset").disabled = !changed;
+  // Where the numbers have scrolled out of sight of the sliders, a line of them stays.
+  if (data.whatIf) $("live").textContent = `${setName(result.decided)} · p ${number(result.probability[result.answer])} · ignorance ${number(result.ignorance)} · conflict ${number(result.conflict)}`;
+  if (redrawPlane) drawPlane();
+}
+
+function drawVerdict(result, changed) {
+  const parts = ["Answer ", make("b", {}, setName(result.decided)), ` with probability ${number(result.probability[result.answer])} for ${data.classes[result.answer]}`];
+  if (data.truth && !changed) {
+    parts.push(`; the true class is ${data.classes[state.row.truth]}`);
+    const open = result.decided.length > 1 && result.decided.includes(state.row.truth);
+    if (open) parts.push(", which is left open");
+    else if (isWrong(state.row)) parts.push(", so the model is ", make("span", { class: "is-wrong" }, "wrong"));
+  }
+  $("verdict").replaceChildren(...parts, ".");
+}
+
+function drawGauge(id, value) {
+  $(id).textContent = number(value);
+  $(id).parentElement.querySelector(".fill").style.width = `${100 * value}%`;
+}

@@ -1,0 +1,33 @@
+// The start: fill the menus, listen, draw.
+for (const id of ["class", "dependence-class"]) {
+  $(id).replaceChildren(...data.classes.map((name, k) => make("option", { value: k }, name)));
+}
+$("dependence-class").value = String(K - 1);
+$("class").addEventListener("change", drawWaterfall);
+$("dependence-class").addEventListener("change", drawDependence);
+$("search").addEventListener("input", () => { state.page = 0; drawTable(); });
+$("sort").addEventListener("change", () => { state.page = 0; state.reversed = false; drawTable(); });
+document.querySelectorAll("#table th[data-sort]").forEach((head) => head.addEventListener("click", () => {
+  state.reversed = $("sort").value === head.dataset.sort && !state.reversed;
+  $("sort").value = head.dataset.sort;
+  state.page = 0;
+  drawTable();
+}));
+$("back").addEventListener("click", () => { state.page -= 1; drawTable(); });
+$("forth").addEventListener("click", () => { state.page += 1; drawTable(); });
+$("colour").addEventListener("change", drawPlane);
+$("plane").addEventListener("keydown", steer);
+$("reset").addEventListener("click", () => { choose(state.row, false); });
+$("more").addEventListener("click", () => { state.allSliders = true; drawSliders(); });
+$("all-classes").addEventListener("click", () => { state.allClasses = !state.allClasses; drawIntervals(); });
+Theme.start();
+drawRanking();
+drawDependence();
+choose(listed()[0], false);
+Theme.onChange((printing) => {
+  state.printing = printing;
+  drawPlane();
+  drawDependence();
+});
+window.shafer = { Evidence, data, state };
+document.documentElement.dataset.ready = "true";

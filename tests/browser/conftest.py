@@ -1,0 +1,165 @@
+"""A headless Chromium from the operating system, and reports to open in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import shafer
+from shafer.report import Study, heart_study, make_study, write_report
+from shafer.report.training import train
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+HOSTILE = [
+    "<script>window.hacked=1</script>",
+    "</script><img src=x onerror=window.hacked=1>",
+    "\"quoted\" & 'single' <b>bold</b>",
+    "🫀 heart\u2028line\u2029end",
+    "{{ 7 * 7 }} ${window.hacked=1} \\u003c",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip("no Chromium on this machine: apt-get install chromium")
+    with playwright.sync_playwright() as runner:
+        running = runner.chromium.launch(
+            executable_path=found,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield running
+        running.close()
+
+
+class Opened:
+    """A page, the requests it made, and what it complained about."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.requests.append(request.url))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda message: (
+                message.type in ("error", "warning") and self.complaints.append(message.text)
+            ),
+        )
+
+    def show(self, row: int) -> None:
+        self.page.fill("#search", str(row))
+        self.page.click(f"#table tr[data-row='{row}'] button")
+        self.page.fill("#search", "")
+
+    def numbers(self) -> dict[str, Any]:
+        """Read the instance as the page shows it."""
+        result: dict[str, Any] = self.page.evaluate(
+            """() => {
+              const section = document.getElementById("instance").dataset;
+              const rows = [...document.querySelectorAll("#intervals tbody tr")]
+                .map((row) => row.dataset).sort((a, b) => a.class - b.class);
+              const take = (name) => rows.map((row) => Number(row[name]));
+              return {
+                row: Number(section.row), ignorance: Number(section.ignorance),
+                conflict: Number(section.conflict),
+                decided: section.decided.split(",").map(Number),
+                belief: take("belief"), plausibility: take("plausibility"),
+                probability: take("probability"), pignistic: take("pignistic"),
+                sentence: document.getElementById("sentence").textContent,
+                sets: [...document.querySelectorAll("#sets tbody tr")]
+                  .map((row) => [row.dataset.set.split(",").map(Number), Number(row.dataset.mass)]),
+              };
+            }"""
+        )
+        return result
+
+
+@pytest.fixture
+def open_report(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+    contexts = []
+
+    def opened(study: Study, rows: list[int] | None = None, **options: Any) -> Opened:
+        path = tmp_path / "report.html"
+        write_report(study, path, rows)
+        context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+        contexts.append(context)
+        found = Opened(context.new_page())
+        found.page.goto(path.as_uri())
+        found.page.wait_for_selector("html[data-ready=true]")
+        return found
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def heart() -> Study:
+    return heart_study()
+
+
+@pytest.fixture(scope="session")
+def iris() -> Study:
+    data = load_iris()
+    X = pd.DataFrame(data.data, columns=data.feature_names)
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=10.0)).fit(X, data.target)
+    explainer = shafer.Explainer(model, X, groups="source", classes=data.target_names)
+    return make_study(explainer, X, data.target, title="Iris")
+
+
+@pytest.fixture(scope="session")
+def mixed() -> Study:
+    """Numbers and categories, some of both missing, behind encoders."""
+    rng = np.random.default_rng(0)
+    n = 120
+    X = pd.DataFrame(
+        {
+            "size": rng.normal(1e4, 3e3, n),
+            "count": rng.integers(0, 9, n).astype(float),
+            "colour": rng.choice(["red", "green", "blue"], n).astype(object),
+        }
+    )
+    y = np.where(
+        X["size"] / 1e4 + (X["colour"] == "red") + rng.normal(0, 0.5, n) > 1.3, "yes", "no"
+    )
+    X.loc[3, "count"] = np.nan
+    X.loc[5, "colour"] = np.nan
+    return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, (y == "yes") * 1)
+
+
+@pytest.fixture(scope="session")
+def boosted() -> Study:
+    """A model without a linear form: its weights are stored, only the strongest by name."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(200, 4))
+    y = (X[:, 0] * X[:, 1] > 0) * 1 + (X[:, 2] > 1)
+    model = HistGradientBoostingClassifier(max_iter=20).fit(X, y)
+    return make_study(shafer.Explainer(model, X, components="tree"), X, y, title="Boosted")
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Study:
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(60, len(HOSTILE) - 1)), columns=HOSTILE[:-1])
+    X[HOSTILE[-1]] = rng.choice(HOSTILE, 60).astype(object)
+    y = np.array(HOSTILE)[rng.integers(0, len(HOSTILE), 60)]
+    model = train(X, y)
+    truth = np.searchsorted(model.classes_, y)
+    explainer = shafer.Explainer(model, X, groups="source")
+    return make_study(explainer, X, truth, title=HOSTILE[1], about=HOSTILE)

@@ -1,0 +1,174 @@
+"""What a reader can do with the page: look, click, type, search, sort, print."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shafer.report import Study
+
+
+def background(page: Any) -> str:
+    found: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return found
+
+
+def test_nothing_is_fetched(heart: Study, open_report: Any) -> None:
+    opened = open_report(heart)
+    opened.show(3)
+    opened.page.select_option("#colour", "size")
+    opened.page.click("#ranking tr:nth-child(3) button")
+    assert opened.requests
+    assert all(url.startswith("file://") for url in opened.requests)
+    assert len(opened.requests) == 1  # the page itself, and nothing beside it
+    assert opened.complaints == []
+    assert "default-src 'none'" in opened.page.content()
+
+
+def test_clicking_a_point(heart: Study, open_report: Any) -> None:
+    opened = open_report(heart)
+    before = opened.numbers()["row"]
+    points = opened.page.locator("#plane .scatterlayer .trace").first.locator(".points path")
+    box = points.nth(7).bounding_box()
+    opened.page.mouse.move(box["x"] + 4, box["y"] + 4)
+    opened.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    opened.page.wait_for_function(f"document.getElementById('instance').dataset.row !== '{before}'")
+    shown = opened.numbers()
+    assert shown["row"] != before
+    assert abs(shown["ignorance"] - heart.evidence.ignorance[shown["row"]]) < 1e-9
+    assert opened.page.inner_text("#instance-title") == f"Row {shown['row']}"
+
+
+def test_sorting_and_searching(heart: Study, open_report: Any) -> None:
+    page = open_report(heart).page
+
+    def rows() -> list[int]:
+        return [int(r) for r in page.eval_on_selector_all(
+            "#table tbody tr", "rows => rows.map((row) => row.dataset.row)")]  # fmt: skip
+
+    assert all(heart.wrong[rows()])  # wrong first
+    for key, values in (
+        ("ignorance", heart.evidence.ignorance),
+        ("conflict", heart.evidence.conflict),
+        ("size", heart.decided.sum(axis=1)),
+    ):
+        page.select_option("#sort", key)
+        np.testing.assert_allclose(np.sort(values)[::-1][:12], values[rows()], atol=1e-6)
+    page.select_option("#sort", "row")
+    assert rows() == list(range(12))
+    page.click("#forth")
+    assert rows() == list(range(12, 24))
+    assert page.inner_text("#position") == "13–24 of 462"
+    page.click("#table th[data-sort=row]")
+    assert rows()[0] == 461
+    page.fill("#search", "age 17")
+    expected = [i for i, age in enumerate(heart.columns["age"]) if str(age).startswith("17")]
+    assert rows() == expected[::-1][:12]  # still by row, the last one first
+    page.fill("#search", "no such thing")
+    assert rows() == []
+    assert page.inner_text("#position") == "No instance matches"
+
+
+def test_by_keyboard_alone(heart: Study, open_report: Any) -> None:
+    opened = open_report(heart)
+    page = opened.page
+    page.focus("#table td button")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    second = opened.numbers()["row"]
+    assert page.inner_text("#instance-title") == f"Row {second}"
+    assert page.evaluate("document.activeElement.id") == "instance"
+    page.focus("#plane")
+    page.keyboard.press("ArrowRight")
+    third = opened.numbers()["row"]
+    assert heart.evidence.ignorance[third] > heart.evidence.ignorance[second]
+    page.focus(".slider input[type=range]")
+    before = opened.numbers()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert opened.numbers()["belief"] != before["belief"]
+    page.focus("#reset")
+    page.keyboard.press("Enter")
+    assert opened.numbers() == before
+
+
+def test_dark_and_light(heart: Study, open_report: Any) -> None:
+    page = open_report(heart, rows=[0, 1], color_scheme="dark").page
+    dark = background(page)
+    assert sum(map(int, re.findall(r"\d+", dark))) < 150
+    page.click("#theme")
+    light = background(page)
+    assert sum(map(int, re.findall(r"\d+", light))) > 700
+    page.emulate_media(color_scheme="light")
+    page.click("#theme")
+    assert background(page) == dark
+
+
+def test_on_a_phone(hostile: Study, heart: Study, open_report: Any) -> None:
+    for study in (heart, hostile):
+        page = open_report(study, viewport={"width": 390, "height": 800}).page
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= 390
+
+
+def test_on_paper(heart: Study, open_report: Any) -> None:
+    page = open_report(heart, color_scheme="dark").page
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    page.emulate_media(media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert not page.is_visible("#what-if")
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
+    opened = open_report(hostile)
+    page = opened.page
+    for row in (0, 1, 2):
+        opened.show(row)
+    for choice in ("right", "size", "class"):
+        page.select_option("#colour", choice)
+    for position in range(len(hostile.columns)):
+        page.click(f"#ranking tr:nth-child({position + 1}) button")
+    page.hover("#dependence .points path >> nth=0", force=True)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img, b:not(#verdict b), body script:not([id])").count() == 2
+    assert opened.complaints == []
+    assert len(opened.requests) == 1
+    names = page.eval_on_selector_all("#ranking button", "all => all.map((b) => b.textContent)")
+    assert sorted(names) == sorted(hostile.columns)
+    classes = page.eval_on_selector_all("#class option", "all => all.map((o) => o.textContent)")
+    assert classes == hostile.evidence.classes.tolist()
+    assert page.title() == " ".join(hostile.title.split())
+    for line, paragraph in zip(hostile.about, page.locator(".lead").all(), strict=True):
+        assert paragraph.text_content() == line
+
+
+def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    import shafer
+    from shafer.report import make_study
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(4000, 30))
+    y = rng.integers(0, 40, 4000)
+    X[np.arange(4000), y % 30] += 2
+    model = LogisticRegression(max_iter=50, tol=1e-2).fit(X, y)
+    opened = open_report(make_study(shafer.Explainer(model, X), X, y))
+    assert (tmp_path / "report.html").stat().st_size < 6_000_000
+    page = opened.page
+    assert re.search(r"[\d,]+ of 4,000 instances are shown", page.inner_text("#overview"))
+    assert page.locator("#intervals tbody tr").count() == 10
+    page.click("#all-classes")
+    assert page.locator("#intervals tbody tr").count() == 40
+    assert page.locator(".slider").count() == 12
+    page.click("#more")
+    assert page.locator(".slider").count() == 30
+    assert "the other" in page.inner_text("#waterfall")
+    assert opened.complaints == []
