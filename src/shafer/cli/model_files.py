@@ -43,7 +43,7 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
 
 
 def _unpickled(path: Path) -> Any:
-    import joblib  # type: ignore[import-untyped]
+    import joblib
 
     try:
         return joblib.load(path)

@@ -68,7 +68,7 @@ def _writer(file: BinaryIO, out: Path) -> Iterator[Callable[[dict[str, Any]], No
 
         yield write_csv
         return
-    import pyarrow  # type: ignore[import-untyped]
+    import pyarrow
     from pyarrow import parquet
 
     writers: list[Any] = []

@@ -78,7 +78,7 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
     """
     pandas = _pandas(path)
     if format_of(path) == "parquet":
-        from pyarrow import parquet  # type: ignore[import-untyped]
+        from pyarrow import parquet
 
         with parquet.ParquetFile(path) as file:
             empty = file.schema_arrow.empty_table().to_pandas()
