@@ -14,7 +14,7 @@ import numpy as np
 from shafer._files import replacing
 from shafer.cli.asking import explainer_for, model_columns, train_on
 from shafer.cli.tables import Kinds, chunks_of, format_of, read_table, survey
-from shafer.evidence import Evidence
+from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import columns
 from shafer.models import Explainer
 
@@ -47,7 +47,7 @@ def _explainer(
     return explainer_for(model, own), chosen
 
 
-def _table(evidence: Evidence, first: int) -> dict[str, Any]:
+def _table(evidence: AnyEvidence, first: int) -> dict[str, Any]:
     return {"row": np.arange(first, first + len(evidence)), **columns(evidence)}
 
 

@@ -8,11 +8,13 @@ from shafer.evidence.discounted import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.focal import FocalSet
 from shafer.evidence.identification import LinearPool, least_commitment
+from shafer.evidence.kinds import AnyEvidence
 from shafer.evidence.means import RunningMean
-from shafer.evidence.typicality import WeightProfile, typicality
+from shafer.evidence.weight_profile import WeightProfile, typicality
 
 __all__ = [
     "AdditivePool",
+    "AnyEvidence",
     "DiscountedEvidence",
     "Evidence",
     "FocalSet",

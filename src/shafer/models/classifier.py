@@ -23,7 +23,7 @@ from shafer.decision import (
     label_positions,
     tempering_factor,
 )
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import AnyEvidence
 from shafer.models.explainer import Explainer
 from shafer.models.folds import fold_explainers, fold_positions
 
@@ -149,7 +149,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             logits, label_positions(y, self.classes_, len(folds)), sample_weight
         )
 
-    def evidence(self, X: Any) -> Evidence | DiscountedEvidence:
+    def evidence(self, X: Any) -> AnyEvidence:
         """Return the evidence of each row."""
         check_is_fitted(self)
         return self.explainer_(X)

@@ -18,9 +18,9 @@ from shafer.decision import (
     split_conformal,
     tempering_factor,
 )
-from shafer.evidence import DiscountedEvidence, Evidence, LinearPool, RunningMean
+from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.groups import Groups, read_groups
-from shafer.evidence.typicality import WeightProfile
+from shafer.evidence.weight_profile import WeightProfile
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.background import as_batches
 from shafer.models.families import adapt
@@ -156,7 +156,7 @@ class Explainer:
         """Names of the components, in the order of every array about components."""
         return self.pool.component_names
 
-    def __call__(self, X: Any) -> Evidence | DiscountedEvidence:
+    def __call__(self, X: Any) -> AnyEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
         bet = self.bet(X)
         if self._moderation is None or self._moderation.familiarity is None:
@@ -288,7 +288,7 @@ class Explainer:
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)
 
-    def stream(self, batches: Iterable[Any]) -> Iterator[Evidence | DiscountedEvidence]:
+    def stream(self, batches: Iterable[Any]) -> Iterator[AnyEvidence]:
         """Give the evidence of one batch after the other, holding no more than one at a time.
 
         Examples

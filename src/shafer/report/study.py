@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import Evidence
+from shafer.evidence import AnyEvidence
 from shafer.models import Explainer
 from shafer.report import words
 from shafer.report.inputs import Columns, columns_of
@@ -37,7 +37,7 @@ class Study:
         The instances as the model takes them.
     columns : dict of name to values
         The same, as plain values.
-    evidence : Evidence
+    evidence : AnyEvidence
     truth : array of shape (n,), optional
         Positions of the true classes.
     held_out_error : float, optional
@@ -49,7 +49,7 @@ class Study:
     explainer: Explainer
     X: Any
     columns: Columns
-    evidence: Evidence
+    evidence: AnyEvidence
     truth: Positions | None = None
     held_out_error: float | None = None
 

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from shafer._validation import to_numpy
-from shafer.evidence import Evidence
+from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import label_texts, set_names
 from shafer.report.study import Study
 from shafer.report.words import CONFLICTING, LACKING
@@ -39,7 +39,7 @@ class Case:
     reason: str
 
 
-def notable_cases(evidence: Evidence, focus: int) -> list[Case]:
+def notable_cases(evidence: AnyEvidence, focus: int) -> list[Case]:
     """Pick rows that differ in kind: sure, ignorant, conflicting. ``focus`` is a class position."""
     label = label_texts(evidence.classes)[focus]
     probability = to_numpy(evidence.probability)[:, focus]
@@ -60,7 +60,7 @@ def notable_cases(evidence: Evidence, focus: int) -> list[Case]:
     return [Case(row, reason) for row, reason in chosen.items()]
 
 
-def _strongest(evidence: Evidence, row: int, focus: int) -> tuple[str, str]:
+def _strongest(evidence: AnyEvidence, row: int, focus: int) -> tuple[str, str]:
     """Name the components that speak most for and most against the class in focus."""
     weights = to_numpy(evidence[row].weights)[0, :, focus]
     order = np.argsort(-np.abs(weights), kind="stable")
@@ -73,12 +73,12 @@ def _strongest(evidence: Evidence, row: int, focus: int) -> tuple[str, str]:
     return listed(+1), listed(-1)
 
 
-def case_table(evidence: Evidence, cases: list[Case], focus: int) -> str:
+def case_table(evidence: AnyEvidence, cases: list[Case], focus: int) -> str:
     """Write the cases as a table, two lines each.
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : AnyEvidence
         All instances, of which the cases are rows.
     cases : list of Case
         The rows to show.

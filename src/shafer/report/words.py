@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from shafer._validation import to_numpy
-from shafer.evidence import Evidence
+from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import label_texts
 
 NAMED = 4
@@ -88,12 +88,12 @@ def _answer(decided: Sequence[str], n_classes: int) -> str:
     return f"the answer stays open between {', '.join(decided[:-1])} and {decided[-1]}"
 
 
-def sentence(evidence: Evidence, titles: Sequence[str]) -> str:
+def sentence(evidence: AnyEvidence, titles: Sequence[str]) -> str:
     """Describe the first instance of the evidence.
 
     Parameters
     ----------
-    evidence : Evidence
+    evidence : AnyEvidence
         One instance.
     titles : sequence of G strings
         The components as they should be called, such as ``age 61``.
