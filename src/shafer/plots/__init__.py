@@ -7,7 +7,21 @@ line styles and labels say the same without them. May import ``evidence`` and be
 """
 
 from shafer.plots.dependence import DependenceDisplay
+from shafer.plots.interval import IntervalDisplay
+from shafer.plots.mass import MassDisplay
 from shafer.plots.region import RegionDisplay
+from shafer.plots.summary import SummaryDisplay
+from shafer.plots.uncertainty import UncertaintyDisplay
 from shafer.plots.unit import UnitDisplay
+from shafer.plots.waterfall import WaterfallDisplay
 
-__all__ = ["DependenceDisplay", "RegionDisplay", "UnitDisplay"]
+__all__ = [
+    "DependenceDisplay",
+    "IntervalDisplay",
+    "MassDisplay",
+    "RegionDisplay",
+    "SummaryDisplay",
+    "UncertaintyDisplay",
+    "UnitDisplay",
+    "WaterfallDisplay",
+]

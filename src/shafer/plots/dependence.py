@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import class_labels, positions_of, to_numpy
-from shafer.evidence import Evidence
 from shafer.plots.component import component_alone
 from shafer.plots.curves import draw_masses
+from shafer.plots.readable import Readable, one_class, weight_for
 from shafer.plots.sets import leading_sets
 from shafer.plots.style import axes_for, color, draw_strips, halo, ink, line_style, literal
 
@@ -88,7 +88,7 @@ class DependenceDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Evidence,
+        evidence: Readable,
         component: str | int,
         values: Any,
         *,
@@ -127,11 +127,7 @@ class DependenceDisplay:
 
     def weight_for(self, label: Label) -> FloatArray:
         """Return the weight for a class, (n,): for two classes, over the other one."""
-        (k,) = positions_of(label, self.classes)
-        if len(self.classes) > 2:
-            return self.weights[:, k]
-        difference: FloatArray = self.weights[:, k] - self.weights[:, 1 - k]
-        return difference
+        return weight_for(self.weights, one_class(label, self.classes))
 
     def cutoffs(self, label: Label) -> FloatArray:
         """Return the values at which the weight for a class changes its sign, ascending."""

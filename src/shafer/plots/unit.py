@@ -8,9 +8,9 @@ from typing import Any, Self, final
 from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
-from shafer.evidence import Evidence
 from shafer.plots.component import component_alone
 from shafer.plots.curves import draw_masses
+from shafer.plots.readable import Readable
 from shafer.plots.sets import leading_sets
 from shafer.plots.style import axes_for, draw_strips, literal
 
@@ -66,7 +66,7 @@ class UnitDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Evidence,
+        evidence: Readable,
         unit: str | int,
         outputs: Any,
         *,
