@@ -15,7 +15,16 @@ from shafer.plots.component import component_alone
 from shafer.plots.curves import draw_masses
 from shafer.plots.readable import Readable, one_class, weight_for
 from shafer.plots.sets import leading_sets
-from shafer.plots.style import axes_for, color, draw_strips, halo, ink, line_style, literal
+from shafer.plots.style import (
+    axes_for,
+    color,
+    draw_legend,
+    draw_strips,
+    halo,
+    ink,
+    line_style,
+    shortened,
+)
 
 _KINDS = ("weight", "masses")
 _MOST_CLASSES = 6  # curves of weights drawn unless the caller asks for certain classes
@@ -168,9 +177,9 @@ class DependenceDisplay:
             draw_masses(self.ax_, self.values, self.masses, self.sets)
         self._draw_cutoffs(chosen, height=0.86 if kind == "weight" else 0.5)
         draw_strips(self.ax_, self.instances)
-        self.ax_.set_xlabel(literal(self.name))
+        self.ax_.set_xlabel(shortened(self.name, 60))
         if legend and (kind == "masses" or len(chosen) > 1):
-            self.ax_.legend(fontsize="small", framealpha=0.9)
+            draw_legend(self.ax_)
         return self
 
     def _chosen(self, labels: Sequence[Label] | None) -> list[Label]:
@@ -191,10 +200,10 @@ class DependenceDisplay:
                 color=color(position),
                 linestyle=line_style(position),
                 linewidth=2.0,
-                label=literal(label),
+                label=shortened(label),
             )
         self.ax_.margins(x=0.02, y=0.12)
-        target = f" for {literal(chosen[0])}" if len(chosen) == 1 else ""
+        target = f" for {shortened(chosen[0], 40)}" if len(chosen) == 1 else ""
         self.ax_.set_ylabel(f"weight of evidence{target}")
 
     def _draw_cutoffs(self, chosen: list[Label], height: float) -> None:

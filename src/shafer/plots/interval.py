@@ -16,7 +16,7 @@ from shafer._typing import BoolArray, FloatArray
 from shafer._validation import class_labels, to_numpy
 from shafer.decision import interval_dominance
 from shafer.plots.readable import Readable, numbers, of_instances
-from shafer.plots.style import COLORS, GREY, axes_for, ink, shortened
+from shafer.plots.style import COLORS, GREY, axes_for, draw_legend, ink, shortened
 
 _MOST_INSTANCES = 24
 _HALF = 0.3  # of the height of a bar, in rows
@@ -260,17 +260,7 @@ class IntervalDisplay:
             Line2D([], [], linestyle="", **_pignistic(), label="pignistic"),
             Line2D([], [], color=ink(), linestyle=(0, (1, 2)), linewidth=1, label="largest belief"),
         ]
-        self.ax_.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncols=3,
-            fontsize="small",
-            frameon=False,
-            borderaxespad=0.2,
-            handlelength=1.4,
-            columnspacing=1.2,
-        )
+        draw_legend(self.ax_, handles)
 
 
 def _pignistic() -> dict[str, Any]:

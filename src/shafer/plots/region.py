@@ -20,7 +20,7 @@ from shafer.plots.plane import (
     quantity,
 )
 from shafer.plots.readable import Readable, of_instances
-from shafer.plots.style import axes_for, ink, literal
+from shafer.plots.style import axes_for, ink, shortened
 
 
 @final
@@ -254,6 +254,6 @@ class RegionDisplay:
             self.ax_.plot(
                 [], [], color=style["colors"], linestyle=linestyle, linewidth=linewidth, label=label
             )
-        self.ax_.set_xlabel(literal(self.feature_names[0]))
-        self.ax_.set_ylabel(literal(self.feature_names[1]))
+        self.ax_.set_xlabel(shortened(self.feature_names[0], 60))
+        self.ax_.set_ylabel(shortened(self.feature_names[1], 45))
         return self

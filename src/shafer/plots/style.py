@@ -50,16 +50,15 @@ def line_style(position: int) -> Any:
     return LINE_STYLES[position % len(LINE_STYLES)]
 
 
-def axes_for(ax: Axes | None, size: tuple[float, float] | None = None) -> tuple[Axes, Figure]:
+def axes_for(ax: Axes | None, size: tuple[float, float] = (6.4, 4.8)) -> tuple[Axes, Figure]:
     """Return the axes to draw on, new ones if none are given, and their figure.
 
-    ``size`` is that of a new figure, in inches; with it, matplotlib makes room for the labels.
+    A new figure has this size, in inches, and makes room for what is written beside the axes.
     """
     if ax is None:
         from matplotlib import pyplot
 
-        layout = None if size is None else "constrained"
-        ax = pyplot.subplots(figsize=size, layout=layout)[1]
+        ax = pyplot.subplots(figsize=size, layout="constrained")[1]
     figure = ax.get_figure(root=True)
     assert figure is not None
     return ax, figure
@@ -133,6 +132,27 @@ def signed(value: float, scale: float) -> str:
     power = 0 if scale == 0 else int(np.floor(np.log10(scale)))
     digits = min(max(2 - power, 0) if power >= 0 else 1 - power, 6)
     return f"{value:+,.{digits}f}".replace("-", "−")
+
+
+def draw_legend(ax: Axes, handles: list[Any] | None = None) -> None:
+    """Name what is drawn: inside the axes, or above them where there is too much to name inside."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    if len(handles) <= 4:
+        ax.legend(handles=handles, fontsize="small", framealpha=0.9)
+        return
+    longest = max(0.85 * text_points(str(h.get_label()), "small") for h in handles)
+    columns = int(np.clip(inner_width(ax) / (longest + 42.0), 1, 4))
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        fontsize="small",
+        frameon=False,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=2.4,
+    )
 
 
 def draw_strips(ax: Axes, instances: Mapping[str, FloatArray]) -> None:
