@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
 from shafer._typing import FloatArray
-from shafer.plots.style import inner_width, text_points
+from shafer.plots.style import halo, inner_width, text_points
 
 HALF = 0.36  # of the height of a bar, in rows
 
@@ -67,4 +67,5 @@ def write_number(ax: Axes, number: Number) -> None:
         ha="left" if number.right else "right",
         va="center_baseline",
         fontsize="small",
+        path_effects=halo(2.5),
     )

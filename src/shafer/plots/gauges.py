@@ -53,7 +53,7 @@ def draw_gauges(ax: Axes, gauges: Sequence[Gauge]) -> float:
     for position, gauge in enumerate(reversed(gauges)):
         middle = (position + 0.65) * line
         long = max(0.0, min(1.0, gauge.value)) * _LONG
-        left = 5.6 * points
+        left = 6.1 * points
         for width, alpha in ((_LONG, 0.15), (long, 0.75)):
             ax.add_patch(
                 Rectangle(

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray
-from shafer.plots.style import GREY, ink
+from shafer.plots.style import GREY, halo, ink
 
 _EVEN = (0.5, 0.6, 0.75, 0.9, 0.99)
 
@@ -66,12 +66,14 @@ def draw_isoprobability(ax: Axes, log: bool) -> None:
         ax.annotate(
             f"p = {probability:g}" if half else f"{probability:g}",
             (x[-1], 0.0),
-            xytext=(0, -3),
+            xytext=(0, -5),
             textcoords="offset points",
             ha="right" if half else "center",
             va="top",
             fontsize="x-small",
             color=ink(),
+            path_effects=halo(2.0),
+            zorder=5,
         )
 
 
