@@ -56,9 +56,8 @@ def test_lines_of_equal_probability(first: float, second: float) -> None:
     weights = np.array([[[first / 2, -first / 2], [-second / 2, second / 2]]])
     evidence = shafer.Evidence.from_weights(weights)
     probability = 1.0 / (1.0 + np.exp(-abs(first - second)))
-    uncommitted = np.array([np.exp(-min(first, second))])
-    ignorance, weight = isoprobability(probability, uncommitted)
-    assert_allclose(evidence.ignorance, ignorance, rtol=1e-6)
+    log_ignorance, weight = isoprobability(probability, np.array([min(first, second)]))
+    assert_allclose(np.log(evidence.ignorance), log_ignorance, rtol=1e-6, atol=1e-9)
     assert_allclose(evidence.weight_of_conflict, weight, rtol=1e-6, atol=1e-9)
     assert within_bounds(evidence.ignorance, evidence.weight_of_conflict)
 
@@ -76,12 +75,22 @@ def test_lines_are_for_two_classes(make: Make) -> None:
 def test_crowded_points_are_moved_apart(make: Make) -> None:
     evidence = make(50, 1000, 2).tempered(20.0)
     display = UncertaintyDisplay.from_evidence(evidence).plot()
-    assert display.ax_.get_xscale() == "log"
+    assert "logarithmic" in display.ax_.get_xlabel()
     assert "weight of conflict" in display.ax_.get_ylabel()
     points = np.concatenate([p.get_offsets() for p in display.ax_.collections])
+    assert_allclose(np.sort(points[:, 0]), np.sort(np.log10(evidence.ignorance)))
     assert_allclose(np.sort(points[:, 1]), np.sort(evidence.weight_of_conflict))
-    assert display.plot(scale="linear").ax_.get_xscale() == "linear"
-    assert UncertaintyDisplay.from_evidence(make(50, 3, 2)).plot().ax_.get_xscale() == "linear"
+    assert display.plot(scale="linear").ax_.get_xlabel() == "ignorance"
+    assert UncertaintyDisplay.from_evidence(make(50, 3, 2)).plot().ax_.get_xlabel() == "ignorance"
+
+
+def test_ignorance_that_underflows() -> None:
+    """With weights a and b for the two classes, ln m(Θ) = −a − b − ln(e⁻ᵃ + e⁻ᵇ − e⁻ᵃ⁻ᵇ)."""
+    weights = np.array([[[5000.0, -5000.0], [-4000.0, 4000.0]]])
+    display = UncertaintyDisplay.from_evidence(shafer.Evidence.from_weights(weights))
+    assert display.ignorance[0] == 0.0
+    assert_allclose(display.log_ignorance, -10_000.0 - 8000.0 + 8000.0)
+    display.plot().figure_.canvas.draw()
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])

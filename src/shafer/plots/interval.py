@@ -16,7 +16,15 @@ from shafer._typing import BoolArray, FloatArray
 from shafer._validation import class_labels, to_numpy
 from shafer.decision import interval_dominance
 from shafer.plots.readable import Readable, numbers, of_instances
-from shafer.plots.style import COLORS, GREY, axes_for, draw_legend, ink, shortened
+from shafer.plots.style import (
+    COLORS,
+    GREY,
+    axes_for,
+    draw_legend_above,
+    ink,
+    shortened,
+    width_beside,
+)
 
 _MOST_INSTANCES = 24
 _HALF = 0.3  # of the height of a bar, in rows
@@ -156,7 +164,8 @@ class IntervalDisplay:
         blocks = [self._rows(i, max_classes) for i in range(len(self.belief))]
         gap = 1.3 if self.names is not None else 0.0
         places, heads, bottom = _stack(blocks, gap)
-        self.ax_, self.figure_ = axes_for(ax, (6.4, 1.35 + 0.29 * (bottom + 0.6)))
+        width = width_beside(row.name for rows in blocks for row in rows)
+        self.ax_, self.figure_ = axes_for(ax, (width, 1.35 + 0.29 * (bottom + 0.6)))
         for i, (rows, place) in enumerate(zip(blocks, places, strict=True)):
             self._draw_block(i, rows, place)
         self._dress(blocks, places, heads)
@@ -204,6 +213,8 @@ class IntervalDisplay:
             zorder=1,
         )
         for row, y in zip(rows, place, strict=True):
+            if row.state == "decided":  # seen also where the interval is next to nothing
+                self.ax_.axhspan(y - 0.5, y + 0.5, color=_DECIDED, alpha=0.17, linewidth=0)
             self.ax_.barh(
                 y,
                 max(row.high - row.low, 0.0),
@@ -260,7 +271,7 @@ class IntervalDisplay:
             Line2D([], [], linestyle="", **_pignistic(), label="pignistic"),
             Line2D([], [], color=ink(), linestyle=(0, (1, 2)), linewidth=1, label="largest belief"),
         ]
-        draw_legend(self.ax_, handles)
+        draw_legend_above(self.ax_, handles)
 
 
 def _pignistic() -> dict[str, Any]:

@@ -13,7 +13,16 @@ from shafer._typing import FloatArray, Label
 from shafer._validation import class_labels, positions_of
 from shafer.plots.readable import Readable, take_row
 from shafer.plots.sets import set_name
-from shafer.plots.style import COLORS, GREY, axes_for, degree, ink, inner_width, shortened
+from shafer.plots.style import (
+    COLORS,
+    GREY,
+    axes_for,
+    degree,
+    ink,
+    inner_width,
+    shortened,
+    width_beside,
+)
 
 _ONE, _SEVERAL = COLORS[0], COLORS[5]
 _FEW = 3  # classes: with no more, sets are named and need no dots
@@ -130,7 +139,7 @@ class MassDisplay:
         masses, looks = self._bars()
         names = [_cut_set_name(m, self.classes) for m in self.sets]
         names += ["other sets"] * (len(masses) - len(names))
-        self.ax_, self.figure_ = axes_for(ax, (6.4, 1.0 + 0.33 * len(masses)))
+        self.ax_, self.figure_ = axes_for(ax, (width_beside(names), 1.0 + 0.33 * len(masses)))
         for y, (mass, look) in enumerate(zip(masses, looks, strict=True)):
             self.ax_.barh(y, mass, height=0.68, **look)
             self.ax_.annotate(
@@ -154,7 +163,7 @@ class MassDisplay:
     def _plot_dots(self, ax: Axes | None, max_classes: int) -> None:
         masses, looks = self._bars()
         lines = self._lines(max_classes)
-        width = 2.4 + 0.42 * len(masses)
+        width = width_beside((name for name, _ in lines), 0.4 + 0.42 * len(masses))
         self.ax_, self.figure_ = axes_for(ax, (width, 0.5 + 0.27 * (_BARS_HIGH + len(lines))))
         # One axes holds both: bars stand on zero, lines of dots lie a unit of mass apart below.
         unit = float(masses.max()) / _BARS_HIGH
@@ -177,15 +186,15 @@ class MassDisplay:
 
     def _lines(self, max_classes: int) -> list[tuple[str, NDArray[np.intp]]]:
         """Return the lines of dots: a name and the classes on it, those of most mass first."""
+        every = np.arange(len(self.classes))
+        if len(every) <= max_classes:
+            return [(shortened(self.classes[k]), np.array([k])) for k in every]
         inside = self._membership()
-        carried = inside.T @ self.masses
-        alone = np.array([len(m) < len(self.classes) for m in self.sets])
-        spoken = carried + 1e3 * inside[alone].any(axis=0)  # the whole frame says nothing of any
-        order = np.argsort(-spoken, kind="stable")
-        if len(order) <= max_classes:
-            return [(shortened(self.classes[k]), np.array([k])) for k in range(len(order))]
-        kept = order[: max_classes - 1]
-        rest = np.sort(order[max_classes - 1 :])
+        _, pattern, sizes = np.unique(inside, axis=1, return_inverse=True, return_counts=True)
+        alike = pattern == sizes.argmax()  # the classes that no set tells apart
+        order = np.lexsort((-(self.masses @ inside), alike))
+        kept = order[: min(max_classes - 1, int((~alike).sum()))]
+        rest = np.setdiff1d(every, kept)
         lines = [(shortened(self.classes[k]), np.array([k])) for k in kept]
         return [*lines, (f"the other {len(rest)}", rest)]
 

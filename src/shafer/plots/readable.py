@@ -28,6 +28,14 @@ class Readable(Protocol):
         """Weights of evidence, (n, G, K)."""
 
     @property
+    def weights_for(self) -> Array:
+        """Total weights of the evidence for the classes, (n, K)."""
+
+    @property
+    def weights_against(self) -> Array:
+        """Total weights of the evidence against the classes, (n, K)."""
+
+    @property
     def logits(self) -> Array:
         """Centred logits, (n, K)."""
 

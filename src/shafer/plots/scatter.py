@@ -40,7 +40,7 @@ def draw_points(
             c=group.color,
             marker=group.marker,
             linewidths=1.1 if cross else 0.0,
-            alpha=0.95 if cross else 0.75,
+            alpha=0.95 if cross else 0.8,
             label=f"{group.name} ({int(group.inside.sum()):,})",
             zorder=3 + 0.1 * order,
             rasterized=len(x) > 2000,
@@ -82,7 +82,6 @@ def draw_hexagons(
     y: FloatArray,
     right: BoolArray | None,
     set_sizes: NDArray[np.intp] | None,
-    log: bool,
 ) -> None:
     """Count points in hexagons: colour is the share of wrong ones or the mean size of the sets."""
     if right is not None:
@@ -92,11 +91,9 @@ def draw_hexagons(
     else:
         value, label, top = np.ones(len(x)), "", 1.0
     limits = (ax.get_xlim(), ax.get_ylim())
-    across = np.log10(limits[0]) if log else np.array(limits[0])
     grid: dict[str, Any] = {
         "gridsize": (38, 22),
-        "extent": (*across, *limits[1]),
-        "xscale": "log" if log else "linear",
+        "extent": (*limits[0], *limits[1]),
         "mincnt": 1,
         "linewidths": 0.2,
         "cmap": RAMP,

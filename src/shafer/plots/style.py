@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib
@@ -106,6 +106,12 @@ def text_points(text: str, font: str) -> float:
     return 0.62 * len(text) * FontProperties(size=font).get_size_in_points()
 
 
+def width_beside(names: Iterable[str], inner: float = 4.6) -> float:
+    """Return how wide a figure must be, in inches, for axes of this width beside these names."""
+    longest = max((0.9 * text_points(name, "medium") for name in names), default=0.0)
+    return inner + longest / 72.0
+
+
 def shortened(text: object, most: int = 28) -> str:
     """Write a name on one line, its middle left out where it is long: ends tell names apart.
 
@@ -134,12 +140,17 @@ def signed(value: float, scale: float) -> str:
     return f"{value:+,.{digits}f}".replace("-", "−")
 
 
-def draw_legend(ax: Axes, handles: list[Any] | None = None) -> None:
+def draw_legend(ax: Axes) -> None:
     """Name what is drawn: inside the axes, or above them where there is too much to name inside."""
-    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    handles = ax.get_legend_handles_labels()[0]
     if len(handles) <= 4:
         ax.legend(handles=handles, fontsize="small", framealpha=0.9)
-        return
+    else:
+        draw_legend_above(ax, handles)
+
+
+def draw_legend_above(ax: Axes, handles: list[Any]) -> None:
+    """Name what is drawn above the axes, in as many columns as have room."""
     longest = max(0.85 * text_points(str(h.get_label()), "small") for h in handles)
     columns = int(np.clip(inner_width(ax) / (longest + 42.0), 1, 4))
     ax.legend(

@@ -16,7 +16,7 @@ from shafer._typing import FloatArray, Label
 from shafer._validation import component_names, positions_of
 from shafer.plots.features import feature_table
 from shafer.plots.readable import Readable, numbers, of_instances, weight_for
-from shafer.plots.style import AGAINST, FOR, GREY, RAMP, axes_for, ink, shortened
+from shafer.plots.style import AGAINST, FOR, GREY, RAMP, axes_for, ink, shortened, width_beside
 from shafer.plots.swarm import swarm_offsets
 
 _MOST_PANELS = 4
@@ -137,8 +137,10 @@ class SummaryDisplay:
             raise ValueError(f"max_components must be at least 1; got {max_components!r}.")
         names, weights, kept = self._rows(max_components)
         panels = len(self.labels)
-        width = 6.4 if panels == 1 else min(2.2 + 2.3 * panels, 11.5)
-        self.ax_, self.figure_ = axes_for(ax, (width, 1.25 + 0.36 * len(names)))
+        inner = 5.0 if panels == 1 else 0.6 + 2.1 * panels
+        self.ax_, self.figure_ = axes_for(
+            ax, (width_beside(names, inner), 1.25 + 0.36 * len(names))
+        )
         self.axes_ = self._split()
         pad = 0.03 * (float(np.ptp(weights)) or 2.0)
         limits = float(min(weights.min(), 0.0)) - pad, float(max(weights.max(), 0.0)) + pad
@@ -222,7 +224,9 @@ class SummaryDisplay:
         if len(self.labels) == 1:
             ax.set_xlabel(f"weight of evidence for {label}")
             return
-        ax.xaxis.set_major_locator(MaxNLocator(3, prune="both"))  # neighbours' numbers stay apart
+        # Away from the edges, so that the numbers of neighbours stay apart.
+        low, high = np.interp([0.12, 0.88], [0.0, 1.0], limits)
+        ax.set_xticks([t for t in MaxNLocator(4).tick_values(*limits) if low < t < high])
         ax.set_title(label, fontsize="medium")
         if panel == (len(self.labels) - 1) // 2:
             more = f" (without the other {self.left_out} classes)" if self.left_out else ""

@@ -16,7 +16,7 @@ from shafer.plots.scatter import draw_hexagons, draw_points
 from shafer.plots.style import axes_for, halo
 
 _SCALES = ("auto", "linear", "log")
-_FLOOR = 1e-290  # of ignorance on the logarithmic scale
+_TINY = 1e-290  # ignorance below this has underflowed, or is about to
 _STRIP = 0.14  # of the vertical range: room below for the probabilities and the words
 _MANY = 4000  # points: from here on they are counted in hexagons
 
@@ -29,9 +29,9 @@ class UncertaintyDisplay:
     disagrees (at the top). Evidence is decisive near the origin. Points are coloured by whether
     the most plausible class was right, or by the number of classes in the decided set.
 
-    For two classes all instances of one probability lie on a line: with :math:`y` and :math:`ry`
-    the masses that the evidence for either class leaves uncommitted, and
-    :math:`r = (1 - p)/p` for the larger probability p,
+    For two classes all instances of one probability lie on a line: if the evidence for the less
+    probable class leaves the mass y uncommitted and that for the other one ry, then
+    :math:`r = (1 - p)/p` for the larger probability p, and
 
     .. math:: 1 - \kappa = y + ry - ry^2, \qquad m(\Theta) = \frac{ry^2}{1 - \kappa}.
 
@@ -42,8 +42,8 @@ class UncertaintyDisplay:
     Parameters
     ----------
     ignorance, conflict : arrays of shape (n,)
-    weight_of_conflict : array of shape (n,), optional
-        −ln(1 − conflict), where it is known more precisely.
+    weight_of_conflict, log_ignorance : arrays of shape (n,), optional
+        −ln(1 − conflict) and ln(ignorance), where they are known more precisely.
     right : boolean array of shape (n,), optional
         Whether the most plausible class was right.
     set_sizes : integer array of shape (n,), optional
@@ -71,6 +71,7 @@ class UncertaintyDisplay:
         conflict: FloatArray,
         *,
         weight_of_conflict: FloatArray | None = None,
+        log_ignorance: FloatArray | None = None,
         right: Any = None,
         set_sizes: Any = None,
         n_classes: int | None = None,
@@ -80,6 +81,9 @@ class UncertaintyDisplay:
         if weight_of_conflict is None:
             weight_of_conflict = -np.log1p(-np.minimum(self.conflict, 1.0 - 1e-16))
         self.weight_of_conflict = np.asarray(weight_of_conflict, dtype=np.float64)
+        if log_ignorance is None:
+            log_ignorance = np.log(np.maximum(self.ignorance, _TINY))
+        self.log_ignorance = np.asarray(log_ignorance, dtype=np.float64)
         self.right = None if right is None else np.asarray(right, dtype=bool)
         self.set_sizes = None if set_sizes is None else np.asarray(set_sizes, dtype=np.intp)
         self.n_classes = n_classes
@@ -115,6 +119,7 @@ class UncertaintyDisplay:
             numbers(evidence.ignorance),
             numbers(evidence.conflict),
             weight_of_conflict=numbers(evidence.weight_of_conflict),
+            log_ignorance=_log_ignorance(evidence),
             right=right,
             set_sizes=to_numpy(evidence.decide(rule, **options)).sum(axis=1),
             n_classes=len(evidence.classes),
@@ -131,7 +136,8 @@ class UncertaintyDisplay:
         scale : {"auto", "linear", "log"}
             With many components most instances crowd at a conflict of one and no ignorance.
             ``"log"`` moves them apart: ignorance on a logarithmic scale, and the weight of
-            conflict, −ln(1 − conflict). ``"auto"`` does so where more than half of them crowd.
+            conflict, −ln(1 − conflict), as far as there are points. ``"auto"`` does so where more
+            than half of them crowd.
         density : bool, optional
             Whether to count points in hexagons, coloured by the share of wrong ones or by the mean
             number of classes, the fainter the fewer; by default from 4000 points on.
@@ -147,10 +153,10 @@ class UncertaintyDisplay:
         if self.n_classes == 2 and within_bounds(self.ignorance, self.weight_of_conflict):
             draw_isoprobability(self.ax_, log)
         if len(x) >= _MANY if density is None else density:
-            draw_hexagons(self.ax_, x, y, self.right, self.set_sizes, log)
+            draw_hexagons(self.ax_, x, y, self.right, self.set_sizes)
         else:
             draw_points(self.ax_, x, y, self.right, self.set_sizes)
-        self._write_corners()
+        self._write_corners(log)
         return self
 
     def _crowded(self) -> bool:
@@ -159,10 +165,7 @@ class UncertaintyDisplay:
     def _coordinates(self, log: bool) -> tuple[FloatArray, FloatArray]:
         if not log:
             return self.ignorance, self.conflict
-        # What has underflowed to zero lies at the edge, a decade beyond the smallest that has not.
-        some = self.ignorance[self.ignorance > 0.0]
-        floor = max(_FLOOR, 0.1 * float(some.min())) if some.size else _FLOOR
-        return np.maximum(self.ignorance, floor), self.weight_of_conflict
+        return self.log_ignorance / np.log(10.0), self.weight_of_conflict
 
     def _dress(self, x: FloatArray, y: FloatArray, log: bool) -> None:
         """Set the axes, with a strip at the top and the bottom for the words in the corners."""
@@ -174,28 +177,30 @@ class UncertaintyDisplay:
             ax.set_xlabel("ignorance")
             ax.set_ylabel("conflict")
         else:
-            high = max(float(y.max()), 0.1)
-            ax.set_xscale("log")
-            left = min(float(x.min()), 0.05)
-            ax.set_xlim(left**1.04, left**-0.04)
-            ax.set_ylim(-_STRIP * high, 1.1 * high)
-            ax.set_yticks([tick for tick in MaxNLocator(6).tick_values(0.0, high) if tick <= high])
-            ax.set_xlabel("ignorance")
+            pad = max(0.06 * float(np.ptp(x)), 0.2)
+            ax.set_xlim(float(x.min()) - pad, float(x.max()) + pad)
+            low, high = (float(y.min()), max(float(y.max()), 0.1))
+            low = 0.0 if low < 0.3 * high else min(low, 0.98 * high)
+            ax.set_ylim(low - _STRIP * (high - low), high + 0.1 * (high - low))
+            ax.set_yticks([t for t in MaxNLocator(6).tick_values(low, high) if low <= t <= high])
+            ax.set_xlabel("ignorance, on a logarithmic scale")
             ax.set_ylabel("weight of conflict, −ln(1 − conflict)")
+            ax.xaxis.set_major_locator(MaxNLocator(7, integer=True))
             ax.xaxis.set_major_formatter(FuncFormatter(_power))
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
 
-    def _write_corners(self) -> None:
-        for (x, y), word, across in (
-            ((0.012, 0.008), "decisive", "left"),
-            ((0.988, 0.008), "lacking", "right"),
-            ((0.012, 0.992), "conflicting", "left"),
+    def _write_corners(self, log: bool) -> None:
+        """Say what the corners mean; where the picture is a part of the plane, point there."""
+        for (x, y), word, arrow, across in (
+            ((0.012, 0.008), "decisive", "↙ {}", "left"),
+            ((0.988, 0.008), "lacking", "{} ↘", "right"),
+            ((0.012, 0.992), "conflicting", "↖ {}", "left"),
         ):
             self.ax_.text(
                 x,
                 y,
-                word,
+                arrow.format(word) if log else word,
                 transform=self.ax_.transAxes,
                 ha=across,
                 va="top" if y > 0.5 else "bottom",
@@ -218,8 +223,16 @@ def _true_positions(y_true: Any, evidence: Readable) -> Any:
     return np.array([where[label] for label in found])
 
 
-def _power(value: float, _: object) -> str:
-    """Write powers of ten plainly where that is short."""
-    if value >= 0.001 or value == 0.0:  # ticks beyond the axis may underflow
-        return f"{value:g}"
-    return f"$10^{{{int(np.round(np.log10(value)))}}}$"
+def _log_ignorance(evidence: Readable) -> FloatArray:
+    """Return ln m(Θ) also where m(Θ) underflows: there it is −ln(1 − κ) − Σ w⁺ − Σ w⁻."""
+    ignorance = numbers(evidence.ignorance)
+    total = numbers(evidence.weights_for) + numbers(evidence.weights_against)
+    beneath = numbers(evidence.weight_of_conflict) - total.sum(axis=1)
+    return np.where(ignorance > _TINY, np.log(np.maximum(ignorance, _TINY)), beneath)
+
+
+def _power(exponent: float, _: object) -> str:
+    """Write a power of ten, plainly where that is short."""
+    if exponent > 0.0:
+        return ""  # no such ignorance
+    return f"{10.0**exponent:g}" if exponent >= -3.0 else f"$10^{{{exponent:.0f}}}$"

@@ -14,7 +14,7 @@ from shafer.plots.arrows import HALF, Number, draw_arrow, limits_with, write_num
 from shafer.plots.features import values_of_row
 from shafer.plots.gauges import conflict_gauge, draw_gauges, ignorance_gauge
 from shafer.plots.readable import Readable, numbers, one_class, take_row, weight_for
-from shafer.plots.style import AGAINST, FOR, GREY, axes_for, ink, shortened, signed
+from shafer.plots.style import AGAINST, FOR, GREY, axes_for, ink, shortened, signed, width_beside
 
 _ORDERS = ("size", "sign")
 
@@ -173,7 +173,8 @@ class WaterfallDisplay:
             against it: the way there and back is the evidence that cancels.
         """
         steps = self.steps(order)
-        self.ax_, self.figure_ = axes_for(ax, (6.4, 1.75 + 0.31 * (len(steps) + 1)))
+        width = width_beside(step.name for step in steps)
+        self.ax_, self.figure_ = axes_for(ax, (width, 1.75 + 0.31 * (len(steps) + 1)))
         ends = np.cumsum([0.0, *(step.weight for step in steps)])
         scale = max(float(np.abs(ends).max()), *(abs(step.weight) for step in steps))
         self._name_rows(steps)
@@ -199,7 +200,7 @@ class WaterfallDisplay:
         self.ax_.set_yticklabels([*(step.name for step in steps), "all together"])
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(steps) + 0.95, -0.65)
-        self.ax_.set_xlabel(f"weight of evidence for {shortened(self.label, 40)}")
+        self.ax_.set_xlabel(f"weight of evidence for {shortened(self.label, 24)}")
         for side in ("top", "right", "left"):
             self.ax_.spines[side].set_visible(False)
 
@@ -225,7 +226,7 @@ class WaterfallDisplay:
         if self.conflict is not None:
             gauges.append(conflict_gauge(self.conflict))
         room = draw_gauges(self.ax_, gauges) if gauges else 0.0
-        title = f"Evidence for {shortened(self.label, 32)}"
+        title = f"Evidence for {shortened(self.label, 24)}"
         if self.probability is not None:
             title += f" (probability {self.probability:.2f})"
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")
