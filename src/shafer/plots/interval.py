@@ -203,9 +203,8 @@ class IntervalDisplay:
         return "dominated" if self.dominated[i, k] else "possible"
 
     def _draw_block(self, i: int, rows: list[_Row], place: FloatArray) -> None:
-        threshold = float(self.belief[i].max())
         self.ax_.plot(
-            [threshold, threshold],
+            [self.belief[i].max()] * 2,
             [place[0] - 0.5, place[-1] + 0.5],
             color=ink(),
             linestyle=(0, (1, 2)),
@@ -285,11 +284,9 @@ def _pignistic() -> dict[str, Any]:
 
 def _look(state: str) -> dict[str, Any]:
     """Dark for decided, light for possible, faint for dominated; an edge, to see the narrowest."""
-    if state == "decided":
-        return {"color": _DECIDED, "linewidth": 0.8}
-    if state == "possible":
-        return {"color": _POSSIBLE, "linewidth": 0.8}
-    return {"color": GREY, "alpha": 0.45, "linewidth": 0.8}
+    if state == "dominated":
+        return {"color": GREY, "alpha": 0.45, "linewidth": 0.8}
+    return {"color": _DECIDED if state == "decided" else _POSSIBLE, "linewidth": 0.8}
 
 
 def _stack(blocks: _Blocks, gap: float) -> tuple[list[FloatArray], list[float], float]:

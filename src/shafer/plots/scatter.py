@@ -36,7 +36,7 @@ def draw_points(
         ax.scatter(
             x[group.inside],
             y[group.inside],
-            s=size,
+            s=1.7 * size if cross else size,  # a cross has less ink
             c=group.color,
             marker=group.marker,
             linewidths=1.1 if cross else 0.0,
@@ -50,6 +50,7 @@ def draw_points(
             loc="upper right",
             fontsize="small",
             framealpha=0.9,
+            markerscale=1.0 if len(x) < 800 else 1.6,
             title=None if right is not None else "classes decided on",
             title_fontsize="small",
         )
