@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -38,3 +39,85 @@ def pool(request: pytest.FixtureRequest) -> shafer.evidence.LinearPool:
     if n_classes == 2:
         coef = coef[1:]
     return shafer.least_commitment(coef, np.zeros(len(coef)), classes=classes)
+
+
+class Read:
+    """Evidence that can only be read: the names every kind of evidence has, and no others."""
+
+    NAMES = frozenset(
+        [
+            "belief",
+            "belief_of",
+            "classes",
+            "commonality_of",
+            "component_names",
+            "components",
+            "conflict",
+            "decide",
+            "focal_sets",
+            "ignorance",
+            "logits",
+            "lower_risk",
+            "mass_of",
+            "masses",
+            "pignistic",
+            "plausibility",
+            "plausibility_of",
+            "probability",
+            "upper_risk",
+            "weight_of_conflict",
+            "weights",
+            "weights_against",
+            "weights_for",
+        ]
+    )
+
+    def __init__(self, evidence: shafer.Evidence) -> None:
+        self._evidence = evidence
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.NAMES:
+            raise AttributeError(f"not every kind of evidence has {name}")
+        return getattr(self._evidence, name)
+
+    def __len__(self) -> int:
+        return len(self._evidence)
+
+    def __getitem__(self, rows: Any) -> Read:
+        return Read(self._evidence[rows])
+
+
+@pytest.fixture
+def read() -> type[Read]:
+    """Give the class whose evidence can only be read."""
+    return Read
+
+
+@pytest.fixture(params=["evidence", "torch", "read only"])
+def kind(request: pytest.FixtureRequest) -> Callable[[shafer.Evidence], Any]:
+    """Turn evidence into another kind of it: of torch tensors, or one with the reading names."""
+
+    def torch(evidence: shafer.Evidence) -> shafer.Evidence:
+        import torch
+
+        weights = torch.tensor(np.array(evidence.weights), requires_grad=True)
+        names = evidence.component_names
+        return shafer.Evidence.from_weights(weights, classes=evidence.classes, names=names)
+
+    return {"evidence": lambda e: e, "torch": torch, "read only": Read}[request.param]
+
+
+@pytest.fixture
+def make() -> Callable[..., shafer.Evidence]:
+    """Make evidence of any size, with names that need care."""
+
+    def evidence(n: int = 5, components: int = 4, classes: int = 3) -> shafer.Evidence:
+        random = np.random.default_rng(classes * 1000 + components)
+        weights = random.normal(size=(n, components, classes)) / np.sqrt(components)
+        return shafer.Evidence.from_weights(
+            weights - weights.mean(axis=2, keepdims=True),
+            classes=[f"class {k} <$&>" for k in range(classes)],
+            names=[f"a_component__with_a_$long$_name_{g}" for g in range(components)],
+        )
+
+    return evidence

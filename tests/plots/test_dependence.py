@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib import pyplot
@@ -63,6 +66,14 @@ def test_any_number_of_classes(pool: LinearPool, kind: str) -> None:
     assert len(display.sets) <= 9
     display.plot(kind=kind)
     display.figure_.canvas.draw()
+
+
+def test_other_kinds_of_evidence(make: Callable[..., Any], kind: Callable[[Any], Any]) -> None:
+    evidence = make(6)
+    expected = DependenceDisplay.from_evidence(evidence, 1, np.arange(6.0))
+    display = DependenceDisplay.from_evidence(kind(evidence), 1, np.arange(6.0))
+    assert_allclose(display.weights, expected.weights)
+    assert_allclose(display.masses, expected.masses)
 
 
 def test_one_class_of_several() -> None:

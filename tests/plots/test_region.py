@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
+import shafer
 from shafer.evidence import LinearPool
 from shafer.plots import RegionDisplay
 
@@ -61,6 +65,38 @@ def test_decisions(binary: LinearPool, rule: str) -> None:
     ax = display.plot(Figure().subplots()).ax_
     names = {text.get_text() for text in ax.texts}
     assert names == ({"{no}", "{yes}", "Θ"} if rule == "interval_dominance" else {"{no}", "{yes}"})
+
+
+def test_evidence_at_hand(binary: LinearPool, kind: Callable[[Any], Any]) -> None:
+    x, y = np.linspace(20.0, 80.0, 9), np.linspace(2.0, 12.0, 7)
+    points = np.column_stack([axis.ravel() for axis in np.meshgrid(x, y)])
+    evidence = kind(binary(points))
+    for response in ("belief", "ignorance", "decision"):
+        display = RegionDisplay.from_evidence(
+            evidence, x, y, response, feature_names=["age", "ldl"]
+        ).plot(Figure().subplots())
+        same = RegionDisplay.from_explainer(binary, points, response, grid_resolution=9)
+        assert_allclose(display.response[[0, -1]], same.response[[0, -1]], atol=1e-12)
+        assert display.ax_.get_ylabel() == "ldl"
+    with pytest.raises(ValueError, match="each of 9 × 9 points of the grid; got 63 rows"):
+        RegionDisplay.from_evidence(evidence, x, x)
+
+
+def test_rules_without_margins(read: type[Any]) -> None:
+    """A rule that is no comparison of scores is drawn from what it chooses."""
+    weights = np.random.default_rng(0).normal(size=(20, 2, 3))
+
+    class Chooses(read):
+        def decide(self, rule: str, **options: Any) -> Any:
+            assert (rule, options) == ("mine", {"depth": 3})
+            return np.arange(60).reshape(20, 3) % 2 == 0
+
+    evidence = Chooses(shafer.Evidence.from_weights(weights))
+    display = RegionDisplay.from_evidence(
+        evidence, np.arange(5.0), np.arange(4.0), "decision", rule="mine", depth=3
+    )
+    assert_array_equal(display.chosen.reshape(20, 3), np.arange(60).reshape(20, 3) % 2 == 0)
+    display.plot(Figure().subplots())
 
 
 def test_any_number_of_classes(pool: LinearPool) -> None:

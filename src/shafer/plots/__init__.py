@@ -8,18 +8,28 @@ line styles and labels say the same without them. May import ``evidence`` and be
 
 from shafer.plots.dependence import DependenceDisplay
 from shafer.plots.error_imprecision import ErrorImprecisionDisplay
+from shafer.plots.interval import IntervalDisplay
 from shafer.plots.interval_calibration import IntervalCalibrationDisplay
+from shafer.plots.mass import MassDisplay
 from shafer.plots.region import RegionDisplay
 from shafer.plots.risk_coverage import RiskCoverageDisplay
 from shafer.plots.set_confusion import SetConfusionDisplay
+from shafer.plots.summary import SummaryDisplay
+from shafer.plots.uncertainty import UncertaintyDisplay
 from shafer.plots.unit import UnitDisplay
+from shafer.plots.waterfall import WaterfallDisplay
 
 __all__ = [
     "DependenceDisplay",
     "ErrorImprecisionDisplay",
     "IntervalCalibrationDisplay",
+    "IntervalDisplay",
+    "MassDisplay",
     "RegionDisplay",
     "RiskCoverageDisplay",
     "SetConfusionDisplay",
+    "SummaryDisplay",
+    "UncertaintyDisplay",
     "UnitDisplay",
+    "WaterfallDisplay",
 ]

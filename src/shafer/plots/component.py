@@ -10,6 +10,7 @@ from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
 from shafer.evidence import Evidence
 from shafer.evidence.groups import component_positions
+from shafer.plots.readable import Readable, of_instances
 
 
 class Component(NamedTuple):
@@ -20,9 +21,9 @@ class Component(NamedTuple):
     evidence: Evidence
 
 
-def component_alone(evidence: Evidence, component: str | int, values: Any) -> Component:
+def component_alone(evidence: Readable, component: str | int, values: Any) -> Component:
     """Take one component, by name or position, with its value in each row of the evidence."""
-    (position,) = component_positions([component], evidence.component_names)
+    (position,) = component_positions([component], of_instances(evidence).component_names)
     array = to_numpy(float_array(values, "values", ndim=(1,)))
     if array.shape != (len(evidence),):
         raise ValueError(
@@ -30,8 +31,11 @@ def component_alone(evidence: Evidence, component: str | int, values: Any) -> Co
             f"got shape {array.shape}."
         )
     name = evidence.component_names[position]
-    own = Evidence.from_source(
-        evidence.unchanged_source().keep([position]), evidence.classes, (name,)
-    )
+    if isinstance(evidence, Evidence):
+        source = evidence.unchanged_source().keep([position])  # without the others' weights
+        own = Evidence.from_source(source, evidence.classes, (name,))
+    else:
+        weights = evidence.weights[:, position : position + 1, :]
+        own = Evidence.from_weights(weights, classes=evidence.classes, names=[name])
     order = np.argsort(array, kind="stable")
     return Component(name, array[order], own[order])

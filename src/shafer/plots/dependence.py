@@ -11,11 +11,20 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import class_labels, positions_of, to_numpy
-from shafer.evidence import Evidence
 from shafer.plots.component import component_alone
 from shafer.plots.curves import draw_masses
+from shafer.plots.readable import Readable, one_class, weight_for
 from shafer.plots.sets import leading_sets
-from shafer.plots.style import axes_for, color, draw_strips, halo, ink, line_style, literal
+from shafer.plots.style import (
+    axes_for,
+    color,
+    draw_legend,
+    draw_strips,
+    halo,
+    ink,
+    line_style,
+    shortened,
+)
 
 _KINDS = ("weight", "masses")
 _MOST_CLASSES = 6  # curves of weights drawn unless the caller asks for certain classes
@@ -88,7 +97,7 @@ class DependenceDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Evidence,
+        evidence: Readable,
         component: str | int,
         values: Any,
         *,
@@ -127,11 +136,7 @@ class DependenceDisplay:
 
     def weight_for(self, label: Label) -> FloatArray:
         """Return the weight for a class, (n,): for two classes, over the other one."""
-        (k,) = positions_of(label, self.classes)
-        if len(self.classes) > 2:
-            return self.weights[:, k]
-        difference: FloatArray = self.weights[:, k] - self.weights[:, 1 - k]
-        return difference
+        return weight_for(self.weights, one_class(label, self.classes))
 
     def cutoffs(self, label: Label) -> FloatArray:
         """Return the values at which the weight for a class changes its sign, ascending."""
@@ -172,9 +177,9 @@ class DependenceDisplay:
             draw_masses(self.ax_, self.values, self.masses, self.sets)
         self._draw_cutoffs(chosen, height=0.86 if kind == "weight" else 0.5)
         draw_strips(self.ax_, self.instances)
-        self.ax_.set_xlabel(literal(self.name))
+        self.ax_.set_xlabel(shortened(self.name, 60))
         if legend and (kind == "masses" or len(chosen) > 1):
-            self.ax_.legend(fontsize="small", framealpha=0.9)
+            draw_legend(self.ax_)
         return self
 
     def _chosen(self, labels: Sequence[Label] | None) -> list[Label]:
@@ -195,10 +200,10 @@ class DependenceDisplay:
                 color=color(position),
                 linestyle=line_style(position),
                 linewidth=2.0,
-                label=literal(label),
+                label=shortened(label),
             )
         self.ax_.margins(x=0.02, y=0.12)
-        target = f" for {literal(chosen[0])}" if len(chosen) == 1 else ""
+        target = f" for {shortened(chosen[0], 40)}" if len(chosen) == 1 else ""
         self.ax_.set_ylabel(f"weight of evidence{target}")
 
     def _draw_cutoffs(self, chosen: list[Label], height: float) -> None:

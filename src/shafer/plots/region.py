@@ -5,28 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self, final
 
-import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer._validation import class_labels, float_array, positions_of, to_numpy
-from shafer.decision import PRECISE_RULES
-from shafer.evidence import Evidence
+from shafer._validation import class_labels, float_array, to_numpy
 from shafer.plots.contours import draw_boundaries, draw_levels, draw_regions
-from shafer.plots.style import axes_for, ink, literal
-
-_OF_A_SET = ("belief", "plausibility", "mass")
-_OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
-_RESPONSES = (*_OF_A_SET, "probability", *_OF_AN_INSTANCE, "decision")
+from shafer.plots.plane import (
+    check_response,
+    feature_names_of,
+    grid_over,
+    margins,
+    margins_of,
+    quantity,
+)
+from shafer.plots.readable import Readable, of_instances
+from shafer.plots.style import axes_for, ink, shortened
 
 
 @final
 class RegionDisplay:
     """Level curves of a quantity, or the regions of a decision rule, over two features.
 
-    Make one with :meth:`from_explainer`, or with :meth:`from_function` for anything else that
-    scores points of the plane, such as an exact Bayes rule.
+    Make one with :meth:`from_explainer`; with :meth:`from_evidence` where the evidence over a grid
+    is at hand; or with :meth:`from_function` for anything else that scores points of the plane,
+    such as an exact Bayes rule.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ class RegionDisplay:
     @classmethod
     def from_explainer(
         cls,
-        explainer: Callable[[Any], Evidence],
+        explainer: Callable[[Any], Readable],
         X: Any,
         response: str = "belief",
         *,
@@ -109,23 +112,58 @@ class RegionDisplay:
         grid_resolution : int
             Points along each axis.
         """
-        if response not in _RESPONSES:
-            raise ValueError(
-                f"response must be one of {', '.join(map(repr, _RESPONSES))}; got {response!r}."
-            )
+        check_response(response)
         data = to_numpy(float_array(X, "X", ndim=(2,)))
-        x, y, points = _grid(data, features, grid_resolution)
+        x, y, points = grid_over(data, features, grid_resolution)
         evidence = explainer(points)
         if feature_names is None:
-            feature_names = _names_of(evidence, data.shape[1], features)
+            feature_names = feature_names_of(evidence, data.shape[1], features)
+        return cls.from_evidence(
+            evidence, x, y, response, subset=subset, rule=rule, feature_names=feature_names
+        )
+
+    @classmethod
+    def from_evidence(
+        cls,
+        evidence: Readable,
+        x: Any,
+        y: Any,
+        response: str = "belief",
+        *,
+        subset: Label | Iterable[Label] | None = None,
+        rule: str = "interval_dominance",
+        feature_names: Sequence[str] = ("x0", "x1"),
+        **options: Any,
+    ) -> Self:
+        """Take evidence that was computed over a grid.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            One row for each point of the grid, x running fastest: that of (x[0], y[0]), then of
+            (x[1], y[0]), as ``numpy.meshgrid(x, y)`` gives them when ravelled.
+        x, y : arrays of shape (p,) and (q,)
+            Values of the first and second feature, ascending.
+        response, subset, rule, feature_names
+            As for :meth:`from_explainer`.
+        **options
+            Options of the rule.
+        """
+        check_response(response)
+        across, up = (to_numpy(float_array(v, name, ndim=(1,))) for v, name in ((x, "x"), (y, "y")))
+        if len(of_instances(evidence)) != len(across) * len(up):
+            raise ValueError(
+                f"evidence must have one row for each of {len(up)} × {len(across)} points of the "
+                f"grid; got {len(evidence)} rows."
+            )
         if response == "decision":
-            values, name = _margins_of(evidence, rule), rule
+            values, name = margins_of(evidence, rule, options), rule
         else:
-            values, name = _quantity(evidence, response, subset), response
+            values, name = quantity(evidence, response, subset), response
         return cls(
-            x,
-            y,
-            values.reshape(len(y), len(x), *values.shape[1:]),
+            across,
+            up,
+            values.reshape(len(up), len(across), *values.shape[1:]),
             classes=evidence.classes,
             feature_names=feature_names,
             name=name,
@@ -156,10 +194,10 @@ class RegionDisplay:
             Points along each axis.
         """
         data = to_numpy(float_array(X, "X", ndim=(2,)))
-        x, y, points = _grid(data, (0, 1), grid_resolution)
+        x, y, points = grid_over(data, (0, 1), grid_resolution)
         values = to_numpy(function(points))
         if values.ndim == 2:
-            values = _margins(values)
+            values = margins(values)
         shaped = values.reshape(len(y), len(x), *values.shape[1:])
         return cls(x, y, shaped, classes=classes, feature_names=feature_names, name=name)
 
@@ -216,57 +254,6 @@ class RegionDisplay:
             self.ax_.plot(
                 [], [], color=style["colors"], linestyle=linestyle, linewidth=linewidth, label=label
             )
-        self.ax_.set_xlabel(literal(self.feature_names[0]))
-        self.ax_.set_ylabel(literal(self.feature_names[1]))
+        self.ax_.set_xlabel(shortened(self.feature_names[0], 60))
+        self.ax_.set_ylabel(shortened(self.feature_names[1], 45))
         return self
-
-
-def _grid(
-    data: FloatArray, features: tuple[int, int], resolution: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return both axes and all points of the grid, (q·p, J), the first feature running fastest."""
-    first, second = features
-    low, high = data.min(axis=0), data.max(axis=0)
-    x = np.linspace(low[first], high[first], resolution)
-    y = np.linspace(low[second], high[second], resolution)
-    points = np.tile(np.median(data, axis=0), (resolution**2, 1))
-    points[:, first] = np.tile(x, resolution)
-    points[:, second] = np.repeat(y, resolution)
-    return x, y, points
-
-
-def _names_of(evidence: Evidence, n_columns: int, features: tuple[int, int]) -> tuple[str, str]:
-    if evidence.n_components == n_columns:
-        return evidence.component_names[features[0]], evidence.component_names[features[1]]
-    return f"x{features[0]}", f"x{features[1]}"
-
-
-def _quantity(evidence: Evidence, response: str, subset: Any) -> FloatArray:
-    if response in _OF_AN_INSTANCE:
-        return to_numpy(getattr(evidence, response))
-    members = evidence.classes[-1:].tolist() if subset is None else subset
-    if response in _OF_A_SET:
-        return to_numpy(getattr(evidence, f"{response}_of")(members))
-    inside = positions_of(members, evidence.classes)
-    total: FloatArray = to_numpy(evidence.probability)[:, inside].sum(axis=1)
-    return total
-
-
-def _margins(scores: FloatArray) -> FloatArray:
-    """Return each class's score less the best of the others; on a tie the first class wins."""
-    ordered = np.sort(scores, axis=1)
-    best, second = ordered[:, -1:], ordered[:, -2:-1]
-    wins = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
-    return np.where(wins, best - second, np.minimum(scores - best, -np.finfo(np.float64).tiny))
-
-
-def _margins_of(evidence: Evidence, rule: str) -> FloatArray:
-    """Return how far each class is inside the chosen set, a continuous function of the weights."""
-    if rule in PRECISE_RULES:
-        # The logits order the classes as their plausibilities do, and do not saturate.
-        scores = evidence.logits if rule == "plausibility" else getattr(evidence, rule)
-        return _margins(to_numpy(scores))
-    evidence[:1].decide(rule)  # refuses an unknown rule
-    belief, plausibility = to_numpy(evidence.belief), to_numpy(evidence.plausibility)
-    margins: FloatArray = plausibility - belief.max(axis=1, keepdims=True)
-    return margins

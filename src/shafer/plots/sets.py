@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shafer._typing import FloatArray, Label
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence
-from shafer.plots.style import literal
+from shafer.plots.style import shortened
 
 _PROBED_ROWS = 64
 _LONGEST = 4  # classes spelt out in a name
@@ -39,8 +39,8 @@ def set_name(members: Collection[Label], classes: NDArray[Any]) -> str:
     if len(inside) == len(classes):
         return "Θ"
     if len(classes) > 3 and len(inside) == len(classes) - 1:
-        return "not " + literal(next(c for c in classes.tolist() if c not in members))
-    shown = ", ".join(literal(label) for label in inside[:_LONGEST])
+        return "not " + shortened(next(c for c in classes.tolist() if c not in members))
+    shown = ", ".join(shortened(label) for label in inside[:_LONGEST])
     more = len(inside) - _LONGEST
     return f"{{{shown}}}" if more <= 0 else f"{{{shown} and {more} more}}"
 

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.patheffects import AbstractPathEffect, withStroke
 
 from shafer._typing import FloatArray
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 """Okabe and Ito's palette, less black and yellow: one is lost on dark, the other on light."""
+
+FOR, AGAINST = COLORS[0], COLORS[1]
+"""Evidence for a class, and against it."""
+
+GREY = "#8c8c8c"
+"""What does not count: half way between white and black, to be seen on both."""
+
+RAMP = LinearSegmentedColormap.from_list("shafer", ["#1f5fae", "#8f8f95", "#f2a72e"])
+"""From low to high: lighter all the way, so it holds in grey, and lost on no background."""
 
 LINE_STYLES: tuple[Any, ...] = (
     "solid",
@@ -39,12 +50,15 @@ def line_style(position: int) -> Any:
     return LINE_STYLES[position % len(LINE_STYLES)]
 
 
-def axes_for(ax: Axes | None) -> tuple[Axes, Figure]:
-    """Return the axes to draw on, new ones if none are given, and their figure."""
+def axes_for(ax: Axes | None, size: tuple[float, float] = (6.4, 4.8)) -> tuple[Axes, Figure]:
+    """Return the axes to draw on, new ones if none are given, and their figure.
+
+    A new figure has this size, in inches, and makes room for what is written beside the axes.
+    """
     if ax is None:
         from matplotlib import pyplot
 
-        ax = pyplot.subplots()[1]
+        ax = pyplot.subplots(figsize=size, layout="constrained")[1]
     figure = ax.get_figure(root=True)
     assert figure is not None
     return ax, figure
@@ -63,6 +77,93 @@ def halo(width: float = 3.0) -> list[AbstractPathEffect]:
 def literal(text: object) -> str:
     """Keep matplotlib from reading dollar signs in a user's name as mathematics."""
     return str(text).replace("$", r"\$")
+
+
+def degree(value: float) -> str:
+    """Write a degree between 0 and 1 with two digits, and what is almost 0 or 1 as such.
+
+    Examples
+    --------
+    >>> degree(0.25), degree(0.001), degree(0.9999), degree(1.0)
+    ('0.25', '<0.01', '>0.99', '1.00')
+    """
+    if 0.0 < value < 0.005:
+        return "<0.01"
+    return ">0.99" if 0.995 <= value < 1.0 else f"{value:.2f}"
+
+
+def inner_width(ax: Axes) -> float:
+    """Return how wide the axes are in points, once the labels have taken their room."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    if figure.get_layout_engine() is not None:
+        figure.draw_without_rendering()
+    return max(float(ax.get_window_extent().width) * 72.0 / figure.dpi, 1.0)
+
+
+def text_points(text: str, font: str) -> float:
+    """Return about how wide a line of text is, in points."""
+    return 0.62 * len(text) * FontProperties(size=font).get_size_in_points()
+
+
+def width_beside(names: Iterable[str], inner: float = 4.6) -> float:
+    """Return how wide a figure must be, in inches, for axes of this width beside these names."""
+    longest = max((0.9 * text_points(name, "medium") for name in names), default=0.0)
+    return inner + longest / 72.0
+
+
+def shortened(text: object, most: int = 28) -> str:
+    """Write a name on one line, its middle left out where it is long: ends tell names apart.
+
+    Examples
+    --------
+    >>> shortened("preprocessing__encoder__occupation_engineer")
+    'preprocessing_…tion_engineer'
+    """
+    line = " ".join(str(text).split())
+    if len(line) <= most:
+        return literal(line)
+    tail = (most - 1) // 2
+    return literal(f"{line[: most - 1 - tail]}…{line[-tail:]}")
+
+
+def signed(value: float, scale: float) -> str:
+    """Write a weight with its sign, with the digits that weights of this size need.
+
+    Examples
+    --------
+    >>> signed(1.234, 5.0), signed(-123.4, 900.0), signed(-0.0012, 0.05)
+    ('+1.23', '−123', '−0.001')
+    """
+    power = 0 if scale == 0 else int(np.floor(np.log10(scale)))
+    digits = min(max(2 - power, 0) if power >= 0 else 1 - power, 6)
+    return f"{value:+,.{digits}f}".replace("-", "−")
+
+
+def draw_legend(ax: Axes) -> None:
+    """Name what is drawn: inside the axes, or above them where there is too much to name inside."""
+    handles = ax.get_legend_handles_labels()[0]
+    if len(handles) <= 4:
+        ax.legend(handles=handles, fontsize="small", framealpha=0.9)
+    else:
+        draw_legend_above(ax, handles)
+
+
+def draw_legend_above(ax: Axes, handles: list[Any]) -> None:
+    """Name what is drawn above the axes, in as many columns as have room."""
+    longest = max(0.85 * text_points(str(h.get_label()), "small") for h in handles)
+    columns = int(np.clip(inner_width(ax) / (longest + 42.0), 1, 4))
+    ax.legend(
+        handles=handles,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        fontsize="small",
+        frameon=False,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=2.4,
+    )
 
 
 def draw_strips(ax: Axes, instances: Mapping[str, FloatArray]) -> None:

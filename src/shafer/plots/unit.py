@@ -8,11 +8,11 @@ from typing import Any, Self, final
 from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
-from shafer.evidence import Evidence
 from shafer.plots.component import component_alone
 from shafer.plots.curves import draw_masses
+from shafer.plots.readable import Readable
 from shafer.plots.sets import leading_sets
-from shafer.plots.style import axes_for, draw_strips, literal
+from shafer.plots.style import axes_for, draw_legend, draw_strips, shortened
 
 
 @final
@@ -66,7 +66,7 @@ class UnitDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Evidence,
+        evidence: Readable,
         unit: str | int,
         outputs: Any,
         *,
@@ -102,7 +102,7 @@ class UnitDisplay:
         self.ax_, self.figure_ = axes_for(ax)
         draw_masses(self.ax_, self.outputs, self.masses, self.sets)
         draw_strips(self.ax_, self.instances)
-        self.ax_.set_xlabel(f"output of {literal(self.name)}")
+        self.ax_.set_xlabel(f"output of {shortened(self.name, 60)}")
         if legend:
-            self.ax_.legend(fontsize="small", framealpha=0.9)
+            draw_legend(self.ax_)
         return self

@@ -1,0 +1,39 @@
+"""Run the code of ``docs/gallery.md`` and write the pictures it shows.
+
+Run ``python docs/figures/gallery.py``. The picture of a line ``![...](figures/gallery/name.png)``
+is what the last ``display`` above it drew, so code and picture cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+DOCS = Path(__file__).parent.parent
+_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/gallery/([\w-]+\.png)\)")
+
+
+def draw(folder: Path) -> list[str]:
+    """Draw every picture of the gallery into a folder, and return their names."""
+    names: dict[str, Any] = {}
+    drawn = []
+    # Between two pictures lies the code that makes the second one.
+    text, *rest = _PICTURE.split((DOCS / "gallery.md").read_text("utf-8"))
+    for picture, following in zip(rest[::2], rest[1::2], strict=True):
+        for example in doctest.DocTestParser().get_examples(text):
+            exec(compile(example.source, "gallery.md", "single"), names)
+        display = names["display"]
+        display.figure_.savefig(folder / picture, dpi=80, metadata={"Software": None})
+        drawn.append(picture)
+        text = following
+    return drawn
+
+
+if __name__ == "__main__":
+    matplotlib.use("agg")
+    for name in draw(DOCS / "figures" / "gallery"):
+        print(name)

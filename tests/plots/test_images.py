@@ -1,0 +1,188 @@
+"""Every Display, held steady: pictures are compared with those under ``baseline``.
+
+They are compared when pytest runs with ``--mpl``. After a change that is meant, draw them again
+with ``pytest tests/plots/test_images.py --mpl-generate-path=tests/plots/baseline`` and look at
+each one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+import shafer
+from shafer.datasets import load_heart
+from shafer.evidence import Evidence, LinearPool
+from shafer.plots import (
+    DependenceDisplay,
+    IntervalDisplay,
+    MassDisplay,
+    RegionDisplay,
+    SummaryDisplay,
+    UncertaintyDisplay,
+    UnitDisplay,
+    WaterfallDisplay,
+)
+
+
+def _compared(style: str = "default", dpi: int = 60) -> Any:
+    """Compare the returned figure, drawn small and without a stamp of the software."""
+    return pytest.mark.mpl_image_compare(
+        baseline_dir="baseline",
+        style=style,
+        backend="agg",
+        tolerance=1,
+        savefig_kwargs={"dpi": dpi, "metadata": {"Software": None}},
+    )
+
+
+def _weights(n: int, components: int, classes: int, size: float = 1.0) -> Evidence:
+    """Waves instead of random numbers: the same on every machine."""
+    n_, g, k = np.ogrid[:n, :components, :classes]
+    waves = np.sin(1.7 * n_ + 0.9 * g * (1 + k) + 2.1 * k) * np.cos(0.37 * n_ * (g + 1))
+    weights = size * waves / (1.0 + 0.15 * g)
+    return Evidence.from_weights(
+        weights - weights.mean(axis=2, keepdims=True),
+        classes=[f"class {k}" for k in range(classes)],
+        names=[
+            f"component {g}" if g % 3 else f"a_long__name_of_component_{g}"
+            for g in range(components)
+        ],
+    )
+
+
+@pytest.fixture(scope="module")
+def heart() -> tuple[LinearPool, np.ndarray, np.ndarray]:
+    """The paper's model of heart disease: age and LDL, with fixed coefficients."""
+    data = load_heart()
+    X = data.data[:, [8, 2]]
+    pool = shafer.least_commitment(
+        [0.061, 0.17],
+        -4.2,
+        X.mean(axis=0),
+        classes=["no disease", "disease"],
+        names=["age", "ldl"],
+    )
+    return pool, X, np.array(["no disease", "disease"])[data.target]
+
+
+Heart = tuple[LinearPool, np.ndarray, np.ndarray]
+
+
+@_compared()
+def test_waterfall(heart: Heart) -> Figure:
+    pool, X, _ = heart
+    return WaterfallDisplay.from_evidence(pool(X), 2, features=X).plot().figure_
+
+
+@_compared("dark_background")
+def test_waterfall_of_many() -> Figure:
+    return WaterfallDisplay.from_evidence(_weights(1, 52, 10)).plot().figure_
+
+
+@_compared()
+def test_waterfall_by_sign() -> Figure:
+    axes = pyplot.subplots(figsize=(6.4, 3.6))[1]  # without room made for labels
+    display = WaterfallDisplay.from_evidence(_weights(1, 30, 3), max_components=8)
+    return display.plot(axes, order="sign").figure_
+
+
+@_compared()
+def test_intervals() -> Figure:
+    return IntervalDisplay.from_evidence(_weights(3, 2, 3)).plot().figure_
+
+
+@_compared("dark_background")
+def test_intervals_of_many_classes() -> Figure:
+    evidence = _weights(2, 3, 100, 0.4)
+    return IntervalDisplay.from_evidence(evidence, rule="belief").plot(max_classes=7).figure_
+
+
+@_compared()
+def test_masses() -> Figure:
+    return MassDisplay.from_evidence(_weights(1, 2, 3)).plot().figure_
+
+
+@_compared()
+def test_masses_with_dots() -> Figure:
+    return MassDisplay.from_evidence(_weights(1, 3, 10, 0.6)).plot(max_classes=8).figure_
+
+
+@_compared()
+def test_summary(heart: Heart) -> Figure:
+    pool, X, _ = heart
+    return SummaryDisplay.from_evidence(pool(X), features=X).plot().figure_
+
+
+@_compared("dark_background", dpi=50)
+def test_summary_of_classes() -> Figure:
+    return SummaryDisplay.from_evidence(_weights(60, 20, 3)).plot(max_components=6).figure_
+
+
+@_compared()
+def test_uncertainty(heart: Heart) -> Figure:
+    pool, X, y = heart
+    return UncertaintyDisplay.from_evidence(pool(X), y).plot().figure_
+
+
+@_compared("dark_background")
+def test_uncertainty_by_sets() -> Figure:
+    return UncertaintyDisplay.from_evidence(_weights(200, 3, 4, 0.5)).plot().figure_
+
+
+@_compared()
+def test_uncertainty_of_many_components() -> Figure:
+    return UncertaintyDisplay.from_evidence(_weights(200, 60, 2)).plot().figure_
+
+
+@_compared(dpi=50)
+def test_uncertainty_density() -> Figure:
+    evidence = _weights(3000, 3, 2)
+    y = evidence.classes[(np.arange(3000) % 7 < 3).astype(int)]
+    return UncertaintyDisplay.from_evidence(evidence, y).plot(density=True).figure_
+
+
+@_compared()
+def test_dependence(heart: Heart) -> Figure:
+    pool, X, y = heart
+    ages = np.linspace(15.0, 65.0, 101)
+    evidence = pool(np.column_stack([ages, np.full(101, 4.0)]))
+    instances = {name: X[y == name, 0] for name in ("no disease", "disease")}
+    return (
+        DependenceDisplay.from_evidence(evidence, "age", ages, instances=instances).plot().figure_
+    )
+
+
+@_compared("dark_background")
+def test_dependence_of_masses() -> Figure:
+    values = np.linspace(-3.0, 3.0, 121)
+    pool = shafer.least_commitment(
+        np.array([[1.0], [-0.7], [0.4], [0.1]]), np.array([0.3, 0, 0, -0.3])
+    )
+    display = DependenceDisplay.from_evidence(pool(values[:, None]), 0, values)
+    return display.plot(kind="masses").figure_
+
+
+@_compared()
+def test_regions(heart: Heart) -> Figure:
+    pool, X, _ = heart
+    return RegionDisplay.from_explainer(pool, X, "decision", grid_resolution=80).plot().figure_
+
+
+@_compared(dpi=40)
+def test_region_of_ignorance(heart: Heart) -> Figure:
+    pool, X, _ = heart
+    return RegionDisplay.from_explainer(pool, X, "ignorance", grid_resolution=80).plot().figure_
+
+
+@_compared()
+def test_unit() -> Figure:
+    outputs = np.linspace(0.0, 2.0, 81)
+    pool = shafer.least_commitment(np.array([[1.5], [-1.0], [0.2]]), np.zeros(3), [0.6])
+    instances = {"a": np.linspace(0.0, 0.5, 20), "b": np.linspace(0.3, 1.9, 20)}
+    display = UnitDisplay.from_evidence(pool(outputs[:, None]), 0, outputs, instances=instances)
+    return display.plot().figure_

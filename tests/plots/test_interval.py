@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose, assert_array_equal
+
+import shafer
+from shafer.plots import IntervalDisplay
+
+Make = Callable[..., shafer.Evidence]
+
+
+def _bars(display: IntervalDisplay) -> list[Any]:
+    return [bar for container in display.ax_.containers for bar in container]
+
+
+def test_intervals_and_decisions(make: Make, kind: Callable[[Any], Any]) -> None:
+    evidence = make()
+    display = IntervalDisplay.from_evidence(kind(evidence), rule="pignistic")
+    for name in ("belief", "plausibility", "probability", "pignistic"):
+        assert_allclose(getattr(display, name), getattr(evidence, name))
+    assert_array_equal(display.chosen, evidence.decide("pignistic"))
+    assert_array_equal(display.dominated, ~evidence.decide("interval_dominance"))
+    display.plot(Figure().subplots())
+
+
+def test_picture(make: Make) -> None:
+    evidence = make()
+    ax = Figure().subplots()
+    display = IntervalDisplay.from_evidence(evidence[0])
+    assert display.plot(ax) is display
+    assert display.ax_ is ax
+    assert display.figure_ is ax.get_figure()
+    bars = _bars(display)
+    assert_allclose([bar.get_x() for bar in bars], evidence.belief[0])
+    assert_allclose([bar.get_x() + bar.get_width() for bar in bars], evidence.plausibility[0])
+    names = ax.get_yticklabels()
+    assert [name.get_text() for name in names] == [rf"class {k} <\$&>" for k in range(3)]
+    bold = [name.get_fontweight() == "bold" for name in names]
+    assert bold == evidence.decide("interval_dominance")[0].tolist()
+    assert {text.get_text() for text in ax.get_legend().get_texts()} >= {"probability", "decided"}
+
+
+def test_three_looks() -> None:
+    """A class may be neither decided on nor dominated, where one class must be chosen."""
+    display = IntervalDisplay(
+        np.array([0.3, 0.2, 0.0]),
+        np.array([0.8, 0.7, 0.1]),
+        np.array([0.5, 0.44, 0.06]),
+        np.array([0.53, 0.44, 0.03]),
+        chosen=np.array([True, False, False]),
+        classes=["a", "b", "c"],
+    ).plot(legend=False)
+    assert display.ax_.get_legend() is None
+    assert display.dominated.tolist() == [[False, False, True]]
+    assert len({bar.get_facecolor() for bar in _bars(display)}) == 3
+
+
+def test_several_instances(make: Make) -> None:
+    display = IntervalDisplay.from_evidence(make(3), names=["Ann", "Ben", "Cyd"]).plot()
+    assert {"Ann", "Ben", "Cyd"} <= {text.get_text() for text in display.ax_.texts}
+    assert len(display.ax_.get_yticks()) == 9
+    with pytest.raises(ValueError, match="names must hold 3 names of instances; got 1"):
+        IntervalDisplay.from_evidence(make(3), names=["Ann"])
+    with pytest.raises(ValueError, match="At most 24 instances fit into one picture; got 30"):
+        IntervalDisplay.from_evidence(make(30))
+
+
+def test_many_classes(make: Make) -> None:
+    evidence = make(1, 3, 100)
+    display = IntervalDisplay.from_evidence(evidence).plot(max_classes=4)
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert len(names) == 4
+    assert names[-1].startswith("the other 97")
+    order = np.argsort(-evidence.plausibility[0])
+    rest = _bars(display)[-1]  # spans all the others
+    assert_allclose(rest.get_x(), evidence.belief[0, order[3:]].min())
+    assert_allclose(rest.get_x() + rest.get_width(), evidence.plausibility[0, order[3]])
+    with pytest.raises(ValueError, match="max_classes must be at least 2; got 1"):
+        display.plot(max_classes=1)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10, 100, 1000])
+@pytest.mark.parametrize("components", [1, 30, 1000])
+def test_any_size(make: Make, classes: int, components: int) -> None:
+    if classes * components > 10**5:
+        components = 30
+    display = IntervalDisplay.from_evidence(make(2, components, classes)).plot()
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("size", [0.0, 1e4])
+def test_hostile_weights(size: float) -> None:
+    weights = size * np.array([[[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]]])
+    IntervalDisplay.from_evidence(shafer.Evidence.from_weights(weights)).plot()
