@@ -266,9 +266,7 @@ def test_best_set_of_acts(case: Case, gamma: float, expectation: str) -> None:
     base = getattr(case.evidence, "evidence", case.evidence)
     mass = belief.MassFunction(case.mass.frame, base.masses()[0] / base.masses()[0].sum())
     sets = members(len(case.loss))[1:]
-    utility = np.array(
-        [owa_weights(s.sum(), gamma) @ -np.sort(case.loss[s], axis=0) for s in sets]
-    )
+    utility = np.array([owa_weights(s.sum(), gamma) @ -np.sort(case.loss[s], axis=0) for s in sets])
     options = {"alpha": 0.3} if expectation == "hurwicz" else {}
     chosen = case.evidence.decide(
         "utility_set", loss=case.loss, tolerance=gamma, expectation=expectation, **options
