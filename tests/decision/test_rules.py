@@ -1,3 +1,5 @@
+"""Rules by name: ties, options and their errors, libraries, many classes."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -8,11 +10,20 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 
+import shafer
 from shafer._validation import to_numpy
 from shafer.decision import PRECISE_RULES, RULES, choose_largest, interval_dominance
 
+LIBRARIES = [np.asarray, torch.asarray, array_api_strict.asarray]
+LOSS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.5, 0.0], [0.7, 0.7, 0.7]])
 
-@pytest.mark.parametrize("asarray", [np.asarray, torch.asarray, array_api_strict.asarray])
+
+def evidence(asarray: Any = np.asarray, dtype: str = "float64") -> shafer.Evidence:
+    weights = np.random.default_rng(4).normal(size=(40, 3, 3)).astype(dtype) * 0.5
+    return shafer.Evidence.from_weights(asarray(weights), classes=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("asarray", LIBRARIES)
 def test_choose_largest_takes_the_first_on_a_tie(asarray: Any) -> None:
     score = asarray([[0.2, 0.5, 0.5], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
     chosen = choose_largest(score)
@@ -21,7 +32,7 @@ def test_choose_largest_takes_the_first_on_a_tie(asarray: Any) -> None:
     assert_array_equal(to_numpy(chosen), expected)
 
 
-@pytest.mark.parametrize("asarray", [np.asarray, torch.asarray, array_api_strict.asarray])
+@pytest.mark.parametrize("asarray", LIBRARIES)
 def test_interval_dominance(asarray: Any) -> None:
     belief = asarray([[0.5, 0.5, 0.0], [0.6, 0.1, 0.0], [0.0, 0.0, 0.0]])
     plausibility = asarray([[0.5, 0.5, 0.4], [0.8, 0.3, 0.6], [1.0, 1.0, 1.0]])
@@ -29,5 +40,211 @@ def test_interval_dominance(asarray: Any) -> None:
     assert_array_equal(to_numpy(interval_dominance(belief, plausibility)), expected)
 
 
-def test_precise_rules_are_rules() -> None:
+def test_precise_rules() -> None:
     assert set(PRECISE_RULES) < set(RULES)
+    ev = evidence()
+    for rule in PRECISE_RULES:
+        assert (ev.decide(rule).sum(axis=1) == 1).all()
+        assert (ev.decide(rule, loss=LOSS).sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("asarray", LIBRARIES)
+@pytest.mark.parametrize("rule", RULES)
+def test_every_library_decides_alike(rule: str, asarray: Any) -> None:
+    here, there = evidence(), evidence(asarray)
+    given: list[dict[str, Any]] = [{}, {"loss": LOSS}]
+    if rule == "utility_set":
+        given += [{"expectation": e} for e in ("pignistic", "lower", "upper", "hurwicz")]
+    elif rule in PRECISE_RULES:
+        given += [{"reject": 0.4}, {"loss": LOSS, "reject": 0.5}]
+    for options in given:
+        for one, other in ((here, there), (here.discounted(0.8), there.discounted(0.8))):
+            chosen = other.decide(rule, **options)
+            assert type(chosen) is type(there.logits)
+            assert_array_equal(to_numpy(chosen), one.decide(rule, **options))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_single_precision(rule: str) -> None:
+    wide, narrow = evidence(), evidence(dtype="float32")
+    for options in ({}, {"loss": LOSS}):
+        assert_array_equal(narrow.decide(rule, **options), wide.decide(rule, **options))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_components_are_decided_one_by_one(rule: str) -> None:
+    parts = evidence().components
+    for options in ({}, {"loss": LOSS}):
+        chosen = parts.decide(rule, **options)
+        assert chosen.shape[:2] == (40, 3)
+        alone = shafer.Evidence.from_weights(evidence().weights[:, 1:2])
+        assert_array_equal(chosen[:, 1], alone.decide(rule, **options))
+
+
+# Ties.
+
+
+def test_nothing_known_keeps_everything_and_chooses_the_first() -> None:
+    ev = shafer.Evidence.from_weights(np.zeros((1, 1, 4)))
+    for rule in ("interval_dominance", "maximality", "e_admissible", "weak_dominance"):
+        assert ev.decide(rule).all()
+        assert ev.decide(rule, loss=1 - np.eye(4)).all()
+    for rule in PRECISE_RULES:
+        assert ev.decide(rule).tolist() == [[True, False, False, False]]
+        assert ev.decide(rule, loss=1 - np.eye(4)).tolist() == [[True, False, False, False]]
+    # Bel is zero but for the whole frame; Pl is one for all, so that fewer are better.
+    assert ev.decide("utility_set", expectation="lower").all()
+    assert ev.decide("utility_set", expectation="upper").sum() == 1
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "utility_set"])
+@pytest.mark.parametrize("scale", [1e-9, 0.1, 3.0, 1e3])
+def test_symmetric_evidence_and_losses_keep_both_or_the_first(rule: str, scale: float) -> None:
+    # Classes 0 and 1, and acts 0 and 1, are mirror images; rounding must not tell them apart.
+    weights = np.array([[[0.3, 0.3, -0.6], [-0.1, -0.1, 0.2], [0.7, 0.7, 0.1]]]) * scale
+    ev = shafer.Evidence.from_weights(weights)
+    loss = np.array([[0.1, 1.0, 0.6], [1.0, 0.1, 0.6], [0.9, 0.9, 0.9]])
+    for options in ({}, {"loss": loss}):
+        chosen = ev.decide(rule, **options)[0]
+        if rule in PRECISE_RULES:
+            assert not chosen[1]
+        else:
+            assert chosen[0] == chosen[1]
+            assert chosen.any()
+
+
+def test_equal_acts_stay_together() -> None:
+    ev = evidence()
+    twice = np.vstack([LOSS, LOSS])
+    for rule in set(RULES) - {"utility_set"}:
+        once, both = ev.decide(rule, loss=LOSS), ev.decide(rule, loss=twice)
+        assert_array_equal(both[:, :4], once)
+        assert_array_equal(both[:, 4:], once if rule not in PRECISE_RULES else False)
+
+
+def test_weak_dominance_drops_what_is_matched_and_beaten_once() -> None:
+    ev = shafer.Evidence.from_weights(np.zeros((1, 1, 2)))
+    # Act 1 has the upper risk of act 0 and a larger lower one; act 2 has the same as act 0.
+    loss = [[0.0, 1.0], [0.2, 1.0], [1.0, 0.0], [0.3, 0.9]]
+    assert ev.decide("weak_dominance", loss=loss).tolist() == [[True, False, True, True]]
+    assert ev.decide("interval_dominance", loss=loss).all()
+
+
+def test_the_most_plausible_of_many_that_round_to_one() -> None:
+    # Weights against of 1e-18 leave every plausibility at one; the order is not lost.
+    weights = -np.array([[[3e-18, 1e-18, 2e-18]]])
+    ev = shafer.Evidence.from_weights(weights)
+    assert (ev.plausibility == 1.0).all()
+    assert ev.decide("plausibility").tolist() == [[False, True, False]]
+    assert ev.decide("hurwicz", alpha=0.0).tolist() == [[False, True, False]]
+
+
+def test_constants_and_factors_change_nothing() -> None:
+    ev = evidence()
+    for rule in RULES:
+        for other in (LOSS + 1e6, LOSS * 1e-200, LOSS * 1e200):
+            assert_array_equal(ev.decide(rule, loss=other), ev.decide(rule, loss=LOSS))
+
+
+# Named acts and rejection.
+
+
+def test_acts_in_words() -> None:
+    ev = evidence()[:2]
+    named = {"treat": [5.0, 0.2, 0.0], "send home": [0.0, 9.0, 9.0], "refer to a doctor": [1, 1, 1]}
+    chosen = ev.decide("maximality", loss=named)
+    expected = [tuple(np.array(list(named))[row]) for row in chosen]
+    assert ev.acts("maximality", loss=named) == expected
+    assert ev.acts() == [tuple(ev.classes[row]) for row in ev.decide()]
+    assert ev.acts("belief", loss=LOSS)[0][0] in range(4)
+    table = {"treat": torch.tensor([1.0, 0.0, 0.0]), "not": np.array([0, 1, 1])}
+    assert ev.acts("belief", loss=table) == ev.acts(
+        "belief", utility={name: -np.asarray(row) for name, row in table.items()}
+    )
+    assert len(ev.components.acts()[0]) == 3
+
+
+def test_reject_is_the_last_act() -> None:
+    ev = evidence()
+    assert_array_equal(
+        ev.decide("maximality", loss=LOSS[:3], reject=0.7), ev.decide("maximality", loss=LOSS)
+    )
+    assert set(ev.acts("belief", loss=LOSS[:3], reject=-9.0)) == {("reject",)}
+    assert ev.decide("plausibility", reject=0.0).all(axis=1).any()
+    assert_array_equal(ev.decide("belief", reject=1.0), ev.decide("belief"))
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "message"),
+    [
+        ("best", {}, "rule must be one of 'plausibility'.*got 'best'"),
+        (None, {}, "rule must be one of"),
+        ("belief", {"alpha": 0.5}, "rule 'belief' takes no options; got alpha=0.5"),
+        ("hurwicz", {"tolerance": 0.8}, "rule 'hurwicz' takes alpha; got tolerance=0.8"),
+        ("hurwicz", {"alpha": 1.5}, "alpha must be a number from 0 .* got 1.5"),
+        ("hurwicz", {"alpha": True}, "alpha must be a number from 0 .* got True"),
+        ("utility_set", {"alpha": 0.5}, "alpha goes with expectation='hurwicz'; got"),
+        ("utility_set", {"expectation": "mean"}, "expectation must be one of .* got 'mean'"),
+        ("utility_set", {"tolerance": 0.2}, "tolerance must be a number from 0.5 to 1"),
+        ("utility_set", {"tolerance": "u65", "loss": LOSS}, "'u65' is defined for classes"),
+        ("utility_set", {"loss": np.ones((13, 3))}, "at most 12 acts are accepted; got 13"),
+        ("utility_set", {"reject": 0.1}, "reject goes with a rule that chooses one class"),
+        ("maximality", {"reject": 0.1}, "reject goes with a rule that chooses one class"),
+        ("belief", {"reject": 1.5}, "reject must be a number from 0 to 1 under 0-1 loss; got 1.5"),
+        ("belief", {"reject": np.nan, "loss": LOSS}, "reject must be a finite number; got nan"),
+        ("belief", {"reject": 0.1, "utility": LOSS}, "reject is a cost, so it goes with a loss"),
+        ("belief", {"reject": 0.1, "loss": {"reject": [1, 1, 1]}}, "named 'reject' already"),
+        ("belief", {"loss": LOSS, "utility": LOSS}, "Give loss or utility, not both"),
+        ("belief", {"loss": LOSS[:, :2]}, r"each of the 3 classes; got shape \(4, 2\)"),
+        ("belief", {"loss": LOSS[:0]}, r"one row for each act .* got shape \(0, 3\)"),
+        ("belief", {"loss": LOSS[0]}, r"loss must have 2 dimension"),
+        ("belief", {"loss": {}}, "loss must name at least one act; got an empty mapping"),
+        ("belief", {"loss": {"a": [1, 2]}}, r"loss\['a'\] must hold one number .* got 2"),
+        ("belief", {"loss": {"a": [1, 2, np.inf]}}, r"loss\['a'\] must be finite"),
+        ("belief", {"utility": [[1, np.nan, 2]]}, "utility must be finite"),
+        ("belief", {"loss": [[1e308, -1e308, 0]]}, "values of loss overflow"),
+    ],
+)
+def test_refusals(rule: Any, options: dict[str, Any], message: str) -> None:
+    for ev in (evidence(), evidence().discounted(0.5)):
+        with pytest.raises(ValueError, match=message):
+            ev.decide(rule, **options)
+
+
+def test_unknown_options() -> None:
+    for ev in (evidence(), evidence().discounted(0.5)):
+        with pytest.raises(TypeError, match="Unknown option 'cost'; the options are loss, utility"):
+            ev.acts("belief", cost=1)
+    with pytest.raises(ValueError, match="loss must have 2 dimension"):
+        evidence().lower_risk([1, 2, 3])
+    with pytest.raises(ValueError, match="3 classes"):
+        evidence().upper_risk(np.ones((2, 4)))
+    with pytest.raises(ValueError, match="values of loss overflow float32"):
+        evidence(dtype="float32").upper_risk(LOSS * 1e300)
+
+
+# Many classes, large weights.
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-3, 0.3, 3.0, 1e4])
+def test_a_thousand_classes(scale: float) -> None:
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(3, 4, 1000)) * scale
+    weights[2] = -np.abs(weights[2])
+    ev = shafer.Evidence.from_weights(weights)
+    loss = rng.normal(size=(5, 1000))
+    for one in (ev, ev.discounted([0.0, 0.4, 1.0])):
+        kept = {rule: one.decide(rule) for rule in RULES}
+        for rule, chosen in kept.items():
+            assert chosen.any(axis=1).all(), rule
+            assert one.decide(rule, loss=loss).any(axis=1).all(), rule
+        assert (kept["e_admissible"] <= kept["maximality"]).all()
+        for expectation in ("pignistic", "lower", "upper", "hurwicz"):
+            assert one.decide("utility_set", expectation=expectation).any(axis=1).all()
+        lower, upper = one.lower_risk(loss), one.upper_risk(loss)
+        assert (lower <= upper + 1e-9).all()
+        assert np.isfinite(lower).all()
+        assert np.isfinite(upper).all()

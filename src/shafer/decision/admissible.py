@@ -10,6 +10,7 @@ of them, asked for its prices, calls for the next, until one side is certain.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import to_numpy
@@ -24,35 +25,47 @@ _SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 
 def e_admissible(opinion: Opinion, loss: Array) -> BoolArray:
     """Mark the E-admissible acts, boolean (..., acts), as a NumPy array.
 
-    They are among the maximal ones. Most of these minimise the expected loss under the pignistic
-    probability or under some act's own most favourable probability, and need no programme.
+    They are among the maximal ones, and only these can stand in their way: for any P, what beats
+    an act that is not maximal is itself beaten by none. Against a single rival the two rules are
+    one. Of the rest, most minimise the expected loss under the pignistic probability or under some
+    act's own most favourable probability, and need no programme.
     """
-    candidates = to_numpy(losses.maximal(opinion, loss))
-    batch, n_acts = candidates.shape[:-1], candidates.shape[-1]
-    matrix = to_numpy(losses.scaled(loss)).astype(np.float64)
-    rows = _Rows(opinion)
-    points = rows.favourable(matrix)  # (rows, points, K)
-    risk = points @ matrix.T
-    best = (risk <= risk.min(axis=-1, keepdims=True) + _TOLERANCE).any(axis=1)
-    kept: BoolArray = candidates.reshape(-1, n_acts) & best
-    for row, act in np.argwhere(candidates.reshape(-1, n_acts) & ~best):
-        difference = matrix[act] - np.delete(matrix, act, axis=0)
-        kept[row, act] = _reaches_zero(rows, int(row), difference, points[row])
+    maximal = to_numpy(losses.maximal(opinion, loss))
+    batch, n_acts = maximal.shape[:-1], maximal.shape[-1]
+    kept: BoolArray = maximal.reshape(-1, n_acts).copy()
+    asked = np.flatnonzero(kept.sum(axis=1) > 2)
+    if len(asked):
+        kept[asked] = _admissible_among(kept[asked], _Rows(opinion, asked), loss)
     return kept.reshape(*batch, n_acts)
 
 
-class _Rows:
-    """The compatible probabilities of each row, in NumPy."""
+def _admissible_among(candidates: BoolArray, rows: _Rows, loss: Array) -> BoolArray:
+    """Mark the E-admissible ones among the maximal acts of each row."""
+    matrix = to_numpy(losses.scaled(loss)).astype(np.float64)
+    points = rows.favourable(matrix)  # (rows, points, K)
+    risk = points @ matrix.T
+    best = (risk <= risk.min(axis=-1, keepdims=True) + _TOLERANCE).any(axis=1)
+    kept: BoolArray = candidates & best
+    for row, act in np.argwhere(candidates & ~best):
+        rivals = candidates[row].copy()
+        rivals[act] = False
+        difference = matrix[act] - matrix[rivals]
+        kept[row, act] = _reaches_zero(rows, int(row), difference, points[row])
+    return kept
 
-    def __init__(self, opinion: Opinion) -> None:
+
+class _Rows:
+    """The compatible probabilities of some rows, in NumPy."""
+
+    def __init__(self, opinion: Opinion, asked: NDArray[np.intp]) -> None:
         n_classes = opinion.logits.shape[-1]
         self.s, self.u, self.v, self.bet = (
-            to_numpy(x).astype(np.float64).reshape(-1, n_classes)
+            to_numpy(x).reshape(-1, n_classes)[asked].astype(np.float64)
             for x in (*opinion.shares[:3], opinion.pignistic)
         )
         r = opinion.reliability
-        flat = np.ones(len(self.s)) if r is None else to_numpy(r).astype(np.float64).reshape(-1)
-        self.r = flat[:, None]
+        known = np.ones(len(asked)) if r is None else to_numpy(r).reshape(-1)[asked]
+        self.r = known.astype(np.float64)[:, None]
 
     def extreme(self, value: FloatArray, rows: slice) -> FloatArray:
         """Return the compatible probability under which ``value`` (K,) is least expected."""
@@ -68,9 +81,14 @@ class _Rows:
         return normalised
 
     def favourable(self, loss: FloatArray) -> FloatArray:
-        """Return the pignistic probability and each act's most favourable one, (rows, 1 + A, K)."""
-        everything = slice(None)
-        return np.stack([self.bet, *(self.extreme(row, everything) for row in loss)], axis=1)
+        """Return probabilities that may do, (rows, 1 + 2A, K).
+
+        The pignistic one, and those that favour each act most, by itself and against the mean.
+        """
+        every = slice(None)
+        alone = [self.extreme(act, every) for act in loss]
+        together = [self.extreme(act - loss.mean(axis=0), every) for act in loss]
+        return np.stack([self.bet, *alone, *together], axis=1)
 
 
 def _reaches_zero(rows: _Rows, row: int, difference: FloatArray, points: FloatArray) -> bool:

@@ -10,6 +10,10 @@ concave (plausibility, α = 0), convex (belief, α = 1), or first one and then t
 :math:`(\tau_A, S_A)` of all sets of size b lie below a hull whose corners are the first b classes
 by :math:`s + c\,\tau` for some c in [0, 1]. The hull is walked by halving, where it can still hold
 something better; where f bulges over an edge of it, the few sets close below that edge are listed.
+
+They are few unless hundreds of classes, none better than another in both sums, are nearly alike. So
+the listing has a limit; a row that meets it (no random evidence tried did) gets the best set found,
+which falls short of the best by less than the bulge: 2e-4 on a thousand such classes.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from shafer._typing import FloatArray
 
 TIE = 1e-9
 """Sets whose values agree to this are tied."""
+_MOST_STEPS = 100_000  # a fraction of a second
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,7 @@ class SetSearch:
         self.s, self.tau, self.gain = s, tau, gain
         self.found: NDArray[np.intp] | None = None
         self.bar = 0.0
+        self.steps_left = _MOST_STEPS
 
     def beats(self, size: int, bar: float) -> tuple[float, NDArray[np.intp]] | None:
         """Return the best set of ``size`` classes and its expectation if that exceeds ``bar``."""
@@ -136,7 +142,8 @@ class SetSearch:
         value = self.s[order] + slope * self.tau[order]
         ahead = np.concatenate([[0.0], np.cumsum(value)])
         stack: list[tuple[int, int, float, int]] = [(0, 0, 0.0, 0)]  # next, how many, value, mask
-        while stack:
+        while stack and self.steps_left > 0:
+            self.steps_left -= 1
             position, taken, so_far, mask = stack.pop()
             if taken == size:
                 yield order[[i for i in range(len(order)) if mask >> i & 1]]

@@ -73,7 +73,8 @@ def e_admissible(opinion: Opinion) -> Array:
     if opinion.reliability is not None:
         r = opinion.reliability[..., None]
         # Any threshold from one on is met: no belief exceeds the number of classes.
-        threshold = xp.where(r * 2.0 <= threshold, 2.0, threshold / xp.where(r > 0, r, 1.0))
+        met = r * 2.0 <= threshold
+        threshold = xp.where(met, 2.0, threshold / xp.where(met, 1.0, r))
     return kernels.e_admissible_classes(
         opinion.shares, opinion.logits, threshold, opinion.rounding[..., 0]
     )

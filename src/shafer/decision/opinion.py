@@ -67,12 +67,12 @@ class Opinion:
     @cached_property
     def belief(self) -> Array:
         """Belief in each class, (..., K): r Bel."""
-        return self._mixed(self.forms.belief, 0.0)
+        return frozen(self._mixed(self.forms.belief, 0.0))
 
     @cached_property
     def plausibility(self) -> Array:
         """Plausibility of each class, (..., K): 1 − r + r Pl."""
-        return self._mixed(self.forms.plausibility, 1.0)
+        return frozen(self._mixed(self.forms.plausibility, 1.0))
 
     @cached_property
     def pignistic(self) -> Array:

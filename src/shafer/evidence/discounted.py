@@ -59,7 +59,7 @@ class DiscountedEvidence:
     >>> half.belief.round(3), half.plausibility.round(3)
     (array([[0.386, 0.038]]), array([[0.962, 0.614]]))
     >>> half.ignorance.round(3), half.epistemic_ignorance, half.acts("maximality")
-    (array([0.577]), array([0.5]), [('no', 'yes')])
+    (array([0.576]), array([0.5]), [('no', 'yes')])
     """
 
     evidence: Evidence

@@ -381,7 +381,7 @@ class Evidence:
         >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
         >>> ev.acts()
         [('no',), ('no', 'ill')]
-        >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.45)
+        >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.4)
         [('send home',), ('reject',)]
         """
         return deciding.named_acts(self._opinion, self.classes, deciding.question(rule, options))

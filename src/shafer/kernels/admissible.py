@@ -42,7 +42,7 @@ def excess_belief(parts: Shares, position: Array, threshold: Array) -> Array:
     gain = xp.where(is_k, _OUT, parts.s - threshold)
     has_t = parts.t_share > _TINY
     steep = -gain / xp.where(has_t, parts.t_share, 1.0)
-    flat = xp.where(gain > 0, -xp.inf, xp.inf)
+    flat = xp.where(gain > 0, xp.full_like(gain, -xp.inf), xp.inf)
     order = xp.argsort(xp.where(is_k, xp.inf, xp.where(has_t, steep, flat)), axis=-1)
     gain, t, t_share = (
         xp.take_along_axis(x, order, axis=-1) for x in (gain, parts.t, parts.t_share)
