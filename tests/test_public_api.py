@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 
 def test_top_level_names() -> None:
     assert sorted(shafer.__all__) == [
+        "DiscountedEvidence",
         "Evidence",
         "EvidentialClassifier",
         "Explainer",
@@ -27,6 +28,8 @@ def test_top_level_names() -> None:
         "belief",
         "datasets",
         "least_commitment",
+        "metrics",
+        "typicality",
     ]
     for name in shafer.__all__:
         assert getattr(shafer, name) is not None
@@ -51,7 +54,20 @@ def test_names_of_models() -> None:
 
 def test_names_of_subpackages() -> None:
     assert shafer.datasets.__all__ == ["gaussian_posterior", "load_heart", "make_gaussian"]
-    assert shafer.plots.__all__ == ["DependenceDisplay", "RegionDisplay", "UnitDisplay"]
+    assert shafer.plots.__all__ == [
+        "DependenceDisplay",
+        "ErrorImprecisionDisplay",
+        "IntervalCalibrationDisplay",
+        "IntervalDisplay",
+        "MassDisplay",
+        "RegionDisplay",
+        "RiskCoverageDisplay",
+        "SetConfusionDisplay",
+        "SummaryDisplay",
+        "UncertaintyDisplay",
+        "UnitDisplay",
+        "WaterfallDisplay",
+    ]
     assert shafer.paper.__all__ == ["reproduce"]
 
 
@@ -64,6 +80,7 @@ def test_evidence_names() -> None:
     public = {name for name in dir(shafer.Evidence) if not name.startswith("_")}
     # source, pooled, classes and component_names are fields without a default.
     assert public == {
+        "acts",
         "belief",
         "belief_of",
         "commonality_of",
@@ -71,6 +88,7 @@ def test_evidence_names() -> None:
         "conflict",
         "conflict_for_against",
         "decide",
+        "discounted",
         "focal_sets",
         "from_source",
         "from_weights",
@@ -78,6 +96,7 @@ def test_evidence_names() -> None:
         "ignorance",
         "load",
         "logits",
+        "lower_risk",
         "mass_of",
         "masses",
         "n_classes",
@@ -91,6 +110,7 @@ def test_evidence_names() -> None:
         "tempered",
         "to_frame",
         "unchanged_source",
+        "upper_risk",
         "weight_of_conflict",
         "weights",
         "weights_against",
@@ -104,9 +124,19 @@ def test_evidence_names() -> None:
     [
         (
             shafer.Explainer,
-            ["model", "background", "groups", "sample_weight", "names", "classes", "options"],
+            [
+                "model",
+                "background",
+                "groups",
+                "sample_weight",
+                "names",
+                "classes",
+                "moderate",
+                "missing",
+                "options",
+            ],
         ),
-        (shafer.EvidentialClassifier, ["estimator", "groups"]),
+        (shafer.EvidentialClassifier, ["estimator", "groups", "temper", "moderate", "missing"]),
         (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
         (shafer.models.RBFLayer, ["n_centres", "width", "random_state"]),
         (shafer.models.from_shap, ["explanation", "background", "classes", "names"]),
@@ -114,7 +144,15 @@ def test_evidence_names() -> None:
         (shafer.models.torch.least_commitment_penalty, ["head", "features"]),
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
         (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
-        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule"]),
+        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "options"]),
+        (
+            shafer.EvidentialClassifier.conformalize,
+            ["self", "X", "y", "coverage", "score", "class_conditional", "allow_empty", "cv"],
+        ),
+        (shafer.Explainer.temper, ["self", "X", "y", "sample_weight"]),
+        (shafer.typicality, ["ev", "background"]),
+        (shafer.metrics.coverage_score, ["y_true", "y_set", "labels", "sample_weight"]),
+        (shafer.metrics.mean_set_size, ["y_set", "sample_weight"]),
         (shafer.datasets.make_gaussian, ["n_samples", "random_state"]),
         (shafer.paper.reproduce, ["out", "quick", "seed", "select_lambda"]),
         (shafer.least_commitment, ["coef", "intercept", "feature_means", "classes", "names"]),
