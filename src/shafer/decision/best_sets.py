@@ -12,8 +12,9 @@ by :math:`s + c\,\tau` for some c in [0, 1]. The hull is walked by halving, wher
 something better; where f bulges over an edge of it, the few sets close below that edge are listed.
 
 They are few unless hundreds of classes, none better than another in both sums, are nearly alike. So
-the listing has a limit; a row that meets it (no random evidence tried did) gets the best set found,
-which falls short of the best by less than the bulge: 2e-4 on a thousand such classes.
+the listing has a limit of 100,000 steps; a row that meets it gets the best set found, which falls
+short of the best by less than the bulge: 2e-4 on a thousand such classes. No random evidence came
+near it: half a million searches, 5 to 1000 classes, took at most 55 steps.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def upper_risk(terms: LogTerms, loss: Array) -> Array:
 
 def lower_risk(terms: LogTerms, loss: Array) -> Array:
     """Return the lower risk of each act: minus the upper risk of minus the loss."""
-    return -upper_risk(terms, -loss)
+    return lower_expectation(shares(terms), loss)
 
 
 def upper_expectation(parts: Shares, loss: Array) -> Array:
@@ -44,4 +44,4 @@ def upper_expectation(parts: Shares, loss: Array) -> Array:
 
 def lower_expectation(parts: Shares, loss: Array) -> Array:
     """Return the lower risk of each act, (..., acts)."""
-    return -upper_expectation(parts, -loss)
+    return 0.0 - upper_expectation(parts, -loss)  # no negative zero
