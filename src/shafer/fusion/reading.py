@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array, Label
 from shafer._validation import frozen
-from shafer.decision import RULES
+from shafer.decision import choose_largest, interval_dominance
 from shafer.evidence import tables
 
-_READABLE = ("belief", "plausibility", "pignistic", "probability", "logits")
+_RULES = ("interval_dominance", "maximality", "plausibility", "belief", "pignistic")
 
 
 class FusedEvidence(ABC):
@@ -104,11 +104,13 @@ class FusedEvidence(ABC):
 
     def decide(self, rule: str = "interval_dominance") -> Array:
         """Choose a set of classes for each instance, boolean (n, K); see ``Evidence.decide``."""
-        known = [name for name, (_, inputs) in RULES.items() if set(inputs) <= set(_READABLE)]
-        if not isinstance(rule, str) or rule not in known:
-            raise ValueError(f"rule must be one of {', '.join(map(repr, known))}; got {rule!r}.")
-        function, inputs = RULES[rule]
-        return function(*(getattr(self, name) for name in inputs))
+        if rule not in _RULES:
+            known = ", ".join(map(repr, _RULES))
+            raise ValueError(f"rule must be one of {known} for fused evidence; got {rule!r}.")
+        if rule in ("interval_dominance", "maximality"):  # the same under 0-1 loss
+            return interval_dominance(self.belief, self.plausibility)
+        score: Array = getattr(self, rule)
+        return choose_largest(score)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row per instance as a data frame; the columns are ``Evidence.to_frame``'s."""

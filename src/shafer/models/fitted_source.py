@@ -1,0 +1,99 @@
+"""One trained estimator as a source of evidence, whatever kind it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
+from shafer.evidence import Evidence
+from shafer.fusion import without_prior
+from shafer.models.explainer import Explainer
+from shafer.models.neighbours import NeighbourEvidence
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FittedSource:
+    """A trained estimator and how its evidence is read.
+
+    Attributes
+    ----------
+    estimator : fitted estimator
+    explainer : Explainer or None
+        None if the estimator gives its evidence by itself, or none but its probabilities.
+    prior : array of shape (K,) or None
+        Class frequencies it was trained on, if its logits hold them.
+    floor : float
+        The smallest probability that is believed of an estimator which gives probabilities only:
+        a share of zero of n votes is no proof.
+    """
+
+    estimator: Any
+    explainer: Explainer | None
+    prior: FloatArray | None
+    floor: float
+
+    def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> Evidence:
+        """Return the evidence of each row, as one component if ``whole``."""
+        evidence = self._evidence(view)
+        if whole and evidence.n_components > 1:
+            evidence = evidence.grouped("one")
+        if with_prior or self.prior is None:
+            return evidence
+        return without_prior(evidence, self.prior)
+
+    def _evidence(self, view: Any) -> Evidence:
+        if self.explainer is not None:
+            return self.explainer(view)
+        if _shows_evidence(_last(self.estimator)):
+            return _own_evidence(self.estimator, view)
+        chances = np.clip(np.asarray(self.estimator.predict_proba(view)), self.floor, None)
+        logs = np.log(chances)
+        weights = logs - logs.mean(axis=1, keepdims=True)
+        return Evidence.from_weights(
+            weights[:, None, :], classes=self.estimator.classes_, names=["output"]
+        )
+
+
+def fit_source(estimator: Any, view: Any, y: NDArray[Any], *, whole: bool) -> FittedSource:
+    """Train a copy of an estimator, and find out how to read its evidence."""
+    fitted = clone(estimator).fit(view, y)
+    labels, counts = np.unique(y, return_counts=True)
+    prior = None if isinstance(_last(fitted), NeighbourEvidence) else counts / counts.sum()
+    return FittedSource(
+        fitted, _explainer(fitted, view, whole), prior, 1.0 / (len(y) + len(labels))
+    )
+
+
+def _explainer(fitted: Any, view: Any, whole: bool) -> Explainer | None:
+    if _shows_evidence(_last(fitted)):
+        return None
+    try:
+        return Explainer(fitted, view, "one" if whole else None)
+    except UnsupportedModelError:
+        if not hasattr(fitted, "predict_proba"):
+            raise
+        return None
+
+
+def _last(estimator: Any) -> Any:
+    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _shows_evidence(estimator: Any) -> bool:
+    return callable(getattr(estimator, "evidence", None))
+
+
+def _own_evidence(estimator: Any, view: Any) -> Evidence:
+    if isinstance(estimator, Pipeline):
+        view = estimator[:-1].transform(view) if len(estimator.steps) > 1 else view
+        estimator = estimator.steps[-1][1]
+    evidence: Evidence = estimator.evidence(view)
+    return evidence

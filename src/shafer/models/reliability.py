@@ -1,0 +1,81 @@
+r"""Learning how much each source is to count, from what it says of rows it has not seen.
+
+The factors λ on the weights of the sources minimise the log loss of the combination. Under
+Dempster's rule the logits are :math:`c_k + \sum_s \lambda_s z_{sk}`, so the loss is convex; under
+the cautious rule, :math:`\max_s \lambda_s w^+_{sk} - \max_s \lambda_s w^-_{sk}`, it is not, and a
+local minimum near equal factors is taken. A weak pull towards 1/S, which is the geometric mean of
+the sources' probabilities, settles what few data leave open.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from shafer._typing import FloatArray
+
+_PULL = 1.0  # as much as a few rows
+_LARGEST = 10.0
+
+
+def learn_factors(
+    weights_for: FloatArray,
+    weights_against: FloatArray,
+    start: FloatArray,
+    truth: NDArray[np.intp],
+    *,
+    cautious: bool,
+) -> NDArray[np.float64]:
+    """Return one factor ≥ 0 for each source.
+
+    Parameters
+    ----------
+    weights_for, weights_against : arrays of shape (S, n, K)
+        Pooled weights of each source; zeros where it is missing.
+    start : array of shape (K,)
+        Logits that are there without any source: the prior.
+    truth : array of shape (n,)
+        Positions of the true classes.
+    cautious : bool
+        Whether the sources are combined by the cautious rule, rather than Dempster's.
+    """
+    n_sources, n, n_classes = weights_for.shape
+    hot = np.eye(n_classes)[truth]
+    if cautious and n_classes == 2:  # against the one is for the other
+        weights_for = weights_for + weights_against[:, :, ::-1]
+        weights_against = np.zeros_like(weights_for)
+    sides = (weights_for, weights_against)
+
+    def loss(factors: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        logits, slopes = _combined(factors, sides, cautious)
+        logs = log_softmax(start + logits, axis=1)
+        residual = np.exp(logs) - hot
+        pull = factors - 1.0 / n_sources
+        value = -np.sum(logs * hot) + _PULL * np.sum(pull**2)
+        gradient = np.einsum("snk,nk->s", slopes, residual) + 2.0 * _PULL * pull
+        return float(value / n), gradient / n
+
+    first = np.full(n_sources, 1.0 / n_sources)
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=[(0.0, _LARGEST)] * n_sources)
+    factors: NDArray[np.float64] = np.asarray(found.x, dtype=np.float64)
+    return factors
+
+
+def _combined(
+    factors: NDArray[np.float64], sides: tuple[FloatArray, FloatArray], cautious: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the logits (n, K) and their slopes in each factor (S, n, K)."""
+    if not cautious:
+        slopes = sides[0] - sides[1]
+        return np.tensordot(factors, slopes, axes=1), slopes
+    logits, slopes = np.zeros(sides[0].shape[1:]), np.zeros_like(sides[0])
+    for sign, side in ((1.0, sides[0]), (-1.0, sides[1])):
+        scaled = factors[:, None, None] * side
+        winner = scaled.argmax(axis=0)[None]
+        logits = logits + sign * np.take_along_axis(scaled, winner, axis=0)[0]
+        own = np.take_along_axis(side, winner, axis=0)
+        won = np.arange(len(factors))[:, None, None] == winner
+        slopes = slopes + sign * np.where(won, own, 0.0)
+    return logits, slopes

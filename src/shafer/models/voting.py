@@ -1,0 +1,367 @@
+"""``EvidentialVotingClassifier``: several classifiers, or several views, pooled as evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils import Tags, assert_all_finite, get_tags
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from shafer._typing import BoolArray, FloatArray
+from shafer._validation import frame_columns, to_numpy
+from shafer.decision import PRECISE_RULES
+from shafer.evidence import Evidence
+from shafer.fusion import combine, prior_evidence
+from shafer.fusion.combination import Combined
+from shafer.fusion.prior import log_prior
+from shafer.fusion.tables import RULES
+from shafer.models.fitted_source import FittedSource, fit_source
+from shafer.models.reliability import learn_factors
+from shafer.models.views import present_rows, rows_of, take, view_of
+
+
+class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
+    """Trains several classifiers, and pools their evidence instead of averaging probabilities.
+
+    A source whose inputs are all missing (NaN) for a row contributes nothing for that row, in
+    training and in prediction: no imputation, no second model.
+
+    Parameters
+    ----------
+    estimators : list of (name, estimator) or (name, estimator, columns)
+        Any scikit-learn classifiers: those :class:`Explainer` reads, those with evidence of their
+        own (:class:`NeighbourEvidence`, :class:`EvidentialClassifier`), and any other with
+        ``predict_proba``, whose log probabilities are then one component. ``columns`` are names,
+        positions, a slice or a mask: what the source sees of X; all by default. X may also be a
+        mapping from source name to that source's own input, or to None where it is missing.
+    rule : str
+        As in :func:`combine`: ``"dempster"`` for sources that see different things,
+        ``"cautious"`` for sources that may share what they know.
+    reliability : "cv", numbers or None
+        Factors on the weights of each source: learnt by the log loss of the combination in
+        cross-validation; or given, in order or by name; or 1 for all.
+    prior : {"once", "each"}
+        Every classifier's logits hold the class frequencies. ``"once"`` takes them out of each
+        source and counts them once, as Bayes' rule asks for independent sources; ``"each"``
+        leaves them where they are. The cautious rule and others that do not add weights always
+        leave them.
+    components : {"sources", "all"}
+        What counts as a piece of evidence: each source as a whole, best for deciding, or every
+        component of every source, best for explaining.
+    cv : int
+        Folds of the cross-validation.
+    random_state : int, optional
+        Of the shuffling of the folds.
+
+    Attributes
+    ----------
+    classes_ : array of shape (K,)
+    sources_ : dict from name to trained source
+        ``sources_[name].estimator`` is the trained estimator.
+    reliability_ : array of shape (S,)
+        The factors in force.
+    prior_ : array of shape (K,)
+        Class frequencies of the training data.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> heart = shafer.datasets.load_heart()
+    >>> clf = shafer.EvidentialVotingClassifier(
+    ...     [("blood", LogisticRegression(), [1, 2, 3]), ("life", GaussianNB(), [0, 5, 7, 8])],
+    ...     reliability=None,
+    ... ).fit(heart.data, heart.target)
+    >>> X = heart.data[:2].copy()
+    >>> X[1, [1, 2, 3]] = float("nan")  # no blood test
+    >>> clf.evidence(X).weights[1, 0]
+    array([0., 0.])
+    >>> clf.evidence(X).component_names
+    ('blood', 'life', 'prior')
+    """
+
+    def __init__(
+        self,
+        estimators: Any,
+        rule: str = "dempster",
+        reliability: Any = "cv",
+        prior: str = "once",
+        components: str = "sources",
+        cv: int = 5,
+        random_state: int | None = 0,
+    ) -> None:
+        self.estimators = estimators
+        self.rule = rule
+        self.reliability = reliability
+        self.prior = prior
+        self.components = components
+        self.cv = cv
+        self.random_state = random_state
+
+    # -- the estimators by name, as in ColumnTransformer ----------------------------------------
+
+    @property
+    def _named(self) -> Any:
+        try:
+            return [(entry[0], entry[1]) for entry in self.estimators]
+        except (TypeError, IndexError):  # whatever it is, fit will say what is wrong
+            return self.estimators
+
+    @_named.setter
+    def _named(self, pairs: list[tuple[str, Any]]) -> None:
+        rests = [entry[2:] for entry in self.estimators]
+        self.estimators = [(*pair, *rest) for pair, rest in zip(pairs, rests, strict=True)]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of the estimators, by their names."""
+        params: dict[str, Any] = self._get_params("_named", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of estimators as ``name__parameter``."""
+        self._set_params("_named", **params)
+        return self
+
+    # -- training -------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train every source on the rows where it is present, and learn the reliabilities."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        entries = self._entries()
+        self._check_choices()
+        X, y = self._checked(X, y)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        counts = np.bincount(codes)
+        if len(counts) < 2:
+            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]!r}.")
+        self.prior_ = counts / counts.sum()
+        given = self._given_factors()  # refused before anything is trained
+        self.sources_: dict[str, FittedSource] = {}
+        for name, estimator, columns in entries:
+            view = view_of(X, name, columns)
+            fitted = _fit_present(estimator, view, y, np.arange(len(y)), self.components)
+            if fitted is None:
+                raise ValueError(
+                    f"source {name!r} is present in rows of fewer than two classes; it cannot be "
+                    "trained."
+                )
+            self.sources_[name] = fitted
+        self.reliability_ = self._learnt(X, y, codes) if given is None else given
+        return self
+
+    def _entries(self) -> list[tuple[str, Any, Any]]:
+        """Return (name, estimator, columns) of the estimators, after checking their form."""
+        message = (
+            "estimators must be a list of (name, estimator) or (name, estimator, columns); got "
+            f"{self.estimators!r}."
+        )
+        if not isinstance(self.estimators, list | tuple) or not self.estimators:
+            raise ValueError(message)
+        entries = []
+        for entry in self.estimators:
+            if not isinstance(entry, list | tuple) or len(entry) not in (2, 3):
+                raise ValueError(message)
+            entries.append((entry[0], entry[1], entry[2] if len(entry) == 3 else None))
+        names = [name for name, _, _ in entries]
+        if "prior" in names:
+            raise ValueError("no estimator may be called 'prior': that is the prior's own name.")
+        self._validate_names(names)
+        return entries
+
+    def _check_choices(self) -> None:
+        for name, known in (
+            ("rule", tuple(RULES)),
+            ("prior", ("once", "each")),
+            ("components", ("sources", "all")),
+        ):
+            if getattr(self, name) not in known:
+                raise ValueError(
+                    f"{name} must be one of {', '.join(map(repr, known))}; got "
+                    f"{getattr(self, name)!r}."
+                )
+
+    def _checked(self, X: Any, y: Any = None) -> Any:
+        """Check X as far as the sources will not do it themselves; NaN is for them."""
+        labels = None if y is None else column_or_1d(y, warn=True)
+        if labels is not None:
+            assert_all_finite(labels, input_name="y")
+        if isinstance(X, Mapping):
+            n = rows_of(X)
+            if labels is not None and len(labels) != n:
+                raise ValueError(
+                    f"y must have one label for each of the {n} rows of X; got {len(labels)}."
+                )
+        elif frame_columns(X) is not None:  # frames may hold anything: only names are checked
+            validate_data(self, X, reset=y is not None, skip_check_array=True)
+            if labels is not None:
+                check_consistent_length(X, labels)
+        else:
+            X = validate_data(
+                self,
+                X,
+                reset=y is not None,
+                accept_sparse="csr",
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=1 if y is None else 2,
+            )
+            if labels is not None:
+                check_consistent_length(X, labels)
+        return X if y is None else (X, labels)
+
+    def _given_factors(self) -> NDArray[np.float64] | None:
+        """Return the factors the user gave, or None if they are to be learnt."""
+        names = [name for name, _ in self._named]
+        if self.reliability is None:
+            return np.ones(len(names))
+        if isinstance(self.reliability, str):
+            if self.reliability != "cv" or self.rule not in ("dempster", "cautious"):
+                raise ValueError(
+                    "reliability must be 'cv' (with rule 'dempster' or 'cautious'), numbers or "
+                    f"None; got {self.reliability!r} with rule {self.rule!r}."
+                )
+            return None
+        values = self.reliability
+        if isinstance(values, Mapping):
+            unknown = [name for name in values if name not in names]
+            if unknown:
+                raise ValueError(f"reliability names unknown sources {unknown}; there are {names}.")
+            values = [values.get(name, 1.0) for name in names]
+        factors = np.asarray(values, dtype=np.float64)
+        if factors.shape != (len(names),) or not (np.isfinite(factors) & (factors >= 0)).all():
+            raise ValueError(
+                f"reliability must hold a finite number ≥ 0 for each of the {len(names)} sources; "
+                f"got {self.reliability!r}."
+            )
+        return factors
+
+    @property
+    def _apart(self) -> bool:
+        """Whether the prior is a source of its own."""
+        return self.prior == "once" and self.rule in ("dempster", "yager")
+
+    def _learnt(self, X: Any, y: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Learn the reliabilities from what sources say about rows they were not trained on."""
+        smallest = int(np.bincount(codes).min())
+        if smallest < 2:
+            raise ValueError(
+                "reliability='cv' needs at least two rows of every class; the rarest class has "
+                f"{smallest}, n_samples={len(y)}. Give reliability=None or numbers."
+            )
+        entries = self._entries()
+        shape = (len(entries), len(y), len(self.classes_))
+        weights_for, weights_against = np.zeros(shape), np.zeros(shape)
+        folds = StratifiedKFold(
+            min(self.cv, smallest), shuffle=True, random_state=self.random_state
+        )
+        # Dempster's rule needs the logits only, which the components do not change.
+        components = "sources" if self.rule == "dempster" else self.components
+        for train, test in folds.split(np.zeros(len(y)), codes):
+            for s, (name, estimator, columns) in enumerate(entries):
+                view = view_of(X, name, columns)
+                fitted = _fit_present(estimator, view, y, train, components)
+                there = test[present_rows(view, len(y))[test]]
+                if fitted is None or not len(there):
+                    continue
+                said = fitted.evidence(
+                    take(view, there), whole=components == "sources", with_prior=not self._apart
+                )
+                at = np.ix_(there, np.searchsorted(self.classes_, said.classes))
+                weights_for[s][at] = to_numpy(said.weights_for)
+                weights_against[s][at] = to_numpy(said.weights_against)
+        labels = self.classes_.tolist()
+        start = log_prior(self.prior_, labels) if self._apart else np.zeros(len(labels))
+        cautious = self.rule == "cautious"
+        return learn_factors(weights_for, weights_against, start, codes, cautious=cautious)
+
+    # -- prediction -----------------------------------------------------------------------------
+
+    def evidence(self, X: Any) -> Combined:
+        """Return the combined evidence of each row; an ``Evidence`` unless the rule leaves it."""
+        check_is_fitted(self)
+        X = self._checked(X)
+        n = rows_of(X)
+        whole = self.components == "sources"
+        said: dict[str, Evidence] = {}
+        factors = []
+        for (name, _, columns), factor in zip(self._entries(), self.reliability_, strict=True):
+            view = view_of(X, name, columns)
+            present = present_rows(view, n)
+            if not present.any():
+                continue
+            there = view if present.all() else take(view, np.flatnonzero(present))
+            own = self.sources_[name].evidence(there, whole=whole, with_prior=not self._apart)
+            # A row where the source is missing borrows any other, and counts it zero times.
+            said[name] = own if present.all() else own[np.maximum(np.cumsum(present) - 1, 0)]
+            factors.append(factor * present)
+        if self._apart or not said:
+            prior = self.prior_ if self._apart else np.ones(len(self.classes_))
+            said["prior"] = prior_evidence(prior, classes=self.classes_, n=n)
+            factors.append(np.ones(n))
+        return combine(
+            said,
+            self.rule,
+            tempering=np.stack(factors, axis=1),
+            classes=self.classes_,
+            components=self.components,
+        )
+
+    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
+        """Predict one class for each row.
+
+        Parameters
+        ----------
+        X : array, data frame, or mapping from source name to its input
+        rule : {"plausibility", "belief", "pignistic"}
+        """
+        if rule not in PRECISE_RULES:
+            raise ValueError(
+                f"predict returns one class, so rule must be one of "
+                f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
+                "Rules that return several classes belong to predict_set."
+            )
+        chosen = to_numpy(self.evidence(X).decide(rule))
+        return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the normalised plausibilities of the combination."""
+        return np.asarray(to_numpy(self.evidence(X).probability))
+
+    def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
+        """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
+        return np.asarray(to_numpy(self.evidence(X).decide(rule, **options)))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = [get_tags(estimator) for _, estimator in self._named]
+        # A row without any input of a source is always taken; NaN among others is for the source.
+        tags.input_tags.allow_nan = all(tag.input_tags.allow_nan for tag in inner)
+        tags.input_tags.sparse = all(tag.input_tags.sparse for tag in inner)
+        return tags
+
+
+def _fit_present(
+    estimator: Any, view: Any, y: NDArray[Any], rows: NDArray[np.intp], components: str
+) -> FittedSource | None:
+    """Train on those of the rows where the source is present; None if they show one class."""
+    there = rows[present_rows(view, len(y))[rows]]
+    if len(np.unique(y[there])) < 2:
+        return None
+    part = view if len(there) == len(y) else take(view, there)
+    return fit_source(estimator, part, y[there], whole=components == "sources")
