@@ -15,7 +15,7 @@ from shafer.fusion.frames import FRAMES, Alignment, align
 from shafer.fusion.mixture import MixedEvidence, discounted_sum
 from shafer.fusion.pool import SourcePool, source_pool, tempered_alone
 from shafer.fusion.prior import log_prior, prior_evidence, without_prior
-from shafer.fusion.sources import Sources, read_numbers, read_sources
+from shafer.fusion.sources import Sources, read_numbers, read_reliability, read_sources
 from shafer.fusion.tables import RULES, combine_tables
 
 Combined: TypeAlias = Evidence | MixedEvidence | FiniteEvidence
@@ -39,7 +39,7 @@ def combine(
     ----------
     evidences : mapping from source name to evidence, or sequence of evidence
         Sources over the same n instances; a source of one instance, such as an expert's
-        statements, speaks of all of them.
+        statements, speaks of all of them. Discounted evidence counts as its own ``reliability``.
     rule : str
         ``"dempster"``: sources that are reliable and independent; weights add up.
         ``"cautious"``: sources that are reliable and may share what they know; the largest weight
@@ -101,7 +101,7 @@ def combine(
         whole = (e.grouped("one") if isinstance(e, Evidence) else e for e in sources.evidences)
         sources = replace(sources, evidences=tuple(whole))
     factors = read_numbers(tempering, sources, "tempering")
-    trust = read_numbers(reliability, sources, "reliability", most=1.0)
+    trust = read_reliability(reliability, sources)
     labels = [evidence.classes.tolist() for evidence in sources.evidences]
     alignment = align(labels, sources.names, coarse, classes)
     if prior is not None:
@@ -166,7 +166,7 @@ def _prior_apart(
     by_label = dict(zip(labels, np.exp(logs - logs.max()), strict=True))
     evidences = [without_prior(evidence, by_label) for evidence in sources.evidences]
     evidences.append(prior_evidence(by_label, classes=labels, n=sources.n))
-    grown = Sources((*sources.names, "prior"), tuple(evidences), sources.n)
+    grown = Sources((*sources.names, "prior"), tuple(evidences), sources.n)  # trust is in tables
     ones = np.ones((sources.n, 1))
     return grown, *(None if table is None else np.hstack([table, ones]) for table in tables)
 

@@ -81,9 +81,11 @@ def conflict_between(
     array([0.547])
     """
     sources = read_sources(evidences)
-    if not sources.are_weights:
-        kinds = sorted({type(evidence).__name__ for evidence in sources.evidences})
-        raise ValueError(f"conflict_between takes Evidence with weights; got {', '.join(kinds)}.")
+    if not sources.are_weights or sources.reliability is not None:
+        raise ValueError(
+            "conflict_between takes Evidence, neither discounted nor combined outside the closed "
+            f"forms; the sources are {', '.join(sources.names)}."
+        )
     factors = read_numbers(tempering, sources, "tempering")
     labels = [evidence.classes.tolist() for evidence in sources.evidences]
     alignment = align(labels, sources.names, None, None)

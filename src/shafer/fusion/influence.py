@@ -11,7 +11,7 @@ import numpy as np
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.fusion.combination import Combined, combine
-from shafer.fusion.sources import read_numbers, read_sources
+from shafer.fusion.sources import read_numbers, read_reliability, read_sources
 
 
 @final
@@ -70,7 +70,7 @@ def influence(
     if len(sources.names) < 2:
         raise ValueError("leaving a source out needs at least two of them; got one.")
     factors = read_numbers(tempering, sources, "tempering")
-    trust = read_numbers(reliability, sources, "reliability", most=1.0)
+    trust = read_reliability(reliability, sources)
     given = dict(zip(sources.names, sources.evidences, strict=True))
     together = combine(given, rule, tempering=factors, reliability=trust, **options)
     options["classes"] = together.classes  # also where only one source knew a class

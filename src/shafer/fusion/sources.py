@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array
 from shafer._validation import float_array, same_library, to_numpy
-from shafer.evidence import Evidence
+from shafer.evidence import DiscountedEvidence, Evidence
 
 
 @runtime_checkable
@@ -35,6 +35,8 @@ class Sources:
     names: tuple[str, ...]
     evidences: tuple[Any, ...]
     n: int
+    reliability: NDArray[np.float64] | None = None
+    """Of sources that came discounted, (n, S); the evidences are as they were before."""
 
     @property
     def are_weights(self) -> bool:
@@ -58,11 +60,19 @@ def read_sources(evidences: Any) -> Sources:
     for name, evidence in named.items():
         _check(name, evidence)
     n = max(len(evidence) for evidence in named.values())
-    repeated = tuple(_repeated(name, evidence, n) for name, evidence in named.items())
-    weighty = {name: e.logits for name, e in named.items() if isinstance(e, Evidence)}
+    repeated = [_repeated(name, evidence, n) for name, evidence in named.items()]
+    reliability = None
+    if any(isinstance(evidence, DiscountedEvidence) for evidence in repeated):
+        reliability = np.ones((n, len(repeated)))
+        for s, evidence in enumerate(repeated):
+            if isinstance(evidence, DiscountedEvidence):
+                repeated[s] = evidence.evidence
+                reliability[:, s] = to_numpy(evidence.reliability)
+    pairs = zip(named, repeated, strict=True)
+    weighty = {name: e.logits for name, e in pairs if isinstance(e, Evidence)}
     if weighty:
         same_library(weighty)
-    return Sources(tuple(named), repeated, n)
+    return Sources(tuple(named), tuple(repeated), n, reliability)
 
 
 def _check(name: str, evidence: Any) -> None:
@@ -71,7 +81,7 @@ def _check(name: str, evidence: Any) -> None:
             f"source {name!r} must be evidence; got {type(evidence).__name__}. Call an Explainer "
             "or clf.evidence(X) first."
         )
-    if isinstance(evidence, Evidence) and evidence.parts:
+    if isinstance(evidence, Evidence | DiscountedEvidence) and evidence.parts:
         raise ValueError(
             f"source {name!r} is the evidence of single components; combine takes evidence of "
             "instances."
@@ -126,6 +136,14 @@ def read_numbers(
                 f"{len(columns)}."
             )
     return _table(columns, sources, name, most)
+
+
+def read_reliability(given: Any, sources: Sources) -> NDArray[np.float64] | None:
+    """Return the reliabilities given, times those of sources that came discounted."""
+    table = read_numbers(given, sources, "reliability", most=1.0)
+    if table is None or sources.reliability is None:
+        return sources.reliability if table is None else table
+    return table * sources.reliability
 
 
 def _table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from sklearn.pipeline import Pipeline
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
-from shafer.evidence import Evidence
+from shafer.evidence import DiscountedEvidence, Evidence
 from shafer.fusion import without_prior
 from shafer.models.explainer import Explainer
 from shafer.models.neighbours import NeighbourEvidence
+
+Said: TypeAlias = Evidence | DiscountedEvidence
 
 
 @final
@@ -40,16 +42,18 @@ class FittedSource:
     prior: FloatArray | None
     floor: float
 
-    def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> Evidence:
+    def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> Said:
         """Return the evidence of each row, as one component if ``whole``."""
-        evidence = self._evidence(view)
+        said = self._evidence(view)
+        evidence = said.evidence if isinstance(said, DiscountedEvidence) else said
         if whole and evidence.n_components > 1:
             evidence = evidence.grouped("one")
-        if with_prior or self.prior is None:
-            return evidence
-        return without_prior(evidence, self.prior)
+        if not with_prior and self.prior is not None:
+            evidence = without_prior(evidence, self.prior)
+        discounted = isinstance(said, DiscountedEvidence)
+        return evidence.discounted(said.reliability) if discounted else evidence
 
-    def _evidence(self, view: Any) -> Evidence:
+    def _evidence(self, view: Any) -> Said:
         if self.explainer is not None:
             return self.explainer(view)
         if _shows_evidence(_last(self.estimator)):
@@ -91,9 +95,9 @@ def _shows_evidence(estimator: Any) -> bool:
     return callable(getattr(estimator, "evidence", None))
 
 
-def _own_evidence(estimator: Any, view: Any) -> Evidence:
+def _own_evidence(estimator: Any, view: Any) -> Said:
     if isinstance(estimator, Pipeline):
         view = estimator[:-1].transform(view) if len(estimator.steps) > 1 else view
         estimator = estimator.steps[-1][1]
-    evidence: Evidence = estimator.evidence(view)
+    evidence: Said = estimator.evidence(view)
     return evidence

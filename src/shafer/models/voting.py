@@ -22,7 +22,6 @@ from sklearn.utils.validation import (
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frame_columns, to_numpy
 from shafer.decision import PRECISE_RULES
-from shafer.evidence import Evidence
 from shafer.fusion import combine, prior_evidence
 from shafer.fusion.combination import Combined
 from shafer.fusion.prior import log_prior
@@ -298,7 +297,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         X = self._checked(X)
         n = rows_of(X)
         whole = self.components == "sources"
-        said: dict[str, Evidence] = {}
+        said: dict[str, Any] = {}
         factors = []
         for (name, _, columns), factor in zip(self._entries(), self.reliability_, strict=True):
             view = view_of(X, name, columns)
