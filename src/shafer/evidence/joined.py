@@ -192,8 +192,10 @@ class JoinedWeights(WeightSource):
             named = part.source.arrays() | {"places": part.places}
             if part.factors is not None:
                 named |= {"factor_for": part.factors[0], "factor_against": part.factors[1]}
-            scaled = isinstance(part.source, ScaledWeights)  # its factor is one of the arrays
-            kind = type(part.source.source if scaled else part.source).__name__
+            inner = part.source
+            if isinstance(inner, ScaledWeights):  # its factor is one of the arrays
+                inner = inner.source
+            kind = type(inner).__name__
             arrays |= {f"{p}.{kind}.{name}": array for name, array in named.items()}
         return arrays
 

@@ -16,6 +16,7 @@ from shafer.evidence import DiscountedEvidence, Evidence
 from shafer.fusion import without_prior
 from shafer.models.explainer import Explainer
 from shafer.models.neighbours import NeighbourEvidence
+from shafer.models.views import present_rows, take
 
 Said: TypeAlias = Evidence | DiscountedEvidence
 
@@ -50,8 +51,9 @@ class FittedSource:
             evidence = evidence.grouped("one")
         if not with_prior and self.prior is not None:
             evidence = without_prior(evidence, self.prior)
-        discounted = isinstance(said, DiscountedEvidence)
-        return evidence.discounted(said.reliability) if discounted else evidence
+        if isinstance(said, DiscountedEvidence):
+            return evidence.discounted(said.reliability)
+        return evidence
 
     def _evidence(self, view: Any) -> Said:
         if self.explainer is not None:
@@ -64,6 +66,17 @@ class FittedSource:
         return Evidence.from_weights(
             weights[:, None, :], classes=self.estimator.classes_, names=["output"]
         )
+
+
+def fit_present(
+    estimator: Any, view: Any, y: NDArray[Any], rows: NDArray[np.intp], *, whole: bool
+) -> FittedSource | None:
+    """Train on those of the rows where the source is present; None if they show one class."""
+    there = rows[present_rows(view, len(y))[rows]]
+    if len(np.unique(y[there])) < 2:
+        return None
+    part = view if len(there) == len(y) else take(view, there)
+    return fit_source(estimator, part, y[there], whole=whole)
 
 
 def fit_source(estimator: Any, view: Any, y: NDArray[Any], *, whole: bool) -> FittedSource:

@@ -9,15 +9,61 @@ the sources' probabilities, settles what few data leave open.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
 from shafer._typing import FloatArray
+from shafer._validation import to_numpy
+from shafer.models.fitted_source import fit_present
+from shafer.models.views import present_rows, take, view_of
 
 _PULL = 1.0  # as much as a few rows
 _LARGEST = 10.0
+
+
+def out_of_fold(
+    entries: Sequence[tuple[str, Any, Any]],
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    folds: Any,
+    *,
+    whole: bool,
+    with_prior: bool,
+) -> tuple[FloatArray, FloatArray]:
+    """Return what sources say of rows they were not trained on: pooled weights, (S, n, K) each.
+
+    Parameters
+    ----------
+    entries : sequence of (name, estimator, columns)
+    X, y : the training data
+    classes : array of shape (K,)
+        The sorted labels.
+    folds : cross-validation splitter
+    whole : bool
+        Whether each source is one component.
+    with_prior : bool
+        Whether the class frequencies stay in.
+    """
+    shape = (len(entries), len(y), len(classes))
+    weights_for, weights_against = np.zeros(shape), np.zeros(shape)
+    for train, test in folds.split(np.zeros(len(y)), y):
+        for s, (name, estimator, columns) in enumerate(entries):
+            view = view_of(X, name, columns)
+            fitted = fit_present(estimator, view, y, train, whole=whole)
+            there = test[present_rows(view, len(y))[test]]
+            if fitted is None or not len(there):
+                continue
+            said = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)
+            at = np.ix_(there, np.searchsorted(classes, said.classes))
+            weights_for[s][at] = to_numpy(said.weights_for)
+            weights_against[s][at] = to_numpy(said.weights_against)
+    return weights_for, weights_against
 
 
 def learn_factors(

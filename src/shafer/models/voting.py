@@ -26,8 +26,8 @@ from shafer.fusion import combine, prior_evidence
 from shafer.fusion.combination import Combined
 from shafer.fusion.prior import log_prior
 from shafer.fusion.tables import RULES
-from shafer.models.fitted_source import FittedSource, fit_source
-from shafer.models.reliability import learn_factors
+from shafer.models.fitted_source import FittedSource, fit_present
+from shafer.models.reliability import learn_factors, out_of_fold
 from shafer.models.views import present_rows, rows_of, take, view_of
 
 
@@ -152,10 +152,11 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
             raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]!r}.")
         self.prior_ = counts / counts.sum()
         given = self._given_factors()  # refused before anything is trained
+        whole = self.components == "sources"
         self.sources_: dict[str, FittedSource] = {}
         for name, estimator, columns in entries:
             view = view_of(X, name, columns)
-            fitted = _fit_present(estimator, view, y, np.arange(len(y)), self.components)
+            fitted = fit_present(estimator, view, y, np.arange(len(y)), whole=whole)
             if fitted is None:
                 raise ValueError(
                     f"source {name!r} is present in rows of fewer than two classes; it cannot be "
@@ -263,31 +264,19 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
                 "reliability='cv' needs at least two rows of every class; the rarest class has "
                 f"{smallest}, n_samples={len(y)}. Give reliability=None or numbers."
             )
-        entries = self._entries()
-        shape = (len(entries), len(y), len(self.classes_))
-        weights_for, weights_against = np.zeros(shape), np.zeros(shape)
-        folds = StratifiedKFold(
-            min(self.cv, smallest), shuffle=True, random_state=self.random_state
-        )
-        # Dempster's rule needs the logits only, which the components do not change.
-        components = "sources" if self.rule == "dempster" else self.components
-        for train, test in folds.split(np.zeros(len(y)), codes):
-            for s, (name, estimator, columns) in enumerate(entries):
-                view = view_of(X, name, columns)
-                fitted = _fit_present(estimator, view, y, train, components)
-                there = test[present_rows(view, len(y))[test]]
-                if fitted is None or not len(there):
-                    continue
-                said = fitted.evidence(
-                    take(view, there), whole=components == "sources", with_prior=not self._apart
-                )
-                at = np.ix_(there, np.searchsorted(self.classes_, said.classes))
-                weights_for[s][at] = to_numpy(said.weights_for)
-                weights_against[s][at] = to_numpy(said.weights_against)
         labels = self.classes_.tolist()
+        # Dempster's rule needs the logits only, which the components do not change.
+        said = out_of_fold(
+            self._entries(),
+            X,
+            y,
+            self.classes_,
+            StratifiedKFold(min(self.cv, smallest), shuffle=True, random_state=self.random_state),
+            whole=self.rule == "dempster" or self.components == "sources",
+            with_prior=not self._apart,
+        )
         start = log_prior(self.prior_, labels) if self._apart else np.zeros(len(labels))
-        cautious = self.rule == "cautious"
-        return learn_factors(weights_for, weights_against, start, codes, cautious=cautious)
+        return learn_factors(*said, start, codes, cautious=self.rule == "cautious")
 
     # -- prediction -----------------------------------------------------------------------------
 
@@ -353,14 +342,3 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         tags.input_tags.allow_nan = all(tag.input_tags.allow_nan for tag in inner)
         tags.input_tags.sparse = all(tag.input_tags.sparse for tag in inner)
         return tags
-
-
-def _fit_present(
-    estimator: Any, view: Any, y: NDArray[Any], rows: NDArray[np.intp], components: str
-) -> FittedSource | None:
-    """Train on those of the rows where the source is present; None if they show one class."""
-    there = rows[present_rows(view, len(y))[rows]]
-    if len(np.unique(y[there])) < 2:
-        return None
-    part = view if len(there) == len(y) else take(view, there)
-    return fit_source(estimator, part, y[there], whole=components == "sources")
