@@ -164,6 +164,24 @@ def test_overconfident_copies_are_held_back() -> None:
     assert log_loss(t, learnt.predict_proba(T)) < log_loss(t, plain.predict_proba(T))
 
 
+def test_a_source_counts_for_more_when_the_others_are_missing() -> None:
+    X, y = load_heart(return_X_y=True)
+    copies = [(f"copy {i}", make_pipeline(StandardScaler(), LogisticRegression())) for i in (1, 2)]
+    views = {"copy 1": X, "copy 2": X}
+    clf = EvidentialVotingClassifier(copies).fit(views, y)
+    assert_allclose(clf.reliability_[0], clf.reliability_[1], rtol=1e-3)
+    both = clf.evidence(views)
+    alone = clf.evidence({"copy 1": X, "copy 2": None})
+    assert_allclose(alone.probability, both.probability, atol=0.02)
+    assert_allclose(alone.weights[:, 0], 2 * both.weights[:, 0], rtol=0.1)
+    # With many sources only all of them together are looked at.
+    many = [(f"copy {i}", GaussianNB(), [i]) for i in range(7)]
+    clf = EvidentialVotingClassifier(many, cv=2).fit(X, y)
+    holed = X.copy()
+    holed[:, 0] = np.nan
+    assert_allclose(clf.evidence(holed).weights[:, :6], clf.evidence(X).weights[:, 1:7])
+
+
 def test_cautious_counts_copies_once() -> None:
     X, y = load_iris(return_X_y=True)
     copies = [(f"copy {i}", LogisticRegression(max_iter=1000)) for i in range(3)]

@@ -9,7 +9,8 @@ the sources' probabilities, settles what few data leave open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from shafer._typing import FloatArray
+from shafer._typing import BoolArray, FloatArray
 from shafer._validation import to_numpy
 from shafer.models.fitted_source import fit_present
 from shafer.models.views import present_rows, take, view_of
 
 _PULL = 1.0  # as much as a few rows
 _LARGEST = 10.0
+_MOST_SOURCES = 6  # 63 sets of sources that may be there
 
 
 def out_of_fold(
@@ -64,6 +66,46 @@ def out_of_fold(
             weights_for[s][at] = to_numpy(said.weights_for)
             weights_against[s][at] = to_numpy(said.weights_against)
     return weights_for, weights_against
+
+
+def learn_by_presence(
+    weights_for: FloatArray,
+    weights_against: FloatArray,
+    start: FloatArray,
+    truth: NDArray[np.intp],
+    *,
+    cautious: bool,
+) -> dict[tuple[bool, ...], NDArray[np.float64]]:
+    """Return the factors for each set of sources that may be there, 0 for the others.
+
+    What a source is worth depends on the company: of two that say the same, each counts half, but
+    one alone counts in full. With more than six sources only the set of all is looked at.
+    """
+    n_sources = len(weights_for)
+    everyone = (True,) * n_sources
+    sets = product((True, False), repeat=n_sources) if n_sources <= _MOST_SOURCES else [everyone]
+    learnt = {}
+    for present in sets:
+        there = np.asarray(present)
+        factors = np.zeros(n_sources)
+        if there.any():
+            factors[there] = learn_factors(
+                weights_for[there], weights_against[there], start, truth, cautious=cautious
+            )
+        learnt[present] = factors
+    return learnt
+
+
+def factors_for(
+    present: BoolArray, learnt: Mapping[tuple[bool, ...], NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return the factors of each row, (n, S), by the sources that are there."""
+    patterns, where = np.unique(present, axis=0, return_inverse=True)
+    everyone = (True,) * present.shape[1]
+    factors = np.stack(
+        [learnt.get(tuple(pattern.tolist()), learnt[everyone]) * pattern for pattern in patterns]
+    )
+    return np.asarray(factors[where.reshape(-1)])
 
 
 def learn_factors(

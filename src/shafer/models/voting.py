@@ -27,7 +27,7 @@ from shafer.fusion.combination import Combined
 from shafer.fusion.prior import log_prior
 from shafer.fusion.tables import RULES
 from shafer.models.fitted_source import FittedSource, fit_present
-from shafer.models.reliability import learn_factors, out_of_fold
+from shafer.models.reliability import factors_for, learn_by_presence, out_of_fold
 from shafer.models.views import present_rows, rows_of, take, view_of
 
 
@@ -50,7 +50,8 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         ``"cautious"`` for sources that may share what they know.
     reliability : "cv", numbers or None
         Factors on the weights of each source: learnt by the log loss of the combination in
-        cross-validation; or given, in order or by name; or 1 for all.
+        cross-validation, for every set of sources that may be there (of up to six); or given, in
+        order or by name; or 1 for all.
     prior : {"once", "each"}
         Every classifier's logits hold the class frequencies. ``"once"`` takes them out of each
         source and counts them once, as Bayes' rule asks for independent sources; ``"each"``
@@ -70,7 +71,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     sources_ : dict from name to trained source
         ``sources_[name].estimator`` is the trained estimator.
     reliability_ : array of shape (S,)
-        The factors in force.
+        The factors in force where all sources are there.
     prior_ : array of shape (K,)
         Class frequencies of the training data.
 
@@ -163,7 +164,9 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
                     "trained."
                 )
             self.sources_[name] = fitted
-        self.reliability_ = self._learnt(X, y, codes) if given is None else given
+        everyone = (True,) * len(entries)
+        self._by_presence = {everyone: given} if given is not None else self._learnt(X, y, codes)
+        self.reliability_ = self._by_presence[everyone]
         return self
 
     def _entries(self) -> list[tuple[str, Any, Any]]:
@@ -256,7 +259,9 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         """Whether the prior is a source of its own."""
         return self.prior == "once" and self.rule in ("dempster", "yager")
 
-    def _learnt(self, X: Any, y: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _learnt(
+        self, X: Any, y: NDArray[Any], codes: NDArray[np.intp]
+    ) -> dict[tuple[bool, ...], NDArray[np.float64]]:
         """Learn the reliabilities from what sources say about rows they were not trained on."""
         smallest = int(np.bincount(codes).min())
         if smallest < 2:
@@ -276,7 +281,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
             with_prior=not self._apart,
         )
         start = log_prior(self.prior_, labels) if self._apart else np.zeros(len(labels))
-        return learn_factors(*said, start, codes, cautious=self.rule == "cautious")
+        return learn_by_presence(*said, start, codes, cautious=self.rule == "cautious")
 
     # -- prediction -----------------------------------------------------------------------------
 
@@ -286,26 +291,29 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         X = self._checked(X)
         n = rows_of(X)
         whole = self.components == "sources"
+        entries = self._entries()
+        seen = [view_of(X, name, columns) for name, _, columns in entries]
+        present = np.stack([present_rows(view, n) for view in seen], axis=1)
+        factors = factors_for(present, self._by_presence)
         said: dict[str, Any] = {}
-        factors = []
-        for (name, _, columns), factor in zip(self._entries(), self.reliability_, strict=True):
-            view = view_of(X, name, columns)
-            present = present_rows(view, n)
-            if not present.any():
+        for s, (name, _, _) in enumerate(entries):
+            rows = np.flatnonzero(present[:, s])
+            if not len(rows):
                 continue
-            there = view if present.all() else take(view, np.flatnonzero(present))
-            own = self.sources_[name].evidence(there, whole=whole, with_prior=not self._apart)
+            view = seen[s] if len(rows) == n else take(seen[s], rows)
+            own = self.sources_[name].evidence(view, whole=whole, with_prior=not self._apart)
             # A row where the source is missing borrows any other, and counts it zero times.
-            said[name] = own if present.all() else own[np.maximum(np.cumsum(present) - 1, 0)]
-            factors.append(factor * present)
+            borrowed = np.maximum(np.cumsum(present[:, s]) - 1, 0)
+            said[name] = own if len(rows) == n else own[borrowed]
+        factors = factors[:, present.any(axis=0)]
         if self._apart or not said:
             prior = self.prior_ if self._apart else np.ones(len(self.classes_))
             said["prior"] = prior_evidence(prior, classes=self.classes_, n=n)
-            factors.append(np.ones(n))
+            factors = np.column_stack([factors, np.ones(n)])
         return combine(
             said,
             self.rule,
-            tempering=np.stack(factors, axis=1),
+            tempering=factors,
             classes=self.classes_,
             components=self.components,
         )
