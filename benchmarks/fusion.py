@@ -371,11 +371,9 @@ def main() -> None:
             {
                 "question": question,
                 "data": data,
-                "method": method,
-                "scores": values.round(5).tolist(),
+                "log loss": {method: round(float(s[1]), 4) for method, s in methods.items()},
             }
             for data, methods in by_data.items()
-            for method, values in methods.items()
         ]
     if arguments.data == DATA:
         record("fusion", machine, kept)
