@@ -273,7 +273,11 @@ def test_in_the_company_of_scikit_learn() -> None:
         (dict(estimators=[]), "estimators must be a list"),
         (dict(estimators=[("a",)]), "estimators must be a list"),
         (dict(estimators=[("prior", GaussianNB())]), "may be called 'prior'"),
-        (dict(estimators=[("a", GaussianNB()), ("a", GaussianNB())]), "not unique"),
+        (
+            dict(estimators=[("a", GaussianNB()), ("a", GaussianNB())]),
+            "distinct; given more than once: .'a'",
+        ),
+        (dict(estimators=[("a__b", GaussianNB())]), "without '__'"),
         (dict(estimators=two(), rule="guess"), "rule must be one of 'dempster'"),
         (dict(estimators=two(), prior="twice"), "prior must be one of 'once'"),
         (dict(estimators=two(), components="some"), "components must be one of"),

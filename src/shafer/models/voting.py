@@ -25,8 +25,8 @@ from shafer.decision import PRECISE_RULES
 from shafer.fusion import combine, prior_evidence
 from shafer.fusion.combination import Combined
 from shafer.fusion.prior import log_prior
-from shafer.fusion.tables import RULES
 from shafer.models.fitted_source import FittedSource, fit_present
+from shafer.models.panel import check_choices, given_factors, read_entries
 from shafer.models.reliability import factors_for, learn_by_presence, out_of_fold
 from shafer.models.views import present_rows, rows_of, take, view_of
 
@@ -143,8 +143,8 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        entries = self._entries()
-        self._check_choices()
+        entries = read_entries(self.estimators)
+        check_choices(self.rule, self.prior, self.components)
         X, y = self._checked(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -152,7 +152,8 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         if len(counts) < 2:
             raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]!r}.")
         self.prior_ = counts / counts.sum()
-        given = self._given_factors()  # refused before anything is trained
+        names = [name for name, _, _ in entries]
+        given = given_factors(self.reliability, names, self.rule)  # refused before any training
         whole = self.components == "sources"
         self.sources_: dict[str, FittedSource] = {}
         for name, estimator, columns in entries:
@@ -168,37 +169,6 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         self._by_presence = {everyone: given} if given is not None else self._learnt(X, y, codes)
         self.reliability_ = self._by_presence[everyone]
         return self
-
-    def _entries(self) -> list[tuple[str, Any, Any]]:
-        """Return (name, estimator, columns) of the estimators, after checking their form."""
-        message = (
-            "estimators must be a list of (name, estimator) or (name, estimator, columns); got "
-            f"{self.estimators!r}."
-        )
-        if not isinstance(self.estimators, list | tuple) or not self.estimators:
-            raise ValueError(message)
-        entries = []
-        for entry in self.estimators:
-            if not isinstance(entry, list | tuple) or len(entry) not in (2, 3):
-                raise ValueError(message)
-            entries.append((entry[0], entry[1], entry[2] if len(entry) == 3 else None))
-        names = [name for name, _, _ in entries]
-        if "prior" in names:
-            raise ValueError("no estimator may be called 'prior': that is the prior's own name.")
-        self._validate_names(names)
-        return entries
-
-    def _check_choices(self) -> None:
-        for name, known in (
-            ("rule", tuple(RULES)),
-            ("prior", ("once", "each")),
-            ("components", ("sources", "all")),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(map(repr, known))}; got "
-                    f"{getattr(self, name)!r}."
-                )
 
     def _checked(self, X: Any, y: Any = None) -> Any:
         """Check X as far as the sources will not do it themselves; NaN is for them."""
@@ -228,32 +198,6 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
                 check_consistent_length(X, labels)
         return X if y is None else (X, labels)
 
-    def _given_factors(self) -> NDArray[np.float64] | None:
-        """Return the factors the user gave, or None if they are to be learnt."""
-        names = [name for name, _ in self._named]
-        if self.reliability is None:
-            return np.ones(len(names))
-        if isinstance(self.reliability, str):
-            if self.reliability != "cv" or self.rule not in ("dempster", "cautious"):
-                raise ValueError(
-                    "reliability must be 'cv' (with rule 'dempster' or 'cautious'), numbers or "
-                    f"None; got {self.reliability!r} with rule {self.rule!r}."
-                )
-            return None
-        values = self.reliability
-        if isinstance(values, Mapping):
-            unknown = [name for name in values if name not in names]
-            if unknown:
-                raise ValueError(f"reliability names unknown sources {unknown}; there are {names}.")
-            values = [values.get(name, 1.0) for name in names]
-        factors = np.asarray(values, dtype=np.float64)
-        if factors.shape != (len(names),) or not (np.isfinite(factors) & (factors >= 0)).all():
-            raise ValueError(
-                f"reliability must hold a finite number ≥ 0 for each of the {len(names)} sources; "
-                f"got {self.reliability!r}."
-            )
-        return factors
-
     @property
     def _apart(self) -> bool:
         """Whether the prior is a source of its own."""
@@ -272,7 +216,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         labels = self.classes_.tolist()
         # Dempster's rule needs the logits only, which the components do not change.
         said = out_of_fold(
-            self._entries(),
+            read_entries(self.estimators),
             X,
             y,
             self.classes_,
@@ -291,7 +235,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         X = self._checked(X)
         n = rows_of(X)
         whole = self.components == "sources"
-        entries = self._entries()
+        entries = read_entries(self.estimators)
         seen = [view_of(X, name, columns) for name, _, columns in entries]
         present = np.stack([present_rows(view, n) for view in seen], axis=1)
         factors = factors_for(present, self._by_presence)
