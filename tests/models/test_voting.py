@@ -45,7 +45,7 @@ def two() -> list[Any]:
     [
         EvidentialVotingClassifier(two()),
         EvidentialVotingClassifier(two(), "cautious", components="all"),
-        EvidentialVotingClassifier(two(), reliability=None, prior="each"),
+        EvidentialVotingClassifier(two(), reliability=None, prior="each", missing="any"),
     ]
 )
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
@@ -97,8 +97,29 @@ def test_missing_sources_contribute_nothing(heart: Any, components: str) -> None
     assert_allclose(clf.sources_["a"].estimator.coef_, alone.coef_)
     nothing = clf.evidence(np.full((3, 9), np.nan))
     assert_allclose(nothing.probability, np.tile(clf.prior_, (3, 1)))
+    assert nothing.component_names == evidence.component_names
     one_row = clf.evidence(X[4:5])
     assert one_row.probability.shape == (1, 2)
+
+
+def test_any_missing_input_can_silence_a_source(heart: Any) -> None:
+    X, y = heart.data.copy(), heart.target
+    X[::3, 0] = np.nan
+    estimators = [("a", LogisticRegression(max_iter=5000), [0, 1, 2]), ("b", GaussianNB(), [5, 8])]
+    with pytest.raises(ValueError, match="NaN"):
+        EvidentialVotingClassifier(estimators).fit(X, y)
+    clf = EvidentialVotingClassifier(estimators, missing="any").fit(X, y)
+    weights = clf.evidence(X).weights
+    assert not weights[::3, 0].any()
+    assert weights[1::3, 0].any()
+    there = np.arange(len(y)) % 3 > 0
+    alone = LogisticRegression(max_iter=5000).fit(X[there][:, :3], y[there])
+    assert_allclose(clf.sources_["a"].estimator.coef_, alone.coef_)
+    mixed = pd.DataFrame({"x": X[:, 1], "kind": np.where(y > 0, "u", None)})
+    from shafer.models.views import present_rows
+
+    assert_array_equal(present_rows(mixed, len(y), missing="any"), y > 0)
+    assert present_rows(mixed, len(y)).all()
 
 
 def test_views_as_a_mapping(heart: Any) -> None:
@@ -177,7 +198,7 @@ def test_a_source_counts_for_more_when_the_others_are_missing() -> None:
     clf = EvidentialVotingClassifier(many, cv=2).fit(X, y)
     holed = X.copy()
     holed[:, 0] = np.nan
-    assert_allclose(clf.evidence(holed).weights[:, :6], clf.evidence(X).weights[:, 1:7])
+    assert_allclose(clf.evidence(holed).weights[:, 1:7], clf.evidence(X).weights[:, 1:7])
 
 
 def test_cautious_counts_copies_once() -> None:
@@ -281,6 +302,7 @@ def test_in_the_company_of_scikit_learn() -> None:
         (dict(estimators=two(), rule="guess"), "rule must be one of 'dempster'"),
         (dict(estimators=two(), prior="twice"), "prior must be one of 'once'"),
         (dict(estimators=two(), components="some"), "components must be one of"),
+        (dict(estimators=two(), missing="some"), "missing must be one of 'all', 'any'"),
         (dict(estimators=two(), reliability="guess"), "reliability must be 'cv'"),
         (dict(estimators=two(), reliability=[1.0]), "for each of the 2 sources"),
         (dict(estimators=two(), reliability=[1.0, -1.0]), "finite number ≥ 0"),

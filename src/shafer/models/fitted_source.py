@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from shafer._errors import UnsupportedModelError
-from shafer._typing import FloatArray
+from shafer._typing import BoolArray, FloatArray
 from shafer.evidence import DiscountedEvidence, Evidence
 from shafer.fusion import without_prior
 from shafer.models.explainer import Explainer
 from shafer.models.neighbours import NeighbourEvidence
-from shafer.models.views import present_rows, take
+from shafer.models.views import take
 
 Said: TypeAlias = Evidence | DiscountedEvidence
 
@@ -36,12 +36,15 @@ class FittedSource:
     floor : float
         The smallest probability that is believed of an estimator which gives probabilities only:
         a share of zero of n votes is no proof.
+    example : one training row
+        So that a source that is missing everywhere still has its components, all zero.
     """
 
     estimator: Any
     explainer: Explainer | None
     prior: FloatArray | None
     floor: float
+    example: Any
 
     def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> Said:
         """Return the evidence of each row, as one component if ``whole``."""
@@ -69,10 +72,10 @@ class FittedSource:
 
 
 def fit_present(
-    estimator: Any, view: Any, y: NDArray[Any], rows: NDArray[np.intp], *, whole: bool
+    estimator: Any, view: Any, y: NDArray[Any], rows: BoolArray, *, whole: bool
 ) -> FittedSource | None:
-    """Train on those of the rows where the source is present; None if they show one class."""
-    there = rows[present_rows(view, len(y))[rows]]
+    """Train on the rows where the source is present; None if they show one class."""
+    there = np.flatnonzero(rows)
     if len(np.unique(y[there])) < 2:
         return None
     part = view if len(there) == len(y) else take(view, there)
@@ -84,9 +87,8 @@ def fit_source(estimator: Any, view: Any, y: NDArray[Any], *, whole: bool) -> Fi
     fitted = clone(estimator).fit(view, y)
     labels, counts = np.unique(y, return_counts=True)
     prior = None if isinstance(_last(fitted), NeighbourEvidence) else counts / counts.sum()
-    return FittedSource(
-        fitted, _explainer(fitted, view, whole), prior, 1.0 / (len(y) + len(labels))
-    )
+    floor = 1.0 / (len(y) + len(labels))
+    return FittedSource(fitted, _explainer(fitted, view, whole), prior, floor, take(view, [0]))
 
 
 def _explainer(fitted: Any, view: Any, whole: bool) -> Explainer | None:

@@ -38,12 +38,13 @@ def read_entries(estimators: Any) -> list[Entry]:
     return entries
 
 
-def check_choices(rule: str, prior: str, components: str) -> None:
-    """Refuse a rule, a treatment of the prior or a kind of component that is not known."""
+def check_choices(rule: str, prior: str, components: str, missing: str) -> None:
+    """Refuse a choice that is not known."""
     for name, value, known in (
         ("rule", rule, tuple(RULES)),
         ("prior", prior, ("once", "each")),
         ("components", components, ("sources", "all")),
+        ("missing", missing, ("all", "any")),
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")

@@ -37,6 +37,7 @@ def out_of_fold(
     *,
     whole: bool,
     with_prior: bool,
+    missing: str = "all",
 ) -> tuple[FloatArray, FloatArray]:
     """Return what sources say of rows they were not trained on: pooled weights, (S, n, K) each.
 
@@ -51,14 +52,19 @@ def out_of_fold(
         Whether each source is one component.
     with_prior : bool
         Whether the class frequencies stay in.
+    missing : {"all", "any"}
+        Which of a source's inputs are NaN where it is missing.
     """
     shape = (len(entries), len(y), len(classes))
     weights_for, weights_against = np.zeros(shape), np.zeros(shape)
-    for train, test in folds.split(np.zeros(len(y)), y):
+    for train, _ in folds.split(np.zeros(len(y)), y):
         for s, (name, estimator, columns) in enumerate(entries):
             view = view_of(X, name, columns)
-            fitted = fit_present(estimator, view, y, train, whole=whole)
-            there = test[present_rows(view, len(y))[test]]
+            present = present_rows(view, len(y), missing=missing)
+            seen = np.zeros(len(y), dtype=bool)
+            seen[train] = True
+            fitted = fit_present(estimator, view, y, present & seen, whole=whole)
+            there = np.flatnonzero(present & ~seen)
             if fitted is None or not len(there):
                 continue
             said = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)

@@ -38,8 +38,11 @@ def rows_of(X: Any) -> int:
     return n_rows(X)
 
 
-def present_rows(view: Any, n: int) -> BoolArray:
-    """Say for which of n rows a source has any input at all: not all of it NaN or None."""
+def present_rows(view: Any, n: int, *, missing: str = "all") -> BoolArray:
+    """Say for which of n rows a source has its input: not "all" of it, or not "any", is missing.
+
+    Missing is NaN, or None in columns of objects.
+    """
     if view is None:
         return np.zeros(n, dtype=bool)
     values = values_of(view)
@@ -49,10 +52,10 @@ def present_rows(view: Any, n: int) -> BoolArray:
     if array.shape[1] == 0 or array.dtype.kind not in "fO":
         return np.ones(n, dtype=bool)
     if array.dtype.kind == "f":
-        missing = np.isnan(array)
+        absent = np.isnan(array)
     else:
-        missing = np.array([[v is None or v != v for v in row] for row in array], dtype=bool)
-    present: BoolArray = ~missing.all(axis=1)
+        absent = np.array([[v is None or v != v for v in row] for row in array], dtype=bool)
+    present: BoolArray = ~(absent.any(axis=1) if missing == "any" else absent.all(axis=1))
     return present
 
 

@@ -34,8 +34,8 @@ from shafer.models.views import present_rows, rows_of, take, view_of
 class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     """Trains several classifiers, and pools their evidence instead of averaging probabilities.
 
-    A source whose inputs are all missing (NaN) for a row contributes nothing for that row, in
-    training and in prediction: no imputation, no second model.
+    A source whose inputs are missing (NaN) for a row contributes nothing for that row, in training
+    and in prediction: no imputation, no second model.
 
     Parameters
     ----------
@@ -60,6 +60,9 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     components : {"sources", "all"}
         What counts as a piece of evidence: each source as a whole, best for deciding, or every
         component of every source, best for explaining.
+    missing : {"all", "any"}
+        When a source is missing for a row: if all of its inputs are NaN (NaN among others is then
+        for the estimator), or if any of them is.
     cv : int
         Folds of the cross-validation.
     random_state : int, optional
@@ -100,6 +103,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         reliability: Any = "cv",
         prior: str = "once",
         components: str = "sources",
+        missing: str = "all",
         cv: int = 5,
         random_state: int | None = 0,
     ) -> None:
@@ -108,6 +112,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         self.reliability = reliability
         self.prior = prior
         self.components = components
+        self.missing = missing
         self.cv = cv
         self.random_state = random_state
 
@@ -144,7 +149,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         entries = read_entries(self.estimators)
-        check_choices(self.rule, self.prior, self.components)
+        check_choices(self.rule, self.prior, self.components, self.missing)
         X, y = self._checked(X, y)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -158,7 +163,8 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         self.sources_: dict[str, FittedSource] = {}
         for name, estimator, columns in entries:
             view = view_of(X, name, columns)
-            fitted = fit_present(estimator, view, y, np.arange(len(y)), whole=whole)
+            present = present_rows(view, len(y), missing=self.missing)
+            fitted = fit_present(estimator, view, y, present, whole=whole)
             if fitted is None:
                 raise ValueError(
                     f"source {name!r} is present in rows of fewer than two classes; it cannot be "
@@ -223,6 +229,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
             StratifiedKFold(min(self.cv, smallest), shuffle=True, random_state=self.random_state),
             whole=self.rule == "dempster" or self.components == "sources",
             with_prior=not self._apart,
+            missing=self.missing,
         )
         start = log_prior(self.prior_, labels) if self._apart else np.zeros(len(labels))
         return learn_by_presence(*said, start, codes, cautious=self.rule == "cautious")
@@ -237,22 +244,20 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         whole = self.components == "sources"
         entries = read_entries(self.estimators)
         seen = [view_of(X, name, columns) for name, _, columns in entries]
-        present = np.stack([present_rows(view, n) for view in seen], axis=1)
+        present = np.stack([present_rows(v, n, missing=self.missing) for v in seen], axis=1)
         factors = factors_for(present, self._by_presence)
         said: dict[str, Any] = {}
         for s, (name, _, _) in enumerate(entries):
             rows = np.flatnonzero(present[:, s])
-            if not len(rows):
-                continue
-            view = seen[s] if len(rows) == n else take(seen[s], rows)
-            own = self.sources_[name].evidence(view, whole=whole, with_prior=not self._apart)
+            source = self.sources_[name]
+            view = source.example if not len(rows) else seen[s]
+            view = view if len(rows) in (0, n) else take(view, rows)
+            own = source.evidence(view, whole=whole, with_prior=not self._apart)
             # A row where the source is missing borrows any other, and counts it zero times.
             borrowed = np.maximum(np.cumsum(present[:, s]) - 1, 0)
             said[name] = own if len(rows) == n else own[borrowed]
-        factors = factors[:, present.any(axis=0)]
-        if self._apart or not said:
-            prior = self.prior_ if self._apart else np.ones(len(self.classes_))
-            said["prior"] = prior_evidence(prior, classes=self.classes_, n=n)
+        if self._apart:
+            said["prior"] = prior_evidence(self.prior_, classes=self.classes_, n=n)
             factors = np.column_stack([factors, np.ones(n)])
         return combine(
             said,
@@ -291,6 +296,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         tags = super().__sklearn_tags__()
         inner = [get_tags(estimator) for _, estimator in self._named]
         # A row without any input of a source is always taken; NaN among others is for the source.
-        tags.input_tags.allow_nan = all(tag.input_tags.allow_nan for tag in inner)
+        able = all(tag.input_tags.allow_nan for tag in inner)
+        tags.input_tags.allow_nan = able or self.missing == "any"
         tags.input_tags.sparse = all(tag.input_tags.sparse for tag in inner)
         return tags
