@@ -234,6 +234,25 @@ def test_the_evidence_is_that_of_combine(heart: Any) -> None:
     assert_array_equal(clf.predict(X, "belief"), expected.belief.argmax(axis=1))
 
 
+def test_moderated_and_discounted_sources(heart: Any) -> None:
+    X, y = heart.data[:150], heart.target[:150]
+    inner = make_pipeline(StandardScaler(), LogisticRegression())
+    moderated = [("a", EvidentialClassifier(inner, moderate="laplace")), ("b", GaussianNB())]
+    clf = EvidentialVotingClassifier(moderated, components="all", cv=2).fit(X, y)
+    assert isinstance(clf.evidence(X), Evidence)
+    own = clf.sources_["a"].estimator.evidence(X)
+    c = np.log(clf.prior_) - np.log(clf.prior_).mean()
+    expected = clf.reliability_[0] * (own.weights - c / own.n_components)
+    assert_allclose(clf.evidence(X).weights[:, : own.n_components], expected, atol=1e-12)
+    discount = EvidentialClassifier(inner, moderate="laplace+discount")
+    doubtful = EvidentialVotingClassifier([("a", discount), ("b", GaussianNB())], cv=2).fit(X, y)
+    evidence = doubtful.evidence(np.vstack([X, X[:1] + 1e3]))
+    assert isinstance(evidence, MixedEvidence)
+    assert_allclose(evidence.probability.sum(axis=1), 1.0)
+    strange = doubtful.sources_["a"].evidence(X[:1] + 1e3)
+    assert strange.reliability[0] < 0.5
+
+
 def test_other_rules(heart: Any) -> None:
     X, y = heart.data[:60], heart.target[:60]
     kinds = {"yager": MixedEvidence, "disjunctive": FiniteEvidence, "dubois_prade": FiniteEvidence}
