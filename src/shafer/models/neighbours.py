@@ -124,15 +124,20 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
     def _tuned(
         self, distances: FloatArray, labels: NDArray[Any], truth: NDArray[Any], start: FloatArray
     ) -> tuple[float, float]:
-        """Choose γ from a grid and the scale by a search, for the smallest log loss."""
+        """Choose γ from a grid and the scale by a search, for the smallest log loss.
+
+        A scale of s costs as much as s nats of likelihood: where the rows left out are all right,
+        nothing else would keep it finite.
+        """
         gammas = _GAMMAS if isinstance(self.gamma, str) else [float(self.gamma)]
         best = (np.inf, 1.0, 1.0)
         for gamma in gammas:
             sums = self._sums(self._strength(distances, gamma), labels)
 
             def loss(log_scale: float, sums: FloatArray = sums) -> float:
-                logs = log_softmax(start + np.exp(log_scale) * sums, axis=1)
-                return float(-logs[np.arange(len(truth)), truth].mean())
+                scale = np.exp(log_scale)
+                logs = log_softmax(start + scale * sums, axis=1)
+                return float(scale - logs[np.arange(len(truth)), truth].sum())
 
             if isinstance(self.scale, str):
                 found = minimize_scalar(loss, bounds=_LOG_SCALES, method="bounded")
