@@ -253,6 +253,25 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
         assert_allclose(again.masses(), both.masses(), rtol=1e-12)
 
 
+def test_a_factor_for_each_row_of_combined_evidence(tmp_path: Any) -> None:
+    random = np.random.default_rng(10)
+    factor = np.array([0.5, 0.0, 2.0])
+    a, b = (Evidence.from_weights(random.normal(size=(3, 2, 3))) for _ in range(2))
+    for rule in ("dempster", "cautious"):
+        both = combine([a, b], rule)
+        tempered = both.tempered(factor)
+        assert_allclose(tempered.weights, both.weights * factor[:, None, None])
+        tempered.save(tmp_path / "rows.npz")
+        assert_allclose(Evidence.load(tmp_path / "rows.npz").weights, tempered.weights)
+        more = combine({"both": tempered, "a": a.tempered(factor)})
+        assert_allclose(more.logits, (both.logits + a.logits) * factor[:, None], atol=1e-12)
+        assert_allclose(more.weights[:, :4], tempered.weights, atol=1e-12)
+        assert_allclose(more[[2, 0]].weights, more.weights[[2, 0]])
+        more.save(tmp_path / "more.npz")
+        assert_allclose(Evidence.load(tmp_path / "more.npz").weights, more.weights)
+    assert_allclose(both.without(list(range(4))).ignorance, 1.0)
+
+
 def test_features_changed_in_place_are_noticed() -> None:
     X = np.random.default_rng(4).normal(size=(4, 3))
     evidence = shafer.least_commitment(np.eye(3), np.zeros(3))(X)
@@ -326,7 +345,7 @@ def test_a_hundred_sources_are_quick() -> None:
     start = time.perf_counter()
     result = combine(evidences)
     assert result.belief.shape == (10_000, 10)
-    assert time.perf_counter() - start < 2.0  # a fraction of a second where nothing else runs
+    assert time.perf_counter() - start < 1.0
     assert result.n_components == 100
 
 

@@ -65,6 +65,22 @@ def test_they_read_like_evidence(two: dict[str, Evidence]) -> None:
     assert_allclose(mixed.weight_of_conflict, -np.log1p(-mixed.conflict))
 
 
+def test_risks(two: dict[str, Evidence]) -> None:
+    loss = np.random.default_rng(3).normal(size=(4, 3))
+    mixed = combine(two, reliability=[0.8, 0.6])
+    table = FiniteEvidence.from_masses(mixed.masses(), classes=list("abc"))
+    for i, m in enumerate(mass_functions(mixed)):
+        focal = [([("abc").index(c) for c in A], mass) for A, mass in m.focal_sets.items()]
+        for a in range(4):
+            low = sum(mass * loss[a, inside].min() for inside, mass in focal)
+            high = sum(mass * loss[a, inside].max() for inside, mass in focal)
+            for result in (mixed, table):
+                assert_allclose(result.lower_risk(loss)[i, a], low, atol=1e-12)
+                assert_allclose(result.upper_risk(loss)[i, a], high, atol=1e-12)
+    with pytest.raises(ValueError, match="loss"):
+        table.upper_risk(np.zeros((2, 5)))
+
+
 def test_certain_and_worthless_sources(two: dict[str, Evidence]) -> None:
     one = combine(two, reliability=[1.0, 0.0])
     assert_allclose(one.masses(), two["first"].masses(), atol=1e-12)

@@ -14,6 +14,7 @@ from shafer._errors import FrameTooLargeError
 from shafer._typing import Array, FloatArray, Label
 from shafer._validation import class_labels, float_array, frozen, positions_of, to_numpy
 from shafer.belief import Frame, MassFunction, dempster
+from shafer.decision import read_loss
 from shafer.evidence.statements import labels_given, read_statements
 from shafer.fusion.reading import FusedEvidence, row_positions
 
@@ -138,6 +139,20 @@ class FiniteEvidence(FusedEvidence):
     def masses(self) -> FloatArray:
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
         return self.table
+
+    def lower_risk(self, loss: Any) -> Array:
+        """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
+        return -self._worst(-to_numpy(read_loss(loss, self.plausibility).loss))
+
+    def upper_risk(self, loss: Any) -> Array:
+        """Return the upper expected loss of each act, (n, acts); see ``Evidence.upper_risk``."""
+        return self._worst(to_numpy(read_loss(loss, self.plausibility).loss))
+
+    def _worst(self, losses: FloatArray) -> Array:
+        """Return the expected largest loss inside the focal sets, for losses (acts, K)."""
+        inside = _members(self.n_classes)[1:] > 0  # the empty set has no mass
+        largest = np.where(inside, losses[:, None, :], -np.inf).max(axis=2)
+        return self.table[:, 1:] @ largest.T
 
 
 def from_rows(rows: list[MassFunction], classes: NDArray[Any]) -> FiniteEvidence:

@@ -125,6 +125,14 @@ class MixedEvidence(FusedEvidence):
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
         return self._mixed(lambda member: member.masses())
 
+    def lower_risk(self, loss: Any) -> Array:
+        """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
+        return self._mixed(lambda member: member.lower_risk(loss))
+
+    def upper_risk(self, loss: Any) -> Array:
+        """Return the upper expected loss of each act, (n, acts); see ``Evidence.upper_risk``."""
+        return self._mixed(lambda member: member.upper_risk(loss))
+
 
 MOST_UNRELIABLE = 10
 """Sources that may be unreliable at a time: they make 2^10 members."""

@@ -81,6 +81,14 @@ class FusedEvidence(ABC):
     def masses(self) -> Array:
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
 
+    @abstractmethod
+    def lower_risk(self, loss: Any) -> Array:
+        """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
+
+    @abstractmethod
+    def upper_risk(self, loss: Any) -> Array:
+        """Return the upper expected loss of each act, (n, acts); see ``Evidence.upper_risk``."""
+
     @cached_property
     def probability(self) -> Array:
         """Normalised plausibilities, (n, K)."""
