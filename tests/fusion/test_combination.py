@@ -197,6 +197,7 @@ def test_a_source_may_be_silent_for_a_row() -> None:
     assert_allclose(result[1].masses(), a[1].masses(), rtol=1e-14)
     assert_allclose(result[2].masses(), b[2].masses(), rtol=1e-14)
     assert_allclose(result[0].logits, a[0].logits + b[0].logits)
+    assert_allclose(combine([a, b], tempering=0.5).logits, (a.logits + b.logits) / 2)
     by_name = combine({"a": a, "b": b}, tempering={"b": present[:, 1], "a": present[:, 0]})
     assert_array_equal(by_name.logits, result.logits)
 
@@ -406,5 +407,7 @@ def test_sources_that_are_refused() -> None:
         combine({"a": Evidence.from_weights(np.ones((3, 1, 3))), "b": evidence})
     with pytest.raises(ValueError, match="evidence of single components"):
         combine([evidence.components, evidence])
+    with pytest.raises(ValueError, match="no source may be called 'prior'"):
+        combine({"prior": evidence}, prior=[0.2, 0.3, 0.5])
     with pytest.raises(ValueError, match="11 sources have a reliability below 1.*tempering="):
         combine([evidence] * 11, reliability=[0.5] * 11)
