@@ -9,10 +9,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shafer import belief, datasets, metrics
+    from shafer import belief, datasets, fusion, metrics
     from shafer._errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
     from shafer.evidence import DiscountedEvidence, Evidence, least_commitment, typicality
-    from shafer.models import EvidentialClassifier, Explainer, LinearHead
+    from shafer.fusion import combine
+    from shafer.models import (
+        EvidentialClassifier,
+        EvidentialVotingClassifier,
+        Explainer,
+        LinearHead,
+        NeighbourEvidence,
+    )
 
 __version__ = "0.1.0"
 
@@ -20,11 +27,14 @@ _HOME = {
     "DiscountedEvidence": "shafer.evidence",
     "Evidence": "shafer.evidence",
     "EvidentialClassifier": "shafer.models",
+    "EvidentialVotingClassifier": "shafer.models",
     "Explainer": "shafer.models",
     "FrameTooLargeError": "shafer._errors",
     "LinearHead": "shafer.models",
+    "NeighbourEvidence": "shafer.models",
     "TotalConflictError": "shafer._errors",
     "UnsupportedModelError": "shafer._errors",
+    "combine": "shafer.fusion",
     "least_commitment": "shafer.evidence",
     "typicality": "shafer.evidence",
 }
@@ -33,6 +43,7 @@ _SUBPACKAGES = (
     "datasets",
     "decision",
     "evidence",
+    "fusion",
     "kernels",
     "metrics",
     "models",
@@ -44,13 +55,17 @@ __all__ = [
     "DiscountedEvidence",
     "Evidence",
     "EvidentialClassifier",
+    "EvidentialVotingClassifier",
     "Explainer",
     "FrameTooLargeError",
     "LinearHead",
+    "NeighbourEvidence",
     "TotalConflictError",
     "UnsupportedModelError",
     "belief",
+    "combine",
     "datasets",
+    "fusion",
     "least_commitment",
     "metrics",
     "typicality",

@@ -31,6 +31,12 @@ from shafer.evidence.discounted import DiscountedEvidence, read_reliability
 from shafer.evidence.focal import FocalSet
 from shafer.evidence.groups import Groups, component_positions, read_groups
 from shafer.evidence.scaling import read_factor, scaled_weights
+from shafer.evidence.statements import (
+    labels_given,
+    read_statements,
+    statement_names,
+    statement_weights,
+)
 from shafer.evidence.weights import DenseWeights, WeightSource
 from shafer.kernels import Forms, LogTerms, Pooled
 
@@ -109,6 +115,38 @@ class Evidence:
         return cls.from_source(
             source, class_labels(classes, n_classes), component_names(names, n_components)
         )
+
+    @classmethod
+    def from_statements(cls, statements: Any, *, classes: Any) -> Evidence:
+        """Take what an expert says, as evidence for one instance; one component a statement.
+
+        Parameters
+        ----------
+        statements : sequence of statements, or one
+            Words, ``"for A with weight 1.2"`` or ``"against {B, C} with support 0.7"``; or
+            mappings, ``{"against": ["B", "C"], "support": 0.7, "name": "radiologist"}``. A support
+            s below 1 is a weight of −ln(1 − s).
+        classes : sequence of K labels
+
+        Raises
+        ------
+        ValueError
+            If a statement supports a set of several classes but not all but one:
+            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> said = ["for A with weight 1.2", "against {B, C} with support 0.7"]
+        >>> ev = shafer.Evidence.from_statements(said, classes=["A", "B", "C"])
+        >>> ev.belief.round(3), ev.component_names
+        (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
+        """
+        listed = labels_given(classes)
+        labels = class_labels(classes, len(listed))
+        read = read_statements(statements, labels)
+        source = DenseWeights(statement_weights(read, labels)[None])
+        return cls.from_source(source, labels, tuple(statement_names(read)))
 
     # -- the shape ------------------------------------------------------------------------------
 

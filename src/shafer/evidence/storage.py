@@ -13,6 +13,7 @@ from scipy import sparse
 
 from shafer._files import replacing
 from shafer._validation import check_finite, class_labels, component_names, to_numpy
+from shafer.evidence.joined import JoinedWeights, Part
 from shafer.evidence.scaling import ScaledWeights
 from shafer.evidence.weights import DenseWeights, LinearWeights, SparseWeights, WeightSource
 
@@ -90,18 +91,11 @@ def _understood(header: dict[str, Any], arrays: dict[str, Any]) -> Stored:
     if "classes" in header:
         classes = np.empty(len(header["classes"]), dtype=object)
         classes[:] = header["classes"]
-    if header["source"] == "SparseWeights":
-        parts = (arrays.pop("data"), arrays.pop("indices"), arrays.pop("indptr"))
-        arrays["features"] = sparse.csr_array(parts, shape=tuple(arrays.pop("shape")))
-        check_finite(arrays["features"].data, "features")
-    factor = arrays.pop("row_factor", None)
-    source: WeightSource = _KINDS[header["source"]](**arrays)
-    for name, array in arrays.items():
-        if not sparse.issparse(array):
-            check_finite(array, name)
-    if factor is not None:
-        check_finite(factor, "row_factor")
-        source = ScaledWeights(source, factor)
+    source = (
+        _joined(arrays)
+        if header["source"] == JoinedWeights.__name__
+        else _source(header["source"], arrays)
+    )
     *_, n_components, n_classes = source.shape
     return (
         source,
@@ -109,3 +103,40 @@ def _understood(header: dict[str, Any], arrays: dict[str, Any]) -> Stored:
         component_names(header["names"], n_components),
         tuple(str(name) for name in header["parts"]),
     )
+
+
+def _source(kind: str, arrays: dict[str, Any]) -> WeightSource:
+    """Make a source of its arrays."""
+    if kind == "SparseWeights":
+        parts = (arrays.pop("data"), arrays.pop("indices"), arrays.pop("indptr"))
+        arrays["features"] = sparse.csr_array(parts, shape=tuple(arrays.pop("shape")))
+        check_finite(arrays["features"].data, "features")
+    for name, array in arrays.items():
+        if not sparse.issparse(array):
+            check_finite(array, name)
+    factor = arrays.pop("row_factor", None)
+    source: WeightSource = _KINDS[kind](**arrays)
+    return source if factor is None else ScaledWeights(source, factor)
+
+
+def _joined(arrays: dict[str, Any]) -> WeightSource:
+    """Make joined weights of arrays named by the part, its kind and the field."""
+    factor = arrays.pop("row_factor", None)
+    by_part: dict[tuple[int, str], dict[str, Any]] = {}
+    for name, array in arrays.items():
+        number, kind, field = name.split(".")
+        by_part.setdefault((int(number), kind), {})[field] = array
+    parts = []
+    for (_, kind), fields in sorted(by_part.items()):
+        places = fields.pop("places").astype(np.intp)
+        first, second = (fields.pop(name, None) for name in ("factor_for", "factor_against"))
+        source = _source(kind, fields)
+        if first is None:
+            parts.append(Part(source, source.pooled(), places))
+            continue
+        check_finite(first, "factor_for")
+        check_finite(second, "factor_against")
+        same = np.array_equal(first, second)
+        parts.append(Part(source, source.pooled(), places, (first, first if same else second)))
+    joined = JoinedWeights(tuple(parts))
+    return joined if factor is None else ScaledWeights(joined, factor)

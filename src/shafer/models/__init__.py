@@ -2,8 +2,9 @@
 
 One file per family turns a model into a sum of contributions (``adapted.py``) and nothing else;
 ``families.py`` is the door that picks the file, ``refusals.py`` says why some models find none.
-``Explainer`` and ``EvidentialClassifier`` are what users call. May import ``evidence`` and below,
-never ``plots`` or ``datasets``. A framework is loaded only when one of its models comes in.
+``Explainer``, ``EvidentialClassifier`` and ``EvidentialVotingClassifier`` are what users call. May
+import ``fusion``, ``evidence`` and below, never ``plots`` or ``datasets``. A framework is loaded
+only when one of its models comes in.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 from shafer.models.classifier import EvidentialClassifier
 from shafer.models.explainer import Explainer
 from shafer.models.heads import Contributions, LinearHead
+from shafer.models.neighbours import NeighbourEvidence
 from shafer.models.rbf import RBFLayer
+from shafer.models.voting import EvidentialVotingClassifier
 
 if TYPE_CHECKING:
     from shafer.models.shap import from_shap, to_shap
@@ -22,8 +25,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Contributions",
     "EvidentialClassifier",
+    "EvidentialVotingClassifier",
     "Explainer",
     "LinearHead",
+    "NeighbourEvidence",
     "RBFLayer",
     "from_shap",
     "to_shap",

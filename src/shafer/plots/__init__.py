@@ -2,8 +2,9 @@
 
 A Display is made from arrays; ``from_...`` computes them; ``plot(ax=...)`` draws, keeps ``ax_`` and
 ``figure_``, returns the Display, and never shows it. Colours are safe for colour-blind readers, and
-line styles and labels say the same without them. May import ``evidence`` and below, never
-``models`` or ``datasets``: where an explainer is needed, any function from X to evidence will do.
+line styles and labels say the same without them. May import ``fusion``, ``evidence`` and below,
+never ``models`` or ``datasets``: where an explainer is needed, any function from X to evidence will
+do.
 """
 
 from shafer.plots.dependence import DependenceDisplay
@@ -14,6 +15,7 @@ from shafer.plots.mass import MassDisplay
 from shafer.plots.region import RegionDisplay
 from shafer.plots.risk_coverage import RiskCoverageDisplay
 from shafer.plots.set_confusion import SetConfusionDisplay
+from shafer.plots.source_conflict import SourceConflictDisplay
 from shafer.plots.summary import SummaryDisplay
 from shafer.plots.uncertainty import UncertaintyDisplay
 from shafer.plots.unit import UnitDisplay
@@ -28,6 +30,7 @@ __all__ = [
     "RegionDisplay",
     "RiskCoverageDisplay",
     "SetConfusionDisplay",
+    "SourceConflictDisplay",
     "SummaryDisplay",
     "UncertaintyDisplay",
     "UnitDisplay",

@@ -1,0 +1,197 @@
+r"""What an expert says, read as simple mass functions.
+
+A statement names classes and a strength, as words or as a mapping::
+
+    "for A with weight 1.2"                  {"for": "A", "weight": 1.2}
+    "against {B, C} with support 0.7"        {"against": ["B", "C"], "support": 0.7}
+
+The grammar of the words is ``for|against  [class|classes]  LABEL or {LABEL, ...}  with
+weight|support  NUMBER``; labels are matched as they are printed. A statement *for* a set is a
+simple mass function focused on it, one *against* a set a simple mass function focused on its
+complement. Support s and weight w say the same: :math:`w = -\ln(1 - s)`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import FloatArray
+from shafer._validation import is_one_label, positions_of
+
+_WORDS = re.compile(
+    r"\s*(?P<side>for|against)\s+(?:class(?:es)?\s+)?(?P<classes>.+?)\s+with\s+"
+    r"(?P<kind>weight|support)\s+(?P<value>\S+)\s*",
+    re.DOTALL,
+)
+_FORMS = (
+    "a statement is words such as 'for A with weight 1.2' or 'against {B, C} with support 0.7', "
+    "or a mapping such as {'for': 'A', 'weight': 1.2}"
+)
+
+
+class Statement(NamedTuple):
+    """One checked statement: for or against a set of classes, by position, and how strongly."""
+
+    favours: bool
+    classes: tuple[int, ...]
+    weight: float
+    name: str
+
+    def focus(self, n_classes: int) -> list[int]:
+        """Return the classes the statement leaves possible."""
+        if self.favours:
+            return list(self.classes)
+        return [k for k in range(n_classes) if k not in self.classes]
+
+
+def read_statements(statements: Any, classes: NDArray[Any]) -> list[Statement]:
+    """Read one statement or several."""
+    alone = isinstance(statements, str | Mapping)
+    if not alone and not isinstance(statements, Iterable):
+        raise ValueError(f"statements must be a sequence of them; got {statements!r}: {_FORMS}.")
+    read = [_read(statement, classes) for statement in ([statements] if alone else statements)]
+    if not read:
+        raise ValueError(f"statements must not be empty: {_FORMS}.")
+    return read
+
+
+def statement_weights(statements: list[Statement], classes: NDArray[Any]) -> FloatArray:
+    """Return signed weights, (G, K), of statements on one class or on all but one."""
+    n_classes = len(classes)
+    weights = np.zeros((len(statements), n_classes))
+    for g, statement in enumerate(statements):
+        focus = statement.focus(n_classes)
+        denied = [k for k in range(n_classes) if k not in focus]
+        # With two classes both hold: what was said decides.
+        if len(focus) == 1 and (statement.favours or len(denied) > 1):
+            weights[g, focus[0]] = statement.weight
+        elif len(denied) == 1:
+            weights[g, denied[0]] = -statement.weight
+        else:
+            raise ValueError(_too_general(statement, classes))
+    return weights
+
+
+def statement_names(statements: list[Statement]) -> list[str]:
+    """Name each statement after what it says, numbered where two say the same."""
+    names = [statement.name for statement in statements]
+    counts = {name: names.count(name) for name in names}
+    seen: dict[str, int] = {}
+    result = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if counts[name] == 1 else f"{name} ({seen[name]})")
+    return result
+
+
+def _read(statement: Any, classes: NDArray[Any]) -> Statement:
+    if isinstance(statement, str):
+        side, members, kind, value = _from_words(statement, classes)
+        name = f"{side} {_set_text(members, classes)}"
+    elif isinstance(statement, Mapping):
+        side, members, kind, value = _from_mapping(statement, classes)
+        name = str(statement.get("name", f"{side} {_set_text(members, classes)}"))
+    else:
+        raise ValueError(f"cannot read the statement {statement!r}: {_FORMS}.")
+    if not 0 < len(members) < len(classes):
+        raise ValueError(
+            f"a statement must name some classes and leave some; {statement!r} names "
+            f"{len(members)} of {len(classes)}."
+        )
+    return Statement(side == "for", tuple(members), _weight(kind, value, statement), name)
+
+
+def _from_words(text: str, classes: NDArray[Any]) -> tuple[str, list[int], str, Any]:
+    match = _WORDS.fullmatch(text)
+    if match is None:
+        raise ValueError(f"cannot read the statement {text!r}: {_FORMS}.")
+    by_text = {str(label): k for k, label in enumerate(classes.tolist())}
+    if len(by_text) < len(classes):
+        raise ValueError(
+            f"some labels read the same, so words cannot tell them apart: {classes.tolist()}. "
+            "Give statements as mappings."
+        )
+    named = match["classes"]
+    is_set = named.startswith("{") and named.endswith("}") and named not in by_text
+    texts = [part.strip() for part in named[1:-1].split(",")] if is_set else [named]
+    unknown = [part for part in texts if part not in by_text]
+    if unknown:
+        raise ValueError(
+            f"unknown class {', '.join(map(repr, unknown))} in the statement {text!r}; the classes "
+            f"are {', '.join(map(repr, by_text))}."
+        )
+    return match["side"], sorted({by_text[part] for part in texts}), match["kind"], match["value"]
+
+
+def _from_mapping(
+    given: Mapping[str, Any], classes: NDArray[Any]
+) -> tuple[str, list[int], str, Any]:
+    sides = [key for key in ("for", "against") if key in given]
+    kinds = [key for key in ("weight", "support") if key in given]
+    strange = set(given) - {"for", "against", "weight", "support", "name"}
+    if len(sides) != 1 or len(kinds) != 1 or strange:
+        raise ValueError(
+            f"a statement must have one of 'for' and 'against', one of 'weight' and 'support', "
+            f"and nothing else but a 'name'; got {dict(given)!r}."
+        )
+    members = given[sides[0]]
+    return sides[0], positions_of(members, classes), kinds[0], given[kinds[0]]
+
+
+def _number(value: Any) -> float:
+    """Return a number, NaN for anything that is none."""
+    try:
+        return float(value) if type(value) is not bool else math.nan
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _weight(kind: str, value: Any, statement: Any) -> float:
+    number = _number(value)
+    if math.isnan(number):
+        raise ValueError(f"{kind} must be a number; got {value!r} in the statement {statement!r}.")
+    if kind == "support":
+        if number == 1.0:
+            raise ValueError(
+                f"support 1 is certainty, an infinite weight of evidence, in {statement!r}: no "
+                "other evidence could ever answer it. Give a support below 1, such as 0.999."
+            )
+        if not 0.0 <= number < 1.0:
+            raise ValueError(f"support must be in [0, 1); got {value!r} in {statement!r}.")
+        return -math.log1p(-number)
+    if not 0.0 <= number < math.inf:
+        raise ValueError(
+            f"weight must be finite and ≥ 0; got {value!r} in {statement!r}. Say 'against' for "
+            "evidence against a class."
+        )
+    return number
+
+
+def _set_text(members: list[int], classes: NDArray[Any]) -> str:
+    labels = [str(classes.tolist()[k]) for k in members]
+    return labels[0] if len(labels) == 1 else "{" + ", ".join(labels) + "}"
+
+
+def _too_general(statement: Statement, classes: NDArray[Any]) -> str:
+    side = "for" if statement.favours else "against"
+    said = f"{side} {_set_text(list(statement.classes), classes)}"
+    left = _set_text(statement.focus(len(classes)), classes)
+    return (
+        f"the statement {said!r} supports the set {left} as a whole. Weights of evidence are for "
+        "or against single classes, so Evidence holds statements that single out one class or "
+        "leave out one class. Make statements about the classes one by one, or use "
+        "shafer.fusion.FiniteEvidence.from_statements, which takes any set of up to 16 classes."
+    )
+
+
+def labels_given(classes: Any) -> list[Any]:
+    """Return the classes as a list, so that they can be counted."""
+    if classes is None or is_one_label(classes):
+        raise ValueError(f"classes must be a sequence of labels; got {classes!r}.")
+    return list(classes)

@@ -1,0 +1,118 @@
+"""What an expert says, in words and in mappings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from shafer import Evidence, belief
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("for A with weight 1.2", [1.2, 0, 0]),
+        ("for class A with weight 1.2", [1.2, 0, 0]),
+        ("against B with support 0.5", [0, -np.log(2), 0]),
+        ("against {B, C} with support 0.7", [-np.log(0.3), 0, 0]),
+        ("for {A, C} with weight 2", [0, -2, 0]),
+        ("for classes {C, A, C} with weight 2", [0, -2, 0]),
+        ("  for   {A}  with  weight  1e-3 ", [1e-3, 0, 0]),
+        ("for A with weight 0", [0, 0, 0]),
+        ({"for": "A", "weight": 1.2}, [1.2, 0, 0]),
+        ({"against": ["B", "C"], "support": 0.7}, [-np.log(0.3), 0, 0]),
+        ({"against": "C", "weight": 3, "name": "Dr. X"}, [0, 0, -3]),
+    ],
+)
+def test_one_statement(statement: Any, expected: list[float]) -> None:
+    evidence = Evidence.from_statements(statement, classes=["A", "B", "C"])
+    assert_allclose(evidence.weights[0, 0], expected, rtol=1e-14)
+    assert evidence.weights.shape == (1, 1, 3)
+
+
+def test_statements_are_simple_mass_functions_pooled() -> None:
+    classes = ["A", "B", "C", "D"]
+    said = [
+        "for A with weight 1.2",
+        "against D with support 0.7",
+        {"against": ["A", "B", "C"], "support": 0.2},
+    ]
+    frame = belief.Frame(classes)
+    parts = [
+        belief.MassFunction.simple("A", frame, weight=1.2),
+        belief.MassFunction.simple(["A", "B", "C"], frame, support=0.7),
+        belief.MassFunction.simple("D", frame, support=0.2),
+    ]
+    evidence = Evidence.from_statements(said, classes=classes)
+    assert_allclose(evidence.masses()[0], belief.dempster(*parts).masses, atol=1e-15)
+    assert evidence.component_names == ("for A", "against D", "against {A, B, C}")
+
+
+def test_two_classes_keep_what_was_said() -> None:
+    evidence = Evidence.from_statements(
+        ["for yes with weight 1", "against yes with weight 2"], classes=["no", "yes"]
+    )
+    assert_array_equal(evidence.weights[0], [[0.0, 1.0], [0.0, -2.0]])
+
+
+def test_names() -> None:
+    said = ["for 1 with weight 1", "for 1 with weight 2", {"for": 2, "weight": 1, "name": "Ann"}]
+    evidence = Evidence.from_statements(said, classes=[1, 2, 3])
+    assert evidence.component_names == ("for 1 (1)", "for 1 (2)", "Ann")
+
+
+def test_labels_with_words_and_braces() -> None:
+    classes = ["heart attack", "panic with weight loss", "{odd}"]
+    evidence = Evidence.from_statements(
+        [
+            "for heart attack with weight 1",
+            "against panic with weight loss with support 0.5",
+            "for {odd} with weight 2",
+            "against {heart attack, {odd}} with weight 3",
+        ],
+        classes=classes,
+    )
+    expected = [[1, 0, 0], [0, -np.log(2), 0], [0, 0, 2], [0, 3, 0]]
+    assert_allclose(evidence.weights[0], expected)
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("perhaps A", "cannot read the statement 'perhaps A': a statement is words such as"),
+        ("for Z with weight 1", "unknown class 'Z'.*the classes are 'A', 'B', 'C', 'D'"),
+        ("for A with weight much", "weight must be a number; got 'much'"),
+        ("for A with weight -1", "finite and ≥ 0; got '-1'.*Say 'against'"),
+        ("for A with weight inf", "finite and ≥ 0"),
+        ("for A with support 1", "support 1 is certainty.*infinite.*below 1"),
+        ("for A with support 1.5", r"support must be in \[0, 1\); got '1.5'"),
+        ("for {A, B, C, D} with weight 1", "names 4 of 4"),
+        ({"for": [], "weight": 1}, "names 0 of 4"),
+        ("against {B, C} with support 0.7", "supports the set {A, D} as a whole.*FiniteEvidence"),
+        ("for {B, C} with weight 1", "supports the set {B, C} as a whole"),
+        ({"for": "A"}, "one of 'weight' and 'support'"),
+        ({"for": "A", "against": "B", "weight": 1}, "one of 'for' and 'against'"),
+        ({"for": "A", "weight": 1, "colour": 2}, "nothing else but a 'name'"),
+        ({"for": "A", "weight": True}, "weight must be a number; got True"),
+        ({"for": "Z", "weight": 1}, "Unknown class label"),
+        (5, "must be a sequence of them"),
+        ([5], "cannot read the statement 5"),
+        ([], "must not be empty"),
+    ],
+)
+def test_what_is_refused(statement: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Evidence.from_statements(statement, classes=["A", "B", "C", "D"])
+
+
+def test_classes_that_are_refused() -> None:
+    with pytest.raises(ValueError, match="some labels read the same"):
+        Evidence.from_statements("for 1 with weight 1", classes=[1, "1"])
+    mapped = Evidence.from_statements({"for": "1", "weight": 1.0}, classes=[1, "1"])
+    assert mapped.weights[0, 0].tolist() == [0.0, 1.0]
+    for classes in (None, "AB"):
+        with pytest.raises(ValueError, match="classes must be a sequence of labels"):
+            Evidence.from_statements("for A with weight 1", classes=classes)

@@ -1,0 +1,135 @@
+"""Sources that do not know the same classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import shafer
+from shafer import Evidence, belief, combine
+from shafer.fusion import FiniteEvidence
+
+RANDOM = np.random.default_rng(0)
+
+
+def source(classes: Any, n: int = 2, seed: int = 0) -> Evidence:
+    weights = np.random.default_rng(seed).normal(size=(n, 2, len(classes)))
+    return Evidence.from_weights(weights, classes=classes)
+
+
+def mass_function(evidence: Evidence, row: int) -> belief.MassFunction:
+    return belief.MassFunction(belief.Frame(evidence.classes.tolist()), evidence.masses()[row])
+
+
+def test_classes_are_matched_by_label() -> None:
+    first, second = source(list("abc")), source(list("cab"), seed=1)
+    result = combine([first, second])
+    assert result.classes.tolist() == ["a", "b", "c"]
+    assert_allclose(result.logits, first.logits + second.logits[:, [1, 2, 0]])
+    other_order = combine([first, second], classes=list("cba"))
+    assert_allclose(other_order.logits, result.logits[:, ::-1])
+    assert_allclose(other_order.mass_of(["a", "c"]), result.mass_of(["a", "c"]))
+
+
+@pytest.mark.parametrize("rule", ["dempster", "cautious"])
+def test_a_source_that_knows_some_classes_contributes_only_there(rule: str) -> None:
+    whole, part = source(list("abcd")), source(list("cb"), seed=1)
+    result = combine({"whole": whole, "part": part}, rule)
+    frame = belief.Frame(["a", "b", "c", "d"])
+    for i in range(2):
+        said = belief.MassFunction.vacuous(frame)
+        for w in part.weights[i]:
+            for label, weight in zip("cb", w, strict=True):
+                focus = [label] if weight > 0 else [x for x in "abcd" if x != label]
+                piece = belief.MassFunction.simple(focus, frame, weight=abs(weight))
+                said = belief.dempster(said, piece)
+        expected = getattr(belief, rule)(mass_function(whole, i), said)
+        assert_allclose(result.masses()[i], expected.masses, atol=1e-12)
+    assert_array_equal(combine([part], classes=list("abc")).weights[..., 0], 0.0)
+
+
+def test_ballooned_sources_say_nothing_of_classes_they_do_not_know() -> None:
+    whole, part = source(list("abcd")), source(list("cb"), seed=1)
+    result = combine([whole, part], frame="balloon")
+    assert isinstance(result, FiniteEvidence)
+    frame = belief.Frame(["a", "b", "c", "d"])
+    for i in range(2):
+        small = mass_function(part, i)
+        said = belief.MassFunction.from_dict(
+            {tuple(sorted({*members, "a", "d"})): m for members, m in small.focal_sets.items()},
+            frame,
+        )
+        given_back = said.conditioned_on(["b", "c"])  # what was known before is known again
+        assert_allclose(given_back.mass_of("b"), small.mass_of("b"))
+        assert_allclose(said.contour[[0, 3]], 1.0)
+        expected = belief.dempster(mass_function(whole, i), said)
+        assert_allclose(result.masses()[i], expected.masses, atol=1e-12)
+    # An owl shown to a source that tells cats from dogs.
+    sure = Evidence.from_weights([[[5.0, -5.0]]], classes=["cat", "dog"])
+    matched = combine([sure], classes=["cat", "dog", "owl"])
+    ballooned = combine([sure], classes=["cat", "dog", "owl"], frame="balloon")
+    assert matched.probability[0, 2] < 0.01
+    assert ballooned.probability[0, 2] == pytest.approx(0.5, abs=0.01)
+    same = combine([whole, source(list("dcba"))], frame="balloon")
+    assert isinstance(same, Evidence)  # all know all: nothing to balloon
+
+
+@pytest.mark.parametrize("rule", ["dempster", "cautious", "disjunctive"])
+def test_coarser_classes_spread_to_sets(rule: str) -> None:
+    fine = source(["cat", "dog", "owl", "eel"])
+    coarse = source(["mammal", "owl", "eel"], seed=1)
+    result = combine([fine, coarse], rule, coarse={"mammal": ["cat", "dog"]})
+    frame = belief.Frame(["cat", "dog", "owl", "eel"])
+    stands_for = {"mammal": ["cat", "dog"], "owl": ["owl"], "eel": ["eel"]}
+    for i in range(2):
+        spread = belief.MassFunction.from_dict(
+            {
+                tuple(label for member in members for label in stands_for[member]): m
+                for members, m in mass_function(coarse, i).focal_sets.items()
+            },
+            frame,
+        )
+        expected = getattr(belief, rule)(mass_function(fine, i), spread)
+        assert_allclose(result.masses()[i], expected.masses, atol=1e-12)
+
+
+def test_tuples_of_classes_explain_themselves() -> None:
+    fine, coarse = source(["a", "b", "c"]), source([("a", "b"), "c"], seed=1)
+    result = combine([fine, coarse])
+    named = Evidence.from_weights(coarse.weights, classes=["ab", "c"])
+    expected = combine([fine, named], coarse={"ab": ["a", "b"]})
+    assert result.classes.tolist() == ["a", "b", "c"]
+    assert_allclose(result.masses(), expected.masses())
+    sets = Evidence.from_weights(coarse.weights, classes=[frozenset("ab"), "c"])
+    assert_allclose(combine([fine, sets]).masses(), expected.masses())
+
+
+def test_large_frames_are_refused_where_sets_must_be_listed() -> None:
+    many = Evidence.from_weights(np.zeros((1, 1, 20)))
+    few = Evidence.from_weights(np.zeros((1, 1, 2)), classes=["low", 19])
+    coarse = {"low": range(19)}
+    with pytest.raises(shafer.FrameTooLargeError, match="stand for several.*16 classes.*got 20"):
+        combine([many, few], coarse=coarse)
+    part = Evidence.from_weights(np.zeros((1, 1, 2)))
+    with pytest.raises(shafer.FrameTooLargeError, match="ballooned to classes they do not know"):
+        combine([many, part], frame="balloon")
+    assert combine([many, part]).n_classes == 20
+
+
+def test_what_is_refused() -> None:
+    fine = source(["a", "b", "c"])
+    with pytest.raises(ValueError, match="coarse explains 'z', which is a class of no source"):
+        combine([fine], coarse={"z": ["a"]})
+    with pytest.raises(ValueError, match="classes must hold all classes.*'c'. are missing"):
+        combine([fine], classes=["a", "b"])
+    with pytest.raises(ValueError, match="must not overlap once refined"):
+        combine([fine, source(["ab", "bc"])], coarse={"ab": ["a", "b"], "bc": ["b", "c"]})
+    with pytest.raises(ValueError, match="stands for 'ab', which stands for others"):
+        combine([fine, source(["ab", "x"])], coarse={"ab": ["a", "b"], "x": ["ab", "c"]})
+    with pytest.raises(ValueError, match="got none"):
+        combine([fine, source(["ab", "c"])], coarse={"ab": []})
+    with pytest.raises(ValueError, match="know all classes"):
+        combine([fine, source(["a", "b"])], prior=[0.2, 0.3, 0.5])
