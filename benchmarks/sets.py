@@ -176,6 +176,7 @@ def rules(evidence: shafer.Evidence, data: Dataset, parts: Split) -> dict[str, F
         found[f"utility set, {expectation}"] = utility_of(
             lambda u, e=expectation: tempered.decide("utility_set", tolerance=u, expectation=e), y
         )
+    found["utility set, as it comes"] = utility_of(lambda _: tempered.decide("utility_set"), y)
     # The peer needs no evidence: the best sets for the tempered probabilities.
     found["expected-utility sets"] = utility_of(
         lambda u: best_for_probability(tempered.probability, u), y
