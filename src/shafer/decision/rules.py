@@ -33,7 +33,7 @@ class Rule:
 EXPECTATIONS = ("probability", "pignistic", "lower", "upper", "hurwicz")
 """How ``utility_set`` weighs the classes; the last mixes lower and upper."""
 DEFAULTS: MappingProxyType[str, Any] = MappingProxyType(
-    {"alpha": 0.5, "tolerance": 0.8, "expectation": "probability"}
+    {"alpha": 0.5, "tolerance": 0.65, "expectation": "probability"}
 )
 """What the options are when they are not given."""
 

@@ -383,7 +383,7 @@ class Evidence:
             1, and a row whose risk exceeds it gets the full set.
         alpha : float, default=0.5
             Pessimism of ``"hurwicz"``: α · upper + (1 − α) · lower risk.
-        tolerance : float or {"u65", "u80"}, default=0.8
+        tolerance : float or {"u65", "u80"}, default=0.65
             What a right answer of several classes is worth to ``"utility_set"``: γ from 0.5 (no
             more than a random guess) to 1 (as much as a single one), or a discounted utility.
         expectation : {"probability", "pignistic", "lower", "upper", "hurwicz"}
