@@ -17,7 +17,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._validation import frame_columns
 from shafer.models.adapted import AdaptedModel, AdditiveModel, LinearModel
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.inputs import by_hand
+from shafer.models.inputs import by_hand, check_single
 from shafer.models.refusals import REFUSED
 
 # (package, class name, also of a base class) -> file in this folder with a function ``adapt``.
@@ -145,6 +145,8 @@ def _read(read: Any, model: Any, options: dict[str, Any], background: Any = None
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         offered = [name for name in parameters if name not in ("model", "background")]
         _check_options(model, offered, options)
+        if "background" not in parameters:  # only torch modules, which ask for it, have several
+            check_single(background, type(model).__name__)
     if "background" in parameters:
         options = {"background": background, **options}
     adapted: AdaptedModel = read(model, **options)

@@ -22,6 +22,7 @@ def adapt(model: Any) -> AdditiveModel:
     booster = model if bare else model.booster_
     classes = None if bare else model.classes_
     names = model.feature_name() if bare else getattr(model, "feature_names_in_", None)
+    _check_leaves(booster)
     summary = booster.dump_model(num_iteration=1)
     slope = _slope(summary)
     if summary.get("average_output"):  # boosting="rf": contributions are of the sum of its trees
@@ -32,6 +33,16 @@ def adapt(model: Any) -> AdditiveModel:
     function = partial(_contributions, model, n_logits)
     adapted = AdditiveModel(Contributions(function, None, classes, names))
     return adapted if slope == 1.0 else adapted.rescaled(slope)
+
+
+def _check_leaves(booster: Any) -> None:
+    # Only the text of a model says so, whether trained here or read from a file.
+    text = booster.model_to_string(num_iteration=1)
+    if "\nis_linear=1\n" in text or "[linear_tree: 1]" in text:
+        raise UnsupportedModelError(
+            "LightGBM with linear_tree=True has a linear model in each leaf, for which it gives no "
+            "contributions. Train with linear_tree=False, which has a number in each leaf."
+        )
 
 
 def _slope(summary: dict[str, Any]) -> float:
