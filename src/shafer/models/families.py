@@ -13,6 +13,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from shafer._errors import UnsupportedModelError
 from shafer._validation import frame_columns
 from shafer.models.adapted import AdaptedModel, AdditiveModel, LinearModel
@@ -79,7 +81,7 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         _check_options(model, (), options)
         if isinstance(model, Contributions):
             return AdditiveModel(model)
-        read = partial(by_hand, frame_columns(background))
+        read = partial(by_hand, frame_columns(background), _width(model.coef))
         return LinearModel(model, features=read, gaps=partial(read, gaps=True))
     if isinstance(model, type):
         raise UnsupportedModelError(
@@ -98,6 +100,15 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         "arrays, shafer.LinearHead(coef, intercept), and any function that returns contributions, "
         "shafer.models.Contributions(function, intercept)."
     )
+
+
+def _width(coef: Any) -> int | None:
+    """Count the columns of coefficients, if they are an array; what they must be comes later."""
+    try:
+        shape = coef.shape if hasattr(coef, "shape") else np.shape(coef)
+    except ValueError:  # rows of unequal lengths
+        return None
+    return int(shape[-1]) if len(shape) > 0 else None
 
 
 def adapt_decision(model: Any, **options: Any) -> AdaptedModel:

@@ -6,7 +6,6 @@ import inspect
 from typing import Any
 
 from sklearn import get_config
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 
 
@@ -24,7 +23,7 @@ def fit_weights(inner: Any, sample_weight: Any) -> dict[str, Any]:
 
 
 def _name_in(inner: Any) -> str:
-    if isinstance(inner, BaseSearchCV):  # it hands on what its own fit is given
+    if any(base.__name__ == "BaseSearchCV" for base in type(inner).__mro__):  # it hands all on
         return _name_in(inner.estimator)
     if isinstance(inner, Pipeline):
         step, last = inner.steps[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import array_api_compat
@@ -21,6 +21,11 @@ def check_rows(X: Any, name: str) -> None:
         raise ValueError(
             f"{name} must hold rows, as the model takes them: an array, a data frame or a sparse "
             "matrix; got None."
+        )
+    if isinstance(X, Iterator):
+        raise ValueError(
+            f"{name} must hold rows, as the model takes them; got {type(X).__name__}. The evidence "
+            "of batches comes one by one: explainer.stream(batches)."
         )
     if isinstance(X, str | bytes):
         raise ValueError(
@@ -51,6 +56,25 @@ def check_single(X: Any, reader: str) -> None:
         )
 
 
+def check_table(X: Any, n_columns: int, reader: str) -> None:
+    """Refuse another shape, for libraries that notice it late or in words of their own."""
+    _refuse_mapping(X, reader)
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2 or shape[0] == 0 or shape[1] != n_columns:
+        raise ValueError(
+            f"X must have at least one row, and {n_columns} columns as {reader} was trained on; "
+            f"got shape {tuple(shape)}."
+        )
+
+
+def _refuse_mapping(X: Any, reader: str) -> None:
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise ValueError(
+            f"X must be a table, as {reader} takes it; got {type(X).__name__}. "
+            "Make a data frame or an array of it, also of a single row."
+        )
+
+
 def check_columns(columns: tuple[str, ...] | None, X: Any) -> None:
     """Refuse a data frame whose columns are not those of the background, in their order."""
     given = frame_columns(X)
@@ -61,12 +85,19 @@ def check_columns(columns: tuple[str, ...] | None, X: Any) -> None:
         )
 
 
-def by_hand(columns: tuple[str, ...] | None, X: Any, *, gaps: bool = False) -> Any:
+def by_hand(
+    columns: tuple[str, ...] | None, n_columns: int | None, X: Any, *, gaps: bool = False
+) -> Any:
     """Check X as the features of a linear head: the columns of the background, and no NaN.
 
     With ``gaps`` NaN is accepted.
     """
     check_columns(columns, X)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if n_columns is not None and len(shape) == 2 and shape[1] != n_columns:
+        raise ValueError(
+            f"X must have {n_columns} columns, one for each coefficient; got shape {tuple(shape)}."
+        )
     if not gaps:
         refuse_nan(values_of(X), "a linear head", frame_columns(X))
     return X
@@ -84,6 +115,7 @@ def checked(model: Any, X: Any, **options: Any) -> Array:
     ``options`` go to scikit-learn's ``validate_data``.
     """
     options = {"dtype": [np.float64, np.float32], "reset": False, **options}
+    _refuse_mapping(X, type(model).__name__)
     try:
         return validate_data(model, X, **options)
     except ValueError:  # whatever it was, if it was a NaN there is more to say
@@ -190,4 +222,12 @@ def _several(X: Any) -> bool:
 
 def _rows(X: Any) -> Any:
     """Give what can only become an array, as scikit-learn accepts, the form of one."""
-    return X if hasattr(X, "__getitem__") and hasattr(X, "__len__") else np.asarray(X)
+    if hasattr(X, "__getitem__") and hasattr(X, "__len__"):
+        return X
+    array = np.asarray(X)
+    if array.ndim == 0:  # such as a DMatrix or a Pool, which cannot be taken apart
+        raise ValueError(
+            f"X must hold rows, in an array, a data frame or a sparse matrix; got "
+            f"{type(X).__name__}. Give the data that it was made from."
+        )
+    return array

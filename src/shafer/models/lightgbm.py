@@ -11,9 +11,11 @@ from scipy import sparse
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
+from shafer._validation import frame_columns
 from shafer.models.adapted import AdditiveModel
 from shafer.models.bias import contributions_with_bias
 from shafer.models.heads import Contributions
+from shafer.models.inputs import check_table
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -30,7 +32,7 @@ def adapt(model: Any) -> AdditiveModel:
             booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
         )
     n_logits = int(summary["num_tree_per_iteration"])
-    function = partial(_contributions, model, n_logits)
+    function = partial(_contributions, model, n_logits, tuple(booster.feature_name()))
     adapted = AdditiveModel(Contributions(function, None, classes, names))
     return adapted if slope == 1.0 else adapted.rescaled(slope)
 
@@ -59,7 +61,8 @@ def _slope(summary: dict[str, Any]) -> float:
     )
 
 
-def _contributions(model: Any, n_logits: int, X: Any) -> FloatArray:
+def _contributions(model: Any, n_logits: int, names: tuple[str, ...], X: Any) -> FloatArray:
+    _check_input(names, X)
     given = model.predict(X, pred_contrib=True)
     if isinstance(given, list):  # one sparse matrix for each class
         given = np.stack([part.toarray() for part in given], axis=1)
@@ -68,3 +71,14 @@ def _contributions(model: Any, n_logits: int, X: Any) -> FloatArray:
     if n_logits > 1:
         given = given.reshape(len(given), n_logits, -1)
     return contributions_with_bias(given)
+
+
+def _check_input(names: tuple[str, ...], X: Any) -> None:
+    """Refuse what LightGBM reads by position without a word, or fails on without a reason."""
+    columns = frame_columns(X)
+    if columns is not None and columns != names and set(columns) == set(names):
+        raise ValueError(
+            f"X must have its columns in the order of training, {list(names)}, as LightGBM reads "
+            f"them by position; got {list(columns)}."
+        )
+    check_table(X, len(names), "the LightGBM model")

@@ -205,7 +205,8 @@ def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
     if calls[0].features.ndim != 2:
         raise UnsupportedModelError(
             f"The last layer {head} gets an input of shape {tuple(calls[0].features.shape)}; one "
-            "row of features for each instance is needed, (n, J). Flatten or pool before it."
+            "row of features for each instance is needed, (n, J). Flatten or pool before it; an X "
+            "that is one row by itself is X[None]."
         )
 
 

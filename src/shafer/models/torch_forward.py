@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor, nn
 
 from shafer._validation import float_array
@@ -62,7 +63,12 @@ def _on_device(model: nn.Module, X: Any) -> Tensor:
     parameter = next(model.parameters(), torch.empty(0))
     if isinstance(X, Tensor):
         return X.to(parameter.device)
-    array = np.asarray(values_of(X))
+    if sparse.issparse(X):
+        raise ValueError(
+            f"{type(model).__name__} takes dense arrays; got a sparse matrix of shape {X.shape}. "
+            "Give X.toarray(), a batch at a time if it is large."
+        )
+    array = np.ascontiguousarray(values_of(X))  # torch takes no negative strides
     if array.dtype.kind not in "biuf" or array.dtype == np.longdouble:
         array = float_array(array, "X", finite=True)  # such as a frame of numbers and booleans
     tensor = torch.tensor(array)
@@ -114,8 +120,9 @@ def check_finite_features(model: nn.Module, features: Tensor, X: Any, start: int
             where = [int(i) for i in wrong.nonzero()[0]]
             column = f", column {where[0]}" if len(where) == 1 else f", index {where}"
             which = f" of input {name!r}" if len(inputs) > 1 else ""
+            value = "NaN" if bool(values[wrong][0].isnan()) else "infinity"
             raise ValueError(
-                f"X contains {float(values[wrong][0])}, the first in row {start + row}{column}"
+                f"X contains {value}, the first in row {start + row}{column}"
                 f"{which if where else ''}, and {type(model).__name__} makes no finite features of "
                 "it. Impute it before the module."
             )
