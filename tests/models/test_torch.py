@@ -260,6 +260,20 @@ def test_inputs_it_cannot_take(iris: tuple[Tensor, Tensor], change: Any, message
         explainer(change(X))
 
 
+class _Filling(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return x.nan_to_num(nan=1.0)
+
+
+def test_a_module_may_fill_gaps_itself(iris: tuple[Tensor, Tensor]) -> None:
+    X, _ = iris
+    holed = _with(X, (3, 2), np.nan)
+    network = nn.Sequential(_Filling(), nn.Linear(4, 3))
+    ev = shafer.Explainer(network, holed)(holed)
+    with torch.no_grad():
+        assert_allclose(ev.probability.numpy(), network(holed).softmax(1).numpy(), atol=1e-6)
+
+
 def test_one_row_is_no_table(iris: tuple[Tensor, Tensor]) -> None:
     network = _network(4, 3)
     with pytest.raises(shafer.UnsupportedModelError, match=r"one row by itself is X\[None\]"):
