@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import array_api_strict
@@ -156,6 +157,8 @@ def test_features_changed_in_place(asarray: Any, arrays: tuple[Any, ...], tmp_pa
         lambda: ev.without("x0"),
         lambda: ev.save(tmp_path / "x"),
         lambda: ev.tempered(0.5).weights,
+        lambda: pickle.dumps(ev),
+        lambda: pickle.dumps(ev.discounted(0.5)),
     ):
         with pytest.raises(ValueError, match="have been changed in place"):
             use()

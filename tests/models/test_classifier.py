@@ -11,9 +11,11 @@ import polars as pl
 import pytest
 from lightgbm import LGBMClassifier
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
@@ -165,6 +167,43 @@ def test_weights_reach_the_last_step_of_a_pipeline() -> None:
     assert_allclose(clf.estimator_[-1].coef_, inner.coef_)
     mean = np.average(StandardScaler().fit_transform(X), axis=0, weights=weight)
     assert_allclose(clf.explainer_.pool.means, mean)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_weights_reach_a_pipeline_in_a_search(nested: bool) -> None:
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).random(len(y))
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    inner = make_pipeline(StandardScaler(), pipeline) if nested else pipeline
+    C = "pipeline__logisticregression__C" if nested else "logisticregression__C"
+    search = GridSearchCV(inner, {C: [0.5]}, cv=3)
+    clf = EvidentialClassifier(search, temper="cv").fit(X, y, sample_weight=weight)
+    scaled = StandardScaler().fit_transform(X)
+    wanted = LogisticRegression(C=0.5, max_iter=1000).fit(scaled, y, sample_weight=weight)
+    last = clf.estimator_.best_estimator_[-1]
+    assert_allclose((last[-1] if nested else last).coef_, wanted.coef_, rtol=1e-6)
+
+
+def test_estimators_without_weights() -> None:
+    X, y = load_iris(return_X_y=True)
+    plain = LinearDiscriminantAnalysis()
+    for inner in (plain, make_pipeline(StandardScaler(), plain), GridSearchCV(plain, {}, cv=3)):
+        EvidentialClassifier(inner).fit(X, y)
+        with pytest.raises(ValueError, match=r"but LinearDiscriminantAnalysis\.fit takes none"):
+            EvidentialClassifier(inner).fit(X, y, sample_weight=np.ones(150))
+
+
+def test_weights_reach_every_step_that_asks_for_them() -> None:
+    X, y = load_iris(return_X_y=True)
+    repeats = np.random.default_rng(0).integers(0, 4, len(y))
+    last = LogisticRegression(tol=1e-10, max_iter=5000)
+    repeated = EvidentialClassifier(make_pipeline(StandardScaler(), last))
+    repeated.fit(np.repeat(X, repeats, axis=0), np.repeat(y, repeats))
+    with config_context(enable_metadata_routing=True):
+        steps = [step.set_fit_request(sample_weight=True) for step in (StandardScaler(), last)]
+        weighted = EvidentialClassifier(make_pipeline(*steps)).fit(X, y, sample_weight=repeats)
+    assert_allclose(weighted.estimator_[0].mean_, repeated.estimator_[0].mean_)
+    assert_allclose(weighted.evidence(X).belief, repeated.evidence(X).belief, atol=1e-5)
 
 
 def test_text_has_no_features_of_its_own() -> None:

@@ -144,7 +144,7 @@ def test_bad_background(wine: tuple[Any, Any]) -> None:
     for background, message in (
         (X[:0], "background must have at least one row"),
         (X[0], "background must have 2 dimension"),
-        (X[:, :2], r"feature_means must have one mean for each of the 13 columns"),
+        (X[:, :2], r"X must have 13 columns, one for each coefficient; got shape \(178, 2\)"),
         (np.full_like(X, np.inf), "background must be finite"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from interpret.glassbox import ExplainableBoostingClassifier
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -131,6 +133,80 @@ def test_mapping_and_positions(heart: tuple[pd.DataFrame, Any]) -> None:
     assert renamed.component_names[2] == "c2"
     with pytest.raises(ValueError, match="groups must be 'source', 'one', .* got 'columns'"):
         shafer.Explainer(model, X, "columns")
+
+
+def test_groups_of_source_columns(heart: tuple[pd.DataFrame, Any]) -> None:
+    X, y = heart
+    model = make_pipeline(ENCODER, LR).fit(X, y)
+    names = shafer.Explainer(model, X).component_names
+    place = [g for g, name in enumerate(names) if name.startswith("cat__place")]
+    assert len(place) > 1
+    by_position = _check(model, X, {"who": [names.index("as it is__age"), *place]})
+    for groups in (
+        {"who": ["age", "place"]},
+        {"who": ["as it is__age", "place"]},  # a component and a column
+        {"who": ("age", *place)},
+    ):
+        ev = _check(model, X, groups)
+        assert ev.component_names == by_position.component_names
+        assert_allclose(ev.weights, by_position.weights, atol=1e-12)
+    assert "place" in _check(model, X, {"place": "place"}).component_names
+    ev = _check(model, X, [["age", place[0]], ["ldl"]])
+    assert f"age+{names[place[0]]}" in ev.component_names
+    assert "ldl" in ev.component_names
+
+
+def test_a_component_goes_before_a_column_of_its_name() -> None:
+    frame = pd.DataFrame({"a": [0.0, np.nan, 2.0, 3.0] * 5, "b": np.arange(20.0)})
+    encoder = SimpleImputer(add_indicator=True)
+    model = make_pipeline(encoder, LR).fit(frame, np.arange(20) % 2)
+    ev = _check(model, frame, {"mine": ["a", "b"]})
+    assert ev.component_names == ("mine", "missingindicator_a")
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ({"who": ["agee"]}, "'agee'; the 18 components are .*made of the columns 'sbp', 'ldl'"),
+        ({"a": ["place"], "b": [10, "place"]}, "overlap"),
+        ([["place"], ["place"]], "groups must not overlap; got"),
+        (["age", "place"], "sequence of groups, as in"),
+        ([["age", 99]], "Unknown component 99"),
+        (3, "groups must be 'source', 'one', a mapping or a sequence; got 3"),
+        (True, "'source', 'one', a mapping or a sequence; got True"),
+        (b"one", "'source', 'one', a mapping or a sequence; got b'one'"),
+    ],
+)
+def test_wrong_groups(heart: tuple[pd.DataFrame, Any], groups: Any, message: str) -> None:
+    X, y = heart
+    model = make_pipeline(ENCODER, LR).fit(X, y)
+    with pytest.raises(ValueError, match=message):
+        shafer.Explainer(model, X, groups)
+
+
+def test_columns_behind_a_mixture_cannot_be_named() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(PCA(2), LR).fit(X, y)
+    with pytest.raises(ValueError, match=r"Unknown component 'x0'; .* are 'pca0', 'pca1'\.$"):
+        shafer.Explainer(model, X, {"first": ["x0"]})
+
+
+def test_sources_of_terms() -> None:
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame["e"] = np.array(["u", "v", "w"] * 50)
+    ebm = ExplainableBoostingClassifier(interactions=[(0, 2)], max_rounds=10, outer_bags=2)
+    model = ebm.fit(frame, y == 1)
+    assert _check(model, frame, "source").component_names == ("a", "b", "c", "d", "e", "a × c")
+    encoder = ColumnTransformer(
+        [("cat", OneHotEncoder(sparse_output=False), ["e"]), ("num", StandardScaler(), ["a", "b"])],
+        verbose_feature_names_out=False,
+    )
+    ebm = ExplainableBoostingClassifier(interactions=[(1, 3)], max_rounds=10, outer_bags=2)
+    behind = make_pipeline(encoder, ebm).fit(frame, y == 1)
+    assert _check(behind, frame, "source").component_names == ("e", "a", "b", "a × e")
+    array = clone(ebm).set_params(interactions=0, exclude=[(0,)]).fit(X, y == 1)
+    assert _check(array, X, "source").n_components == 3
 
 
 @pytest.mark.parametrize(

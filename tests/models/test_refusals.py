@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import lightgbm
 import numpy as np
 import pytest
 import shap
@@ -107,6 +108,12 @@ REFUSALS = [
         "'multiclass'",
     ),
     (
+        LGBMClassifier(n_estimators=2, linear_tree=True, verbose=-1, n_jobs=1),
+        BINARY,
+        "a linear model in each leaf",
+        "linear_tree=False",
+    ),
+    (
         CatBoostClassifier(
             2, loss_function="MultiClassOneVsAll", verbose=0, allow_writing_files=False
         ),
@@ -174,6 +181,13 @@ def test_boosters_of_other_objectives() -> None:
     data = xgboost.DMatrix(*IRIS)
     booster = xgboost.train({"objective": "reg:squarederror"}, data, 2)
     with pytest.raises(shafer.UnsupportedModelError, match="reg:squarederror"):
+        shafer.Explainer(booster, IRIS[0])
+
+
+def test_linear_leaves_of_a_booster_read_from_text() -> None:
+    model = LGBMClassifier(n_estimators=2, linear_tree=True, verbose=-1, n_jobs=1).fit(*IRIS)
+    booster = lightgbm.Booster(model_str=model.booster_.model_to_string())
+    with pytest.raises(shafer.UnsupportedModelError, match="a linear model in each leaf"):
         shafer.Explainer(booster, IRIS[0])
 
 

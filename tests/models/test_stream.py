@@ -35,6 +35,14 @@ def test_no_batches() -> None:
         shafer.Explainer((np.ones(2), 0.0), iter([]))
 
 
+def test_weights_of_batches_are_refused_before_a_batch_is_read() -> None:
+    batches = iter([np.zeros((3, 2))])
+    for weight in (np.ones(3), 1.0):
+        with pytest.raises(ValueError, match="sample_weight cannot be given with an iterator"):
+            shafer.Explainer((np.ones(2), 0.0), batches, sample_weight=weight)
+    assert len(list(batches)) == 1
+
+
 def test_memory_stays_constant() -> None:
     explainer = shafer.Explainer((np.ones(50), 0.0), np.zeros((1, 50)))
 

@@ -192,6 +192,10 @@ class Evidence:
             )
         return self.source
 
+    def __getstate__(self) -> dict[str, Any]:
+        self.unchanged_source()  # rather no copy than one whose parts belong to different data
+        return self.__dict__
+
     @cached_property
     def weights(self) -> Array:
         """Weights of evidence w_gk, (n, G, K): positive for the class, negative against it."""

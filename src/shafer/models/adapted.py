@@ -45,12 +45,15 @@ class AdaptedModel(ABC):
         What X passes through before the model sees it, in order.
     finite : bool
         What ``terms`` gives has been checked to be finite.
+    term_columns : tuple of tuples of positions, optional
+        The columns of the model's input in each component, where that may be several.
     """
 
     head: Any
     by_column: bool = True
     encoders: tuple[Any, ...] = ()
     finite: bool = False
+    term_columns: tuple[tuple[int, ...], ...] | None = None
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -181,7 +184,7 @@ class AdditiveModel(AdaptedModel):
     def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
         function = partial(_grouped, self.head.function, list(groups.values()))
         head = replace(self.head, function=function, names=list(groups))
-        return replace(self, head=head, by_column=False)
+        return replace(self, head=head, by_column=False, term_columns=None)
 
 
 def both_classes(contributions: Any) -> Array:

@@ -12,6 +12,7 @@ from shafer._typing import FloatArray
 from shafer.models.adapted import AdditiveModel
 from shafer.models.bias import contributions_with_bias
 from shafer.models.heads import Contributions
+from shafer.models.inputs import check_table
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -33,6 +34,7 @@ def _names(model: Any) -> list[str] | None:
 
 
 def _contributions(model: Any, X: Any) -> FloatArray:
+    check_table(X, len(model.feature_names_), "the CatBoost model")
     pool = catboost.Pool(
         X,
         cat_features=model.get_cat_feature_indices(),

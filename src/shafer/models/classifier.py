@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,7 @@ from shafer.decision import (
 )
 from shafer.evidence import AnyEvidence
 from shafer.models.explainer import Explainer
+from shafer.models.fit_weights import fit_weights
 from shafer.models.folds import fold_explainers, fold_positions
 
 _FOLDS = 5
@@ -93,7 +93,11 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the inner classifier and take the means; weights reach both."""
+        """Train the inner classifier and take the means; weights reach both.
+
+        In a pipeline they reach the last step, as ``laststep__sample_weight`` would. With
+        scikit-learn's metadata routing the steps decide: ``set_fit_request(sample_weight=True)``.
+        """
         self._check_temper()
         self.estimator_, self.explainer_ = self._trained(X, y, sample_weight)
         self.classes_ = self.estimator_.classes_
@@ -110,7 +114,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _trained(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Explainer]:
         """Train a copy of the inner classifier, and read it; its weights are as yet untempered."""
         inner = clone(self._inner())
-        inner.fit(X, y, **_fit_weights(inner, sample_weight))
+        inner.fit(X, y, **fit_weights(inner, sample_weight))
         if len(inner.classes_) < 2:
             raise ValueError(
                 f"Evidence needs at least two classes; y has one class, {inner.classes_}."
@@ -260,12 +264,3 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags.input_tags = inner.input_tags
         tags.classifier_tags = inner.classifier_tags
         return tags
-
-
-def _fit_weights(inner: Any, sample_weight: Any) -> dict[str, Any]:
-    """Name the weights as ``fit`` takes them; a pipeline hands them to its last step."""
-    if sample_weight is None:
-        return {}
-    if isinstance(inner, Pipeline):
-        return {f"{inner.steps[-1][0]}__sample_weight": sample_weight}
-    return {"sample_weight": sample_weight}

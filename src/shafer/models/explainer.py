@@ -8,7 +8,6 @@ from typing import Any, Self, final
 
 from numpy.typing import NDArray
 
-from shafer._errors import UnsupportedModelError
 from shafer._typing import Array
 from shafer._validation import component_names, frame_columns, to_numpy
 from shafer.decision import (
@@ -24,10 +23,10 @@ from shafer.evidence.weight_profile import WeightProfile
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.background import as_batches
 from shafer.models.families import adapt
-from shafer.models.inputs import take_rows
+from shafer.models.inputs import check_rows, take_rows
 from shafer.models.missing import MissingInputs, check_gaps
 from shafer.models.moderation import Moderation, ModerationFit
-from shafer.models.sources import encoded_names, source_groups
+from shafer.models.sources import encoded_names, read_sources, with_sources
 
 
 @final
@@ -48,7 +47,9 @@ class Explainer:
     groups : mapping, sequence, "source" or "one", optional
         Make groups of components the components: group name -> components (by name or position),
         or a sequence of groups; ``"source"`` gathers the encoded columns of a pipeline by the
-        column they came from; ``"one"`` gathers everything. Probabilities stay as they are.
+        column they came from; ``"one"`` gathers everything. A name that no component has may be
+        that of a column of the data, for all that a pipeline made of it. Probabilities stay as
+        they are.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
@@ -108,7 +109,7 @@ class Explainer:
         missing: str = "error",
         **options: Any,
     ) -> None:
-        first, batches = as_batches(background)
+        first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
         columns = frame_columns(first)
         known = _names(adapted, columns) if names is None else names
@@ -164,6 +165,7 @@ class Explainer:
         return bet.discounted(self._moderation.reliability(X, bet.probability))
 
     def _plain(self, X: Any) -> Evidence:
+        check_rows(X, "X")
         if self._missing is not None:
             return self._missing(X)
         terms = self._adapted.terms(X)
@@ -327,17 +329,11 @@ def _read(
     # Features are (n, J), contributions (n, G, K): the second axis is the components.
     n_components = adapted.terms(take_rows(background, slice(0, 1))).shape[1]
     known = component_names(names, n_components)
-    if isinstance(groups, str) and groups not in ("one", "source"):
+    wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
+    if wrong or (isinstance(groups, str) and groups not in ("one", "source")):
         raise ValueError(
             f"groups must be 'source', 'one', a mapping or a sequence; got {groups!r}."
         )
     if isinstance(groups, str) and groups == "source":
-        if not adapted.by_column:
-            raise UnsupportedModelError(
-                f"groups='source' needs components that are columns of the data; here they are "
-                f"{known[0]!r} and the like. Give groups by name, or none."
-            )
-        if not adapted.encoders:
-            return {name: [g] for g, name in enumerate(known)}
-        return source_groups(adapted.encoders, columns, n_components)
-    return read_groups(groups, known)
+        return read_sources(adapted, columns, known)
+    return read_groups(with_sources(groups, adapted, columns, known), known)

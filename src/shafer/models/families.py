@@ -13,11 +13,13 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from shafer._errors import UnsupportedModelError
 from shafer._validation import frame_columns
 from shafer.models.adapted import AdaptedModel, AdditiveModel, LinearModel
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.inputs import by_hand
+from shafer.models.inputs import by_hand, check_single
 from shafer.models.refusals import REFUSED
 
 # (package, class name, also of a base class) -> file in this folder with a function ``adapt``.
@@ -79,7 +81,7 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         _check_options(model, (), options)
         if isinstance(model, Contributions):
             return AdditiveModel(model)
-        read = partial(by_hand, frame_columns(background))
+        read = partial(by_hand, frame_columns(background), _width(model.coef))
         return LinearModel(model, features=read, gaps=partial(read, gaps=True))
     if isinstance(model, type):
         raise UnsupportedModelError(
@@ -98,6 +100,15 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
         "arrays, shafer.LinearHead(coef, intercept), and any function that returns contributions, "
         "shafer.models.Contributions(function, intercept)."
     )
+
+
+def _width(coef: Any) -> int | None:
+    """Count the columns of coefficients, if they are an array; what they must be comes later."""
+    try:
+        shape = coef.shape if hasattr(coef, "shape") else np.shape(coef)
+    except ValueError:  # rows of unequal lengths
+        return None
+    return int(shape[-1]) if len(shape) > 0 else None
 
 
 def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
@@ -145,6 +156,8 @@ def _read(read: Any, model: Any, options: dict[str, Any], background: Any = None
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         offered = [name for name in parameters if name not in ("model", "background")]
         _check_options(model, offered, options)
+        if "background" not in parameters:  # only torch modules, which ask for it, have several
+            check_single(background, type(model).__name__)
     if "background" in parameters:
         options = {"background": background, **options}
     adapted: AdaptedModel = read(model, **options)

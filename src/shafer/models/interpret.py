@@ -22,7 +22,8 @@ def adapt(model: Any) -> AdditiveModel:
         )
     intercept = np.ravel(model.intercept_)
     head = Contributions(model.eval_terms, intercept, model.classes_, model.term_names_)
-    return AdditiveModel(head, by_column=False)
+    columns = tuple(tuple(map(int, term)) for term in model.term_features_)
+    return AdditiveModel(head, by_column=False, term_columns=columns)
 
 
 decision = adapt  # its decision function is the logit

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from shafer._errors import UnsupportedModelError
+from shafer._validation import is_one_label
+from shafer.evidence.groups import Groups
+from shafer.models.adapted import AdaptedModel
 
 Sources: TypeAlias = list[frozenset[str]]
 
@@ -35,22 +38,124 @@ def encoded_names(encoders: Sequence[Any], columns: Sequence[str] | None) -> lis
     return None if names is None else list(names)
 
 
-def source_groups(
-    encoders: Sequence[Any], columns: Sequence[str] | None, n_encoded: int
+def read_sources(
+    adapted: AdaptedModel, columns: Sequence[str] | None, names: Sequence[str]
 ) -> dict[str, list[int]]:
-    """Return source column -> positions of the encoded columns that came from it.
+    """Return column of the data -> positions of the components, ``names``, that came from it.
 
-    An interaction of several columns is a group of its own, named ``a × b``.
+    A component of several columns, an interaction, is a group of its own, named ``a × b``.
     """
+    if adapted.term_columns is not None:
+        return _sources_of_terms(adapted, adapted.term_columns, columns, names)
+    if not adapted.by_column:
+        raise UnsupportedModelError(
+            f"groups='source' needs components that are columns of the data; here they are "
+            f"{names[0]!r} and the like. Give groups by name, or none."
+        )
+    if not adapted.encoders:
+        return {name: [g] for g, name in enumerate(names)}
+    order, sources = _sources(adapted.encoders, columns)
+    if len(sources) != len(names):
+        raise UnsupportedModelError(
+            f"groups='source' could trace {len(sources)} encoded columns where the model has "
+            f"{len(names)}. Give the groups by name instead."
+        )
+    return _gathered(order, sources)
+
+
+def with_sources(
+    groups: Groups, adapted: AdaptedModel, columns: Sequence[str] | None, names: Sequence[str]
+) -> Groups:
+    """Put components in the place of the columns of the data that a user's groups name.
+
+    A name that a component has means the component; any other is looked for among the columns.
+    """
+    if isinstance(groups, str) or not (adapted.by_column and adapted.encoders):
+        return groups
+    if isinstance(groups, Mapping):
+        given = [(str(name), _members(group)) for name, group in groups.items()]
+    else:
+        groups = list(groups)
+        if any(map(is_one_label, groups)):  # no sequence of groups
+            return groups
+        given = [(_joined(group, names), list(group)) for group in groups]
+    columns_named = {m for _, group in given for m in group if _is_other(m, names)}
+    if not columns_named:
+        return groups
+    sources = _traceable(adapted, columns, names)
+    _check_known(columns_named, sources, names)
+    if len(dict(given)) < len(given):
+        raise ValueError(f"groups must not overlap; got {[name for name, _ in given]}.")
+    return {
+        name: [g for m in group for g in (sources[m] if _is_other(m, names) else [m])]
+        for name, group in given
+    }
+
+
+def _members(group: Any) -> list[Any]:
+    return [group] if is_one_label(group) else list(group)
+
+
+def _joined(group: Any, names: Sequence[str]) -> str:
+    """Name a group after its members, as the user names them."""
+    in_range = range(-len(names), len(names))
+    return "+".join(str(names[m] if m in in_range else m) for m in group)
+
+
+def _is_other(member: Any, names: Sequence[str]) -> bool:
+    return isinstance(member, str) and member not in names
+
+
+def _check_known(
+    wanted: Iterable[str], sources: Mapping[str, Any], names: Sequence[str], most: int = 8
+) -> None:
+    unknown = sorted(name for name in wanted if name not in sources)
+    if not unknown:
+        return
+    shown = ", ".join(map(repr, names[:most])) + (", …" if len(names) > most else "")
+    made_of = f"; they were made of the columns {', '.join(map(repr, sources))}" if sources else ""
+    raise ValueError(
+        f"Unknown component {unknown[0]!r}; the {len(names)} components are {shown}{made_of}."
+    )
+
+
+def _traceable(
+    adapted: AdaptedModel, columns: Sequence[str] | None, names: Sequence[str]
+) -> dict[str, list[int]]:
+    try:
+        return read_sources(adapted, columns, names)
+    except UnsupportedModelError:
+        return {}
+
+
+def _sources_of_terms(
+    adapted: AdaptedModel,
+    terms: Sequence[Sequence[int]],
+    columns: Sequence[str] | None,
+    names: Sequence[str],
+) -> dict[str, list[int]]:
+    """Trace the terms of an additive model, also behind transformers."""
+    if adapted.encoders:
+        order, inputs = _sources(adapted.encoders, columns)
+    else:
+        n_columns = 1 + max(j for term in terms for j in term)
+        order = list(columns or (f"x{j}" for j in range(n_columns)))
+        alone = {term[0]: names[g] for g, term in enumerate(terms) if len(term) == 1}
+        order = [alone.get(j, name) for j, name in enumerate(order)]  # as the model names them
+        inputs = [frozenset([name]) for name in order]
+    return _gathered(order, [frozenset().union(*(inputs[j] for j in term)) for term in terms])
+
+
+def _sources(encoders: Sequence[Any], columns: Sequence[str] | None) -> tuple[list[str], Sources]:
+    """Return the columns of the data, and from which of them each encoded column came."""
     order = _source_names(encoders[0], columns)
     sources: Sources = [frozenset([name]) for name in order]
     for encoder in encoders:
         sources = _traced(encoder, sources)
-    if len(sources) != n_encoded:
-        raise UnsupportedModelError(
-            f"groups='source' could trace {len(sources)} encoded columns where the model has "
-            f"{n_encoded}. Give the groups by name instead."
-        )
+    return order, sources
+
+
+def _gathered(order: Sequence[str], sources: Sources) -> dict[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for g, members in enumerate(sources):
         # PolynomialFeatures calls its constant column "1".

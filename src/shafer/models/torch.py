@@ -12,10 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
+from shafer._validation import frame_columns
 from shafer.models.adapted import LinearModel
 from shafer.models.heads import LinearHead
-from shafer.models.inputs import n_rows, take_rows, values_of
+from shafer.models.inputs import check_columns, n_rows, take_rows
 from shafer.models.origin import Origin
+from shafer.models.torch_forward import check_finite_features, forward, keyed
 
 
 def least_commitment_penalty(head: nn.Linear, features: Tensor) -> Tensor:
@@ -94,7 +96,7 @@ def adapt(
     coef, intercept = _settled(model, head)
     names = None if head is model else [f"unit {j}" for j in range(head.in_features)]
     arrays = LinearHead(coef.clone(), intercept.clone(), None, names)
-    features = partial(_features, model, head, batch_size)
+    features = partial(_features, model, head, batch_size, frame_columns(background))
     return LinearModel(
         arrays,
         by_column=head is model,
@@ -135,8 +137,9 @@ def _named(model: nn.Module, layer: str | nn.Linear) -> nn.Linear:
 def _last_called(model: nn.Module, background: Any) -> nn.Linear:
     """Find the ``nn.Linear`` that is called last in a forward pass of a few rows."""
     linear = [part for part in model.modules() if isinstance(part, nn.Linear)]
+    rows = keyed(background)
     with _watched(model, linear) as calls:
-        _forward(model, take_rows(background, slice(0, 2)))
+        forward(model, take_rows(rows, slice(0, min(2, n_rows(rows)))), calls)
     if not calls:
         raise UnsupportedModelError(
             f"{type(model).__name__} calls no nn.Linear, so it has no last layer to read. "
@@ -156,11 +159,12 @@ def _watched(model: nn.Module, layers: list[nn.Linear]) -> Iterator[list[_Call]]
     """Record the calls of layers, in eval mode and without gradients; then put all back."""
     calls: list[_Call] = []
 
-    def record(layer: nn.Module, inputs: tuple[Any, ...], output: Any) -> None:
-        calls.append(_Call(layer, inputs[0].detach(), output.detach()))  # type: ignore[arg-type]
+    def record(layer: Any, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        features = inputs[0] if inputs else named["input"]
+        calls.append(_Call(layer, features.detach(), output.detach()))
 
     modes = [(part, part.training) for part in model.modules()]
-    hooks = [layer.register_forward_hook(record) for layer in layers]
+    hooks = [layer.register_forward_hook(record, with_kwargs=True) for layer in layers]
     try:
         model.eval()
         with torch.no_grad():
@@ -172,36 +176,24 @@ def _watched(model: nn.Module, layers: list[nn.Linear]) -> Iterator[list[_Call]]
             part.training = training
 
 
-def _features(model: nn.Module, head: nn.Linear, batch_size: int, X: Any) -> Tensor:
+def _features(
+    model: nn.Module, head: nn.Linear, batch_size: int, columns: tuple[str, ...] | None, X: Any
+) -> Tensor:
     """Return what enters the head, (n, J), and make sure that what leaves it is the output."""
+    check_columns(columns, X)
+    X = keyed(X)
     batches = []
     n = n_rows(X)
     with _watched(model, [head]) as calls:
         for start in range(0, max(n, 1), batch_size):
-            output = _forward(model, take_rows(X, slice(start, min(start + batch_size, n))))
+            rows = take_rows(X, slice(start, min(start + batch_size, n)))
+            output = forward(model, rows, calls)
             _check_calls(head, calls)
+            check_finite_features(model, calls[0].features, rows, start)
             _check_output(calls[0].logits, output)
             batches.append(calls[0].features)
             calls.clear()
     return torch.cat(batches)
-
-
-def _forward(model: nn.Module, X: Any) -> Any:
-    if isinstance(X, Mapping):
-        return model(**{name: _on_device(model, part) for name, part in X.items()})
-    if isinstance(X, tuple):
-        return model(*(_on_device(model, part) for part in X))
-    return model(_on_device(model, X))
-
-
-def _on_device(model: nn.Module, X: Any) -> Tensor:
-    """Bring one input to the module; numbers that are no tensor also to its precision."""
-    parameter = next(model.parameters(), torch.empty(0))
-    if isinstance(X, Tensor):
-        return X.to(parameter.device)
-    tensor = torch.tensor(np.asarray(values_of(X)))
-    dtype = parameter.dtype if tensor.is_floating_point() else tensor.dtype
-    return tensor.to(parameter.device, dtype)
 
 
 def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
@@ -213,7 +205,8 @@ def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
     if calls[0].features.ndim != 2:
         raise UnsupportedModelError(
             f"The last layer {head} gets an input of shape {tuple(calls[0].features.shape)}; one "
-            "row of features for each instance is needed, (n, J). Flatten or pool before it."
+            "row of features for each instance is needed, (n, J). Flatten or pool before it; an X "
+            "that is one row by itself is X[None]."
         )
 
 

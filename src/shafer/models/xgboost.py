@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 from typing import Any
 
+import numpy as np
 import xgboost
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
+from shafer._validation import frame_columns
 from shafer.models.adapted import AdditiveModel
 from shafer.models.bias import contributions_with_bias
 from shafer.models.heads import Contributions
+from shafer.models.inputs import check_table
 
 _BINARY = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
+_PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: (Check failed: )?(valid: )?")
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -54,8 +59,16 @@ def _check_objective(booster: Any) -> None:
 
 
 def _contributions(booster: Any, options: dict[str, Any], X: Any) -> FloatArray:
-    data = xgboost.DMatrix(X, **options)
+    check_table(X, booster.num_features(), "the XGBoost model")
+    if isinstance(X, np.ndarray) and X.dtype.kind not in "biufO":
+        raise ValueError(f"X must hold real numbers; got an array of {X.dtype}.")
+    names = booster.feature_names if frame_columns(X) is None else None  # an array has no others
     stopped_early = "best_iteration" in booster.attributes()
     rounds = (0, booster.best_iteration + 1) if stopped_early else (0, 0)
-    given = booster.predict(data, pred_contribs=True, iteration_range=rounds)
+    try:
+        data = xgboost.DMatrix(X, feature_names=names, **options)
+        given = booster.predict(data, pred_contribs=True, iteration_range=rounds)
+    except xgboost.core.XGBoostError as error:  # a line of C++, then its stack
+        reason = _PLACE_IN_SOURCE.sub("", str(error).splitlines()[0])
+        raise ValueError(f"XGBoost cannot take X, of type {type(X).__name__}: {reason}") from error
     return contributions_with_bias(given)
