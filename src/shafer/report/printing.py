@@ -21,7 +21,7 @@ def harmless(text: str) -> str:
 
 def label(text: str, longest: int = _LONGEST) -> str:
     """Make a name harmless and of bounded length."""
-    clean = harmless(text)
+    clean = harmless(text) if text.strip() else "(blank)"
     return clean if len(clean) <= longest else clean[: longest - 1] + "…"
 
 

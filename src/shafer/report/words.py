@@ -30,7 +30,9 @@ _FOUR_DIGITS = Context(prec=4, rounding=ROUND_HALF_UP)
 
 
 def shortened(text: str) -> str:
-    """Cut a name to a length that leaves a sentence readable."""
+    """Bring a name to a length that leaves a sentence readable."""
+    if not text.strip():
+        return "(blank)"
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -3,6 +3,7 @@ const Words = (() => {
   const LONGEST = 40;
 
   function shortened(text) {
+    if (!text.trim()) return "(blank)";
     const characters = Array.from(text); // as Python counts them
     return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST - 1).join("")}…`;
   }
