@@ -1,20 +1,30 @@
 from __future__ import annotations
 
+import gzip
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 import skops.io
 from click.testing import CliRunner, Result
+from pyarrow import parquet
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 import shafer
 from shafer.cli import main
@@ -220,7 +230,7 @@ class Unknown(LogisticRegression):
     ("message", "arguments"),
     [
         ("expected rows such as 3,7,9 or 0:100; got 'a,b'", ["report", "--rows", "a,b"]),
-        ("rows must lie between 0 and 461; got 9999:10000", ["report", "--rows", "9999"]),
+        ("rows must lie between 0 and 461; got 9999.", ["report", "--rows", "9999"]),
         ("rows must lie between 0 and 461; got 5:5", ["report", "--rows", "5:5"]),
         ("--out must be an .html file or a folder", ["report", "--out", "report.pdf"]),
         ("No such option", ["report", "--nonsense"]),
@@ -246,6 +256,19 @@ class Unknown(LogisticRegression):
         ("must have 2 to 1000 classes; it has 1", ["report", "--data", "one.csv", "--target", "y"]),
         ("no column with values besides", ["report", "--data", "bare.csv", "--target", "y"]),
         ("DummyClassifier", ["D", "--model", "dummy.skops"]),
+        ("folder.csv is a folder", ["report", "--data", "folder.csv", "--target", "y"]),
+        ("folder.csv is a folder", ["D", "--model", "folder.csv"]),
+        ("more cells than its header", ["report", "--data", "shifted.csv", "--target", "y"]),
+        ("separated by ';'", ["report", "--data", "semicolon.csv", "--target", "y"]),
+        ("latin.csv cannot be read: it is not UTF-8", ["L", "--target", "y"]),
+        ("short.csv.gz cannot be read: it ends too early", ["S", "--target", "y"]),
+        ("torn.csv.gz cannot be read", ["report", "--data", "torn.csv.gz", "--target", "y"]),
+        ("numbers such as inf, not classes", ["I", "--target", "y"]),
+        ("Column 'x' of huge.csv holds 1e+300 in row 1", ["H", "--target", "y"]),
+        ("cannot be written: a part of its path", ["report", "--out", "heart.csv/r.html"]),
+        ("cannot be written: a part of its path", ["C", "--out", "heart.csv/s.csv"]),
+        ("latin.csv cannot be read", ["LS", "--out", "s.csv"]),
+        ("two columns 'x'", ["report", "--data", "twice.parquet", "--target", "y"]),
     ],
 )
 def test_wrong_use(
@@ -263,7 +286,24 @@ def test_wrong_use(
     Path("missing.csv").write_text("x,y\n1,a\n2,\n3,b\n")
     Path("one.csv").write_text("x,y\n1,a\n2,a\n")
     Path("bare.csv").write_text("x,y\n,a\n,b\n")
+    Path("folder.csv").mkdir()
+    Path("shifted.csv").write_text("x,y\n1,a,9\n2,b,9\n")
+    Path("semicolon.csv").write_text("x;y\n1;a\n2;b\n")
+    Path("latin.csv").write_bytes("é,y\n1,a\n2,b\n".encode("latin-1"))
+    packed = gzip.compress(Path("heart.csv").read_bytes())
+    Path("short.csv.gz").write_bytes(packed[:-2000])
+    Path("torn.csv.gz").write_bytes(packed[:40] + b"\xff" * 20 + packed[60:])
+    Path("infinite.csv").write_text("x,y\n1,0\n2,1\n3,inf\n")
+    Path("huge.csv").write_text("x,y\n1,a\n1e300,b\n")
+    columns = [pyarrow.array([1, 2]), pyarrow.array([3, 4]), pyarrow.array(["a", "b"])]
+    parquet.write_table(pyarrow.table(columns, names=["x", "x", "y"]), "twice.parquet")
     short = {
+        "C": ["score", "heart.csv", "--model", "model.skops"],
+        "H": ["report", "--data", "huge.csv"],
+        "I": ["report", "--data", "infinite.csv"],
+        "L": ["report", "--data", "latin.csv"],
+        "LS": ["score", "latin.csv", "--model", "model.skops"],
+        "S": ["report", "--data", "short.csv.gz"],
         "D": ["report", "--data", "heart.csv"],
         "D2": ["report", "--data", "d2.csv"],
         "M": ["report", "--data", "missing.csv"],
@@ -289,6 +329,91 @@ def test_help_has_an_example(command: str) -> None:
     assert result.exit_code == 0
     assert "Example" in result.output
     assert f"shafer {command} " in result.output
+    assert "\\b" not in result.output
+
+
+@pytest.mark.parametrize("command", ["report", "explain", "score"])
+def test_examples_have_lines_of_their_own(command: str) -> None:
+    lines = [line.strip() for line in run(command, "--help").output.splitlines()]
+    after = lines[lines.index("Examples:") + 1 :]
+    assert len(after) >= 2
+    assert all(line.startswith(f"shafer {command}") for line in after)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MLPClassifier((3,), max_iter=20, random_state=0),
+        CalibratedClassifierCV(LinearSVC(), method="sigmoid", ensemble=False, cv=3),
+    ],
+    ids=["mlp", "calibrated"],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_plain_models_of_scikit_learn_need_no_trust(folder: Path, model: Any) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    X = StandardScaler().set_output(transform="pandas").fit_transform(frame[["age", "ldl"]])
+    X.to_csv(folder / "x.csv", index=False)
+    skops.io.dump(model.fit(X, frame["chd"]), folder / "m.skops")
+    result = run("explain", "--model", folder / "m.skops", "--data", folder / "x.csv")
+    assert result.exit_code == 0, result.output
+
+
+def test_infinite_inputs_are_shown(folder: Path) -> None:
+    frame = pd.read_csv(folder / "heart.csv")[["age", "ldl", "chd"]]
+    model = HistGradientBoostingClassifier(max_iter=3).fit(frame[["age", "ldl"]], frame["chd"])
+    skops.io.dump(model, folder / "h.skops")
+    few = frame[:9].assign(ldl=[np.inf, -np.inf, *range(7)])
+    few.to_csv(folder / "inf.csv", index=False)
+    name = skops.io.get_untrusted_types(file=folder / "h.skops")[0]
+    options = ("--model", folder / "h.skops", "--trust", name, "--data", folder / "inf.csv")
+    result = run("report", *options, "--target", "chd", "--out", folder / "r.html")
+    assert result.exit_code == 0, result.output
+    assert '"∞"' in (folder / "r.html").read_text("utf-8")
+
+
+def test_cells_beyond_the_header_may_be_empty(tmp_path: Path) -> None:
+    """A comma at the end of each line is a frequent slip, and does no harm."""
+    (tmp_path / "t.csv").write_text("x,y\n" + "1,a,\n2,b,\n" * 5)
+    result = run("explain", "--data", tmp_path / "t.csv", "--target", "y", "--row", 1)
+    assert result.exit_code == 0, result.output
+    assert "x 2" in result.output
+
+
+def shell(*arguments: Any, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "shafer", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, check=False, env={**os.environ, **environment}
+    )
+
+
+def test_letters_a_terminal_does_not_have() -> None:
+    done = shell("explain", "--row", 17, PYTHONIOENCODING="cp1252")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode("cp1252")
+    assert "typea 78         +0.44  ########################" in text
+    assert "obesity 32.73    -0.26" in text
+    assert "\ufffd" not in text
+
+
+def test_a_narrow_terminal() -> None:
+    done = shell("explain", "--row", 17, COLUMNS="60", PYTHONIOENCODING="utf-8")
+    assert max(map(len, done.stdout.decode().splitlines())) <= 60
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to catch")
+def test_an_ended_run_leaves_nothing(folder: Path) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    pd.concat([frame] * 200).to_csv(folder / "long.csv", index=False)
+    before = sorted(folder.iterdir())
+    options = ["--model", "model.skops", "--out", "scored.csv", "--chunk", "50"]
+    command = [sys.executable, "-m", "shafer", "score", "long.csv", *options]
+    running = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while sorted(folder.iterdir()) == before and time.monotonic() < deadline:
+        time.sleep(0.01)  # until the file beside the output is there
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(60) == 143
+    assert sorted(folder.iterdir()) == before
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

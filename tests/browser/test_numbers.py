@@ -126,4 +126,21 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
             [given.tolist(), rule],
         )
         same(shown, ev, atol=1e-10)
+        weight = float(ev.weight_of_conflict[0])
+        np.testing.assert_allclose(shown["weightOfConflict"], weight, rtol=1e-10, atol=1e-10)
         assert len(shown["sets"]) == len(ev.focal_sets(8)[0])
+
+
+def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
+    """The sentence on the page and in the terminal name the same numbers."""
+    from shafer.report.words import shortened, shown_value
+
+    rng = np.random.default_rng(9)
+    values = [1234.5, 123.25, -0.00012345, 1e-6, 9.99996e-7, 1e-7, 1e15, 2.5e16, 1e21, 1.5e300]
+    values += (rng.normal(size=200) * 10.0 ** rng.integers(-12, 25, 200)).tolist()
+    page = open_report(heart, rows=[0]).page
+    written = page.evaluate("all => all.map(window.shafer.Words.shownValue)", values)
+    assert written == [shown_value(value) for value in values]
+    names = ["", " \t", "a" * 41, "🫀" * 41, "plain"]
+    written = page.evaluate("all => all.map(window.shafer.Words.shortened)", names)
+    assert written == [shortened(name) for name in names]

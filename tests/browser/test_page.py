@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from shafer.report import Study
+import shafer
+from shafer.report import Study, make_study
 
 
 def background(page: Any) -> str:
@@ -95,6 +96,70 @@ def test_by_keyboard_alone(heart: Study, open_report: Any) -> None:
     assert opened.numbers() == before
 
 
+def test_headers_sort_by_keyboard(heart: Study, open_report: Any) -> None:
+    page = open_report(heart, rows=list(range(30))).page
+    head = "#table th[data-sort=conflict]"
+    shown: list[list[float]] = []
+    for _ in range(2):
+        page.focus(f"{head} button")
+        page.keyboard.press("Enter")
+        rows = page.eval_on_selector_all(
+            "#table tbody tr", "rows => rows.map((row) => Number(row.dataset.row))"
+        )
+        shown.append(heart.evidence.conflict[rows].tolist())
+    assert shown[0] == sorted(shown[0], reverse=True)
+    assert shown[1] == sorted(shown[1])
+    assert page.get_attribute(head, "aria-sort") == "ascending"
+
+
+def test_the_plane_keeps_many_classes_apart(open_report: Any, heart: Study) -> None:
+    """With many classes all conflict is nearly one; no two points may lie on one another."""
+    assert open_report(heart, rows=[0, 1, 2]).page.input_value("#scale") == "plain"
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(60, 40))
+    model = (rng.normal(size=(30, 40)), np.zeros(30))
+    study = make_study(shafer.Explainer(model, X), X)
+    assert study.evidence.ignorance.max() < 1e-6
+    opened = open_report(study)
+    page = opened.page
+    assert page.input_value("#scale") == "log"
+    where = "rows => rows.map((r) => [r.getBoundingClientRect().x, r.getBoundingClientRect().y])"
+    points = "#plane .scatterlayer .trace .points path"
+    places = np.array(page.eval_on_selector_all(points, where))
+    assert np.all(np.ptp(places, axis=0) > 100)
+    page.focus("#plane")
+    before = opened.numbers()["row"]
+    page.keyboard.press("ArrowUp")
+    after = opened.numbers()["row"]
+    weight = study.evidence.weight_of_conflict
+    assert weight[after] > weight[before]
+    page.select_option("#scale", "plain")
+    crowd = np.array(page.eval_on_selector_all(points, where))[:, 0]
+    assert np.mean(np.abs(crowd - np.median(crowd)) < 5) > 0.5  # why there is another scale
+    assert opened.complaints == []
+
+
+def test_long_and_blank_names(open_report: Any) -> None:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(20, 3))
+    names, classes = ["x" * 500, " ", "c"], ["y" * 500, "", "z" * 500]
+    weights = rng.normal(size=(3, 3)), np.zeros(3)
+    study = make_study(shafer.Explainer(weights, X, names=names, classes=classes), X, names=names)
+    for width in (390, 1280):
+        opened = open_report(study, viewport={"width": width, "height": 800})
+        page = opened.page
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.documentElement.scrollHeight") < 9000
+        scroll = page.eval_on_selector(".listing .scroll", "e => e.scrollWidth - e.clientWidth")
+        assert scroll <= 0  # no column is out of sight
+        shown = page.eval_on_selector_all("#ranking button", "all => all.map(b => b.textContent)")
+        assert "(blank)" in shown
+        assert page.get_attribute("#ranking button[title]", "title") == "x" * 500
+        opened.show(3)
+        assert page.text_content("#sentence") == study.sentence(3)
+        assert opened.complaints == []
+
+
 def test_dark_and_light(heart: Study, open_report: Any) -> None:
     page = open_report(heart, rows=[0, 1], color_scheme="dark").page
     dark = background(page)
@@ -151,9 +216,6 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
 
 def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:
     from sklearn.linear_model import LogisticRegression
-
-    import shafer
-    from shafer.report import make_study
 
     rng = np.random.default_rng(3)
     X = rng.normal(size=(4000, 30))

@@ -78,6 +78,32 @@ def test_too_many_rows_are_sampled() -> None:
     assert len(as_json(payload(study, None, room=50_000))) <= 50_100
 
 
+def test_many_categories_and_classes_fit_the_page() -> None:
+    """A menu takes a number for each choice and class; sliders give way before the file grows."""
+    rng = np.random.default_rng(6)
+    n, n_classes = 400, 20
+    choices = [f"v{j}" for j in range(40)]
+    X = pd.DataFrame({f"c{j}": rng.choice(choices, n).astype(object) for j in range(60)})
+    y = rng.integers(0, n_classes, n)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    model = make_pipeline(encoder, LogisticRegression(max_iter=5, tol=1.0)).fit(X, y)
+    html = render(make_study(shafer.Explainer(model, X, groups="source"), X, y))
+    assert len(html.encode()) < 6_000_000
+    data = data_in(html)
+    assert data["whatIf"] is None
+    assert "too many for the page" in data["whyNot"]
+    assert len(data["rows"]) > 20
+
+
+def test_a_text_may_be_called_nan() -> None:
+    from shafer.report.inputs import plain
+
+    assert plain("nan") == "nan"
+    assert plain(np.nan) is None
+    assert plain(pd.NaT) is None
+    assert plain(-np.inf) == "−∞"
+
+
 def rebuilt(study: Study, rows: list[int]) -> np.ndarray:
     model, why_not = study.what_if(rows)
     assert model is not None, why_not

@@ -85,10 +85,27 @@ def test_explained() -> None:
 
 
 def test_names_cannot_move_the_cursor() -> None:
-    ev = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=["a\x1b[2Jb", "🫀"])
-    text = explained(make_study(ev, np.eye(2), title="t\x07\n"), 0)
-    assert "\x1b" not in text
-    assert "\x07" not in text
+    names, classes = ["a\x1b[2Jb", "🫀\u2028"], ["no\nno", "\x9b31m"]
+    ev = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=names, classes=classes)
+    study = make_study(ev, np.eye(2), title="t\x07\n", about=["\x1b[31m"])
+    for text in (explained(study, 0), summary(study), summary(study, [0, 1])):
+        assert all(line.isprintable() for line in text.split("\n"))
+        assert "no\n" not in text
+
+
+def test_long_names_are_cut() -> None:
+    long = "x" * 500
+    ev = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=[long, "b"], classes=["no", long])
+    study = make_study(ev, np.eye(2), names=[long, "b"])
+    assert "x" * 41 not in study.sentence(0)
+    assert max(map(len, summary(study).splitlines())) < 250
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_width(width: int) -> None:
+    study = heart_study()
+    for row in (0, 17):
+        assert max(map(len, explained(study, row, width).splitlines())) <= max(width, 50)
 
 
 @pytest.mark.parametrize(
@@ -101,6 +118,11 @@ def test_names_cannot_move_the_cursor() -> None:
         (3.14159, "3.142"),
         (11083.27, "11080"),
         (1.23456e-7, "1.235e-7"),
+        (1.5e-5, "0.000015"),
+        (-1.5e16, "-15000000000000000"),
+        (1.23456e22, "1.235e+22"),
+        (1234.5, "1235"),
+        (-123.25, "-123.3"),
         ("x" * 50, "x" * 39 + "…"),
     ],
 )

@@ -19,6 +19,7 @@ from shafer.report import Study, heart_study, make_study
 from shafer.report.training import held_out_error, how_measured, train
 
 _MOST_CLASSES = 1000
+_LARGEST = 1e150  # numbers whose squares have room
 
 
 @final
@@ -54,7 +55,8 @@ def _labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
         )
     values = np.asarray(column)
     if values.dtype.kind == "f":
-        broken = values[values != np.round(values)]
+        # Beyond 2^53 whole numbers are no longer apart.
+        broken = values[(values != np.round(values)) | (np.abs(values) > 2.0**53)]
         if len(broken):
             raise ValueError(
                 f"The target {target!r} holds numbers such as {broken[0]}, not classes. "
@@ -62,6 +64,17 @@ def _labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
             )
         values = values.astype(np.int64)
     return values if values.dtype.kind in "iub" else values.astype(str)
+
+
+def _check_size(X: Any, path: Path) -> None:
+    """Refuse numbers whose variance overflows."""
+    for name, column in X.select_dtypes("number").items():
+        beyond = np.flatnonzero(np.abs(column.to_numpy()) > _LARGEST)
+        if len(beyond):
+            raise ValueError(
+                f"Column {name!r} of {path} holds {column.iloc[beyond[0]]} in row {beyond[0]}, "
+                f"too large to train on."
+            )
 
 
 def train_on(path: Path, target: str) -> tuple[Trained, Any, NDArray[Any]]:
@@ -79,6 +92,7 @@ def train_on(path: Path, target: str) -> tuple[Trained, Any, NDArray[Any]]:
     if not kinds:
         raise ValueError(f"{path} has no column with values besides the target {target!r}.")
     X = as_kinds(inputs, kinds)
+    _check_size(X, path)
     model = train(X, y)
     error, folds = held_out_error(model, X, y)
     lacking = int(X.isna().any(axis=1).sum())

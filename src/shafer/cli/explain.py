@@ -6,10 +6,17 @@ from pathlib import Path
 
 import click
 
-from shafer.cli.options import careful, loaded, model_options
+from shafer.cli.options import careful, examples, loaded, model_options
+from shafer.cli.speaking import columns, say
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "shafer explain --row 17",
+        "shafer explain --data patients.csv --target chd --row 3",
+        "shafer explain --model model.skops --data new.csv --row 3",
+    )
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Rows to look at: CSV or Parquet.")
 @model_options
 @click.option(
@@ -24,19 +31,13 @@ def explain(
     trust_pickle: bool,
     row: int,
 ) -> None:
-    r"""Explain one row in the terminal: weights, intervals, sets and a sentence.
+    """Explain one row in the terminal: weights, intervals, sets and a sentence.
 
     Without --data it is a row of the bundled heart data.
-
-    \b
-    Examples:
-      shafer explain --row 17
-      shafer explain --data patients.csv --target chd --row 3
-      shafer explain --model model.skops --data new.csv --row 3
     """
     with careful():
         from shafer.cli.asking import study_of
         from shafer.report.terminal import explained
 
         study = study_of(loaded(model_path, trusted, trust_pickle), data, target, train_path)
-        click.echo(explained(study, row))
+        say(explained(study, row, columns()))

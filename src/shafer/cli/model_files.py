@@ -12,7 +12,16 @@ _SKOPS, _PICKLES = (".skops",), (".pkl", ".pickle", ".joblib")
 # Our own models and what they hold. A partial runs nothing but the function it names, which must be
 # known as well.
 _OURS = ("shafer.models.", "shafer.evidence.identification.", "shafer.evidence.additive.")
-_HARMLESS = ("functools.partial",)
+# Parts of scikit-learn's own models that skops leaves to the user because no public name leads to
+# them; they are plain Python and hold nothing but numbers. Trees are left out on purpose: skops
+# does not trust them, because scikit-learn follows their stored indices unchecked.
+_HARMLESS = (
+    "functools.partial",
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
+    "sklearn.neural_network._stochastic_optimizers.SGDOptimizer",
+)
 
 
 def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = False) -> Any:
@@ -27,6 +36,8 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
     trust_pickle : bool
         Load a pickle, which may run any code.
     """
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; a model must be a .skops file.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     suffix = path.suffix.lower()

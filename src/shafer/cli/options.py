@@ -11,11 +11,16 @@ from typing import Any, TypeVar
 
 import click
 
-from shafer.cli.refusals import refusing
+from shafer.cli.refusals import Refused, ended_cleanly, refusing
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _PART = re.compile(r"(\d+)|(\d*):(\d*)")
 _PATH = click.Path(path_type=Path)
+
+
+def examples(*lines: str) -> str:
+    """Write examples for the end of a help text, a line each; click would join them."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def model_options(command: _F) -> _F:
@@ -58,7 +63,7 @@ def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[
     for text in value.split(","):
         found = _PART.fullmatch(text.strip())
         if found is None:
-            raise click.BadParameter(f"expected rows such as 3,7,9 or 0:100; got {value!r}")
+            raise Refused(f"--rows: expected rows such as 3,7,9 or 0:100; got {value!r}.")
         one, start, stop = found.groups()
         if one is not None:
             parts.append(slice(int(one), int(one) + 1))
@@ -76,7 +81,8 @@ def rows_among(parts: list[slice] | None, n: int) -> list[int] | None:
         stop = n if part.stop is None else part.stop
         outside = [row for row in (part.start, stop - 1) if not 0 <= row < n]
         if outside or stop <= part.start:
-            raise ValueError(f"rows must lie between 0 and {n - 1}; got {part.start}:{stop}.")
+            given = f"{part.start}:{stop}" if stop != part.start + 1 else f"{part.start}"
+            raise ValueError(f"rows must lie between 0 and {n - 1}; got {given}.")
         rows.update(dict.fromkeys(range(part.start, stop)))
     return list(rows)
 
@@ -95,8 +101,9 @@ def loaded(
 @contextmanager
 def careful() -> Iterator[None]:
     """Refuse in one line, and leave out warnings that are no news to the user here."""
-    with refusing(), warnings.catch_warnings():
+    with ended_cleanly(), refusing(), warnings.catch_warnings():
         # Models trained on arrays are given frames, for the names of their columns.
         warnings.filterwarnings("ignore", message="X has feature names")
         warnings.filterwarnings("ignore", message="Found unknown categories")
+        warnings.filterwarnings("ignore", message="The number of unique classes is greater than")
         yield

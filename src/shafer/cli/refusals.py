@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -27,6 +30,36 @@ def one_line(error: object) -> str:
     """Write an error's message on one line of bounded length."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say of what file it is that it cannot be written."""
+    try:
+        yield
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ValueError(
+            f"{path} cannot be written: a part of its path is a file, not a folder."
+        ) from error
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def ended_cleanly() -> Iterator[None]:
+    """On SIGTERM, end as on an error: half-written files are removed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(*_: object) -> None:
+        raise SystemExit(143)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager

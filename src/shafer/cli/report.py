@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from shafer.cli.options import careful, loaded, model_options, read_rows, rows_among
+from shafer.cli.options import careful, examples, loaded, model_options, read_rows, rows_among
+from shafer.cli.refusals import writing
+from shafer.cli.speaking import say
 
 _SUFFIXES = (".html", ".htm")
 
@@ -20,7 +22,13 @@ def _page(out: Path) -> Path:
     return out
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "shafer report",
+        "shafer report --data patients.csv --target chd --out report.html",
+        "shafer report --model model.skops --data new.parquet --train old.parquet",
+    )
+)
 @click.option("--data", type=click.Path(path_type=Path), help="Rows to look at: CSV or Parquet.")
 @model_options
 @click.option("--rows", callback=read_rows, help="Rows to show, as in 3,7,9 or 0:100.")
@@ -41,16 +49,10 @@ def report(
     rows: list[slice] | None,
     out: Path,
 ) -> None:
-    r"""Write a report on a model's evidence: one HTML file that needs nothing else.
+    """Write a report on a model's evidence: one HTML file that needs nothing else.
 
     Without any option it is about the bundled heart data and a logistic regression. With --data
     and --target but no --model, a logistic regression is trained on the data.
-
-    \b
-    Examples:
-      shafer report
-      shafer report --data patients.csv --target chd --out report.html
-      shafer report --model model.skops --data new.parquet --train old.parquet
     """
     with careful():
         page = _page(out)
@@ -59,6 +61,7 @@ def report(
 
         study = study_of(loaded(model_path, trusted, trust_pickle), data, target, train_path)
         chosen = rows_among(rows, len(study))
-        write_report(study, page, chosen)
-        click.echo(summary(study, chosen))
-    click.echo(f"Written to {page}: open it in a browser.")
+        with writing(page):
+            write_report(study, page, chosen)
+        say(summary(study, chosen))
+    say(f"Written to {page}: open it in a browser.")

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import click
 
-from shafer.cli.options import careful, loaded, model_options
+from shafer.cli.options import careful, examples, loaded, model_options
+from shafer.cli.speaking import say
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "shafer score new.csv --model model.skops --out scored.parquet",
+        "shafer score new.csv --train old.csv --target chd --out scored.csv",
+    )
+)
 @click.argument("data", type=click.Path(path_type=Path))
 @model_options
 @click.option(
@@ -35,15 +41,10 @@ def score(
     out: Path,
     chunk: int,
 ) -> None:
-    r"""Write belief, plausibility, ignorance, conflict and the decided set of every row of DATA.
+    """Write belief, plausibility, ignorance, conflict and the decided set of every row of DATA.
 
     The table is read in chunks, so it may be larger than the memory; --out appears when it is
     complete.
-
-    \b
-    Examples:
-      shafer score new.csv --model model.skops --out scored.parquet
-      shafer score new.csv --train old.csv --target chd --out scored.csv
     """
     with careful():
         from shafer.cli.scoring import score as score_table
@@ -51,4 +52,4 @@ def score(
         found = loaded(model_path, trusted, trust_pickle)
         model = None if found is None else found[0]
         count = score_table(data, out, model, train_path, target, chunk)
-    click.echo(f"Written to {out}: {count} rows.")
+    say(f"Written to {out}: {count} rows.")

@@ -13,6 +13,7 @@ import numpy as np
 
 from shafer._files import replacing
 from shafer.cli.asking import explainer_for, model_columns, train_on
+from shafer.cli.refusals import writing
 from shafer.cli.tables import Kinds, chunks_of, format_of, read_table, survey
 from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import columns
@@ -45,6 +46,12 @@ def _explainer(
     # The means come from the rows themselves, in a pass of their own.
     own = partial(chunks_of, data, chosen, chunk, truth_as_text=False)
     return explainer_for(model, own), chosen
+
+
+def _in_folder(out: Path) -> Path:
+    """Make the folder of a file."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    return out
 
 
 def _table(evidence: AnyEvidence, first: int) -> dict[str, Any]:
@@ -120,10 +127,10 @@ def score(
     if total == 0:
         raise ValueError(f"{data} has no rows.")
     explainer, wanted = _explainer(model, data, kinds, train_path, target, chunk)
-    out.parent.mkdir(parents=True, exist_ok=True)
     done = 0
     with (
-        replacing(out) as file,
+        writing(out),
+        replacing(_in_folder(out)) as file,
         _writer(file, out) as write,
         tqdm(total=total, unit="row", unit_scale=True, disable=None) as progress,
     ):

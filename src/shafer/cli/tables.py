@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import warnings
+import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -27,6 +30,8 @@ def format_of(path: Path) -> Literal["csv", "parquet"]:
 
 
 def _pandas(path: Path) -> Any:
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; a .csv, .csv.gz or .parquet file is needed.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     if importlib.util.find_spec("pandas") is None:
@@ -36,6 +41,73 @@ def _pandas(path: Path) -> Any:
     import pandas
 
     return pandas
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file in whatever its readers complain about."""
+    import pandas
+
+    try:
+        with warnings.catch_warnings():
+            # Cells beyond the header: pandas would drop them, or take the first column for an
+            # index and shift all others.
+            warnings.simplefilter("error", pandas.errors.ParserWarning)
+            yield
+    except pandas.errors.ParserWarning as error:
+        raise ValueError(
+            f"{path} cannot be read: its rows have more cells than its header has "
+            "names. Cells must be separated by commas."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} cannot be read: it is not UTF-8. Save it as UTF-8.") from error
+    except EOFError as error:
+        raise ValueError(f"{path} cannot be read: it ends too early.") from error
+    except (ValueError, OSError, RuntimeError, zlib.error) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+def _checked(names: Any, path: Path) -> list[str]:
+    """Return the names of the columns, which must be apart from each other and by commas."""
+    texts = [str(name) for name in names]
+    other = next((mark for mark in ";\t|" if len(texts) == 1 and mark in texts[0]), None)
+    if other is not None and format_of(path) == "csv":
+        raise ValueError(f"{path} is separated by {other!r}; a .csv file must have commas.")
+    twice = next((name for name in texts if texts.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{path} has two columns {twice!r}; rename one of them.")
+    return texts
+
+
+def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
+    """Give a CSV file in frames of so many rows."""
+    pandas = _pandas(path)
+    with _reading(path):
+        chunks = pandas.read_csv(path, chunksize=rows, low_memory=False, index_col=False, **options)
+    with chunks:
+        while True:
+            with _reading(path):
+                chunk = next(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
+
+
+def _parquet_chunks(path: Path, rows: int, columns: list[str]) -> Iterator[Any]:
+    """Give some columns of a Parquet file in frames of so many rows."""
+    from pyarrow import parquet
+
+    with _reading(path):
+        file = parquet.ParquetFile(path)
+    with file:
+        batches = file.iter_batches(batch_size=rows, columns=columns)
+        while True:
+            with _reading(path):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                frame = batch.to_pandas()[columns]
+            yield frame
 
 
 def kinds_of(frame: Any) -> Kinds:
@@ -54,16 +126,20 @@ def _wider(first: Kind | None, second: Kind) -> Kind:
 def read_table(path: Path) -> Any:
     """Read a whole table as a pandas frame."""
     pandas = _pandas(path)
-    try:
-        if format_of(path) == "csv":
-            frame = pandas.read_csv(path, low_memory=False)
-        else:
+    if format_of(path) == "csv":
+        with _reading(path):
+            frame = pandas.read_csv(path, low_memory=False, index_col=False)
+    else:
+        from pyarrow import parquet
+
+        with _reading(path):
+            names = parquet.read_schema(path).names
+        _checked(names, path)
+        with _reading(path):
             frame = pandas.read_parquet(path)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from error
     if len(frame) == 0:
         raise ValueError(f"{path} has no rows.")
-    frame.columns = [str(name) for name in frame.columns]
+    frame.columns = _checked(frame.columns, path)
     return frame.reset_index(drop=True)
 
 
@@ -76,22 +152,25 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
     rows : int
         Rows of a chunk.
     """
-    pandas = _pandas(path)
+    _pandas(path)
     if format_of(path) == "parquet":
         from pyarrow import parquet
 
-        with parquet.ParquetFile(path) as file:
+        with _reading(path), parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
             empty = file.schema_arrow.empty_table().to_pandas()
-            return kinds_of(empty), int(file.metadata.num_rows)
+            count = int(file.metadata.num_rows)
+        _checked(names, path)
+        return kinds_of(empty), count
     kinds: dict[str, Kind | None] = {}
     count = 0
-    with pandas.read_csv(path, chunksize=rows, low_memory=False) as chunks:
-        for chunk in chunks:
-            count += len(chunk)
-            for name, kind in kinds_of(chunk).items():
-                # A column without any value reads as numbers, whatever it holds elsewhere.
-                empty = not chunk[name].notna().any()
-                kinds[name] = kinds.get(name) if empty else _wider(kinds.get(name), kind)
+    for chunk in _csv_chunks(path, rows):
+        _checked(chunk.columns, path)
+        count += len(chunk)
+        for name, kind in kinds_of(chunk).items():
+            # A column without any value reads as numbers, whatever it holds elsewhere.
+            lacking = not chunk[name].notna().any()
+            kinds[name] = kinds.get(name) if lacking else _wider(kinds.get(name), kind)
     return {name: kind or "number" for name, kind in kinds.items()}, count
 
 
@@ -110,22 +189,15 @@ def chunks_of(
     truth_as_text : bool
         As in :func:`as_kinds`.
     """
-    pandas = _pandas(path)
+    _pandas(path)
     if format_of(path) == "parquet":
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(path) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=list(kinds)):
-                frame = batch.to_pandas()[list(kinds)]
-                yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
+        for frame in _parquet_chunks(path, rows, list(kinds)):
+            yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
         return
     # What is not a number is read letter by letter: "007" and "true" must stay as they are.
     as_text = {name: str for name, kind in kinds.items() if kind != "number"}
-    with pandas.read_csv(
-        path, chunksize=rows, low_memory=False, dtype=as_text, usecols=list(kinds)
-    ) as chunks:
-        for chunk in chunks:
-            yield as_kinds(chunk[list(kinds)], kinds, truth_as_text=truth_as_text)
+    for chunk in _csv_chunks(path, rows, dtype=as_text, usecols=list(kinds)):
+        yield as_kinds(chunk[list(kinds)], kinds, truth_as_text=truth_as_text)
 
 
 def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = True) -> Any:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _MOST_ROWS = 5
 _MOST_CLASSES = 6
+# Notebooks would set a name such as $x$ as mathematics.
+_OPEN = '<div class="tex2jax_ignore mathjax_ignore">'
 
 
 def text(evidence: Evidence | DiscountedEvidence) -> str:
@@ -25,7 +27,7 @@ def text(evidence: Evidence | DiscountedEvidence) -> str:
         size = f"{len(evidence)} instances × {len(evidence.parts)} components, each on its own"
     else:
         size = f"{len(evidence)} instances, {evidence.n_components} components"
-    shown = ", ".join(repr(label) for label in labels[:_MOST_CLASSES])
+    shown = ", ".join(_cut(repr(label)) for label in labels[:_MOST_CLASSES])
     more = ", ..." if len(labels) > _MOST_CLASSES else ""
     reliability = ""
     if is_discounted(evidence):
@@ -50,10 +52,20 @@ def _interval(low: float, probability: float, high: float) -> str:
     )
 
 
+def _left_out(evidence: Evidence | DiscountedEvidence) -> str:
+    """Say which instances and classes the table shows, if not all."""
+    parts = []
+    if len(evidence) > _MOST_ROWS:
+        parts.append(f"the first {_MOST_ROWS} instances")
+    if evidence.n_classes > _MOST_CLASSES:
+        parts.append(f"the {_MOST_CLASSES} most probable classes of each")
+    return f" Shown: {', '.join(parts)}." if parts else ""
+
+
 def html(evidence: Evidence | DiscountedEvidence) -> str:
     """Return a table of the first instances and, per instance, the most probable classes."""
     if evidence.parts:
-        return f"<p>{escape(text(evidence))}</p>"
+        return f"{_OPEN}<p>{escape(text(evidence))}</p></div>"
     head = evidence[:_MOST_ROWS]
     probability, belief, plausibility = (
         to_numpy(getattr(head, name)) for name in ("probability", "belief", "plausibility")
@@ -80,8 +92,8 @@ def html(evidence: Evidence | DiscountedEvidence) -> str:
             + f"<td>{escape(_cut(decided[i]))}</td></tr>"
         )
     return (
-        f"<p>{escape(text(evidence))}</p><table><thead><tr><th></th>"
+        f"{_OPEN}<p>{escape(text(evidence))}{_left_out(evidence)}</p><table><thead><tr><th></th>"
         "<th>probability [belief, plausibility]</th>"
         + "".join(f"<th>{name}</th>" for name in scalars)
-        + f"<th>decision</th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        + f"<th>decision</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )

@@ -22,9 +22,12 @@ def plain(value: Any) -> Value:
         return str(bool(value))
     if isinstance(value, int | float | np.integer | np.floating):
         number = float(value)
+        if math.isinf(number):  # JSON has no such number
+            return "∞" if number > 0 else "−∞"
         return None if math.isnan(number) else number
     text = str(value)
-    return None if text in ("nan", "NaT", "<NA>") else text
+    # A text may be called nan; a value that prints so is missing.
+    return None if not isinstance(value, str) and text in ("nan", "NaT", "<NA>") else text
 
 
 def columns_of(X: Any, names: Sequence[str] | None = None) -> Columns:

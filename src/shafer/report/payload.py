@@ -88,8 +88,8 @@ def _rows(
     """Write instances in the order of preference until the room is used up."""
     ev = study.evidence
     answers, decided = study.answers, study.decided
-    probability, ignorance, conflict = (
-        to_numpy(a) for a in (ev.probability, ev.ignorance, ev.conflict)
+    probability, ignorance, conflict, weight = (
+        to_numpy(a) for a in (ev.probability, ev.ignorance, ev.conflict, ev.weight_of_conflict)
     )
     shown = list(study.columns.values())
     rows: list[dict[str, Any]] = []
@@ -102,6 +102,7 @@ def _rows(
             "p": float(f"{probability[i, k]:.6g}"),
             "ignorance": float(f"{ignorance[i]:.6g}"),
             "conflict": float(f"{conflict[i]:.6g}"),
+            "weightOfConflict": float(f"{weight[i]:.6g}"),
             "x": [cells[i] for cells in shown],
         }
         if study.truth is not None:

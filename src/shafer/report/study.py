@@ -77,9 +77,10 @@ class Study:
 
     def title_of(self, component: str, row: int) -> str:
         """Name a component with its value in a row, such as ``age 61``, if it is an input."""
+        name = words.shortened(component)
         if component not in self.columns:
-            return component
-        return f"{component} {words.shown_value(self.columns[component][row])}"
+            return name
+        return f"{name} {words.shown_value(self.columns[component][row])}"
 
     def sentence(self, row: int) -> str:
         """Say in plain words what the evidence of a row is."""

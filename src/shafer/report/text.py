@@ -11,6 +11,7 @@ import numpy as np
 from shafer._validation import to_numpy
 from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import label_texts, set_names
+from shafer.report.printing import cells, harmless, label, padded
 from shafer.report.study import Study
 from shafer.report.words import CONFLICTING, LACKING
 
@@ -41,15 +42,15 @@ class Case:
 
 def notable_cases(evidence: AnyEvidence, focus: int) -> list[Case]:
     """Pick rows that differ in kind: sure, ignorant, conflicting. ``focus`` is a class position."""
-    label = label_texts(evidence.classes)[focus]
+    name = label(label_texts(evidence.classes)[focus])
     probability = to_numpy(evidence.probability)[:, focus]
     openness = np.abs(probability - 0.5)
     ignorance, conflict = to_numpy(evidence.ignorance), to_numpy(evidence.conflict)
     # Among the cases that the probability calls undecided, the two kinds of indecision.
     undecided = openness <= max(0.1, float(np.quantile(openness, 0.05)))
     picks = [
-        (f"{label} most probable", np.argmax(probability)),
-        (f"{label} least probable", np.argmin(probability)),
+        (f"{name} most probable", np.argmax(probability)),
+        (f"{name} least probable", np.argmin(probability)),
         ("undecided: evidence is lacking", np.argmax(np.where(undecided, ignorance, -1.0))),
         ("undecided: evidence conflicts", np.argmax(np.where(undecided, conflict, -1.0))),
         ("median probability", np.argsort(probability, kind="stable")[len(probability) // 2]),
@@ -64,7 +65,7 @@ def _strongest(evidence: AnyEvidence, row: int, focus: int) -> tuple[str, str]:
     """Name the components that speak most for and most against the class in focus."""
     weights = to_numpy(evidence[row].weights)[0, :, focus]
     order = np.argsort(-np.abs(weights), kind="stable")
-    names = evidence.component_names
+    names = [label(name, _LONGEST) for name in evidence.component_names]
 
     def listed(sign: int) -> str:
         chosen = [g for g in order if sign * weights[g] > 0][:_STRONGEST]
@@ -85,7 +86,7 @@ def case_table(evidence: AnyEvidence, cases: list[Case], focus: int) -> str:
     focus : int
         Position of the class the table is about.
     """
-    labels = label_texts(evidence.classes)
+    labels = [label(text) for text in label_texts(evidence.classes)]
     with_interval = list(range(len(labels))) if len(labels) <= _MOST_INTERVALS else [focus]
     header = ["row", "why shown", f"p({labels[focus]})"]
     header += [f"{labels[k]} [bel, pl]" for k in with_interval]
@@ -98,16 +99,14 @@ def case_table(evidence: AnyEvidence, cases: list[Case], focus: int) -> str:
         line += [f"[{bel[k]:.3f}, {pl[k]:.3f}]" for k in with_interval]
         line += [f"{float(one.ignorance[0]):.3f}", f"{float(one.conflict[0]):.3f}"]
         decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
-        line.append(decided if len(decided) <= _LONGEST else decided[: _LONGEST - 1] + "…")
+        line.append(label(decided, _LONGEST))
         body.append(line)
         support, doubt = _strongest(evidence, case.row, focus)
         notes.append(f"for {labels[focus]}: {support}  |  against: {doubt}")
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
+    widths = [max(map(cells, column)) for column in zip(header, *body, strict=True)]
 
-    def joined(cells: list[str]) -> str:
-        return "  ".join(
-            cell.ljust(width) for cell, width in zip(cells, widths, strict=True)
-        ).rstrip()
+    def joined(line: list[str]) -> str:
+        return "  ".join(map(padded, line, widths)).rstrip()
 
     indent = " " * (widths[0] + 2)
     lines = [joined(header), "-" * len(joined(["-" * width for width in widths]))]
@@ -149,12 +148,12 @@ def summary(study: Study, rows: Sequence[int] | None = None) -> str:
     else:
         cases = [Case(row, "asked for") for row in rows[:_MOST_CASES]]
     more = len(rows) - len(cases) if rows is not None else 0
-    labels = label_texts(ev.classes)
+    labels = [label(text) for text in label_texts(ev.classes)]
     named = ", ".join(labels[:6]) + (", …" if len(labels) > 6 else "")
     return "\n".join(
         [
-            study.title,
-            *study.about,
+            harmless(study.title),
+            *map(harmless, study.about),
             "",
             f"{len(study)} instances, {ev.n_components} components, {len(labels)} classes: {named}",
             _figures(study),

@@ -21,7 +21,7 @@ from shafer.report.inputs import Columns, Value, columns_of, repeated, rows_of, 
 MOST_CHOICES = 60
 """A category of more values than this makes no menu."""
 MOST_INPUTS = 200
-_LARGEST = 20_000  # weights in the page, at some twenty bytes each
+_LARGEST = 25_000  # numbers in the page, at some twenty bytes each
 _TOLERANCE = 1e-9
 _AT_ONCE = 64  # instances checked together
 
@@ -58,6 +58,12 @@ class WhatIf:
 
     base: FloatArray
     inputs: list[Input]
+
+    @property
+    def size(self) -> int:
+        """Count the numbers it takes to write this down."""
+        arrays = [a for e in self.inputs for a in (e.slope, *e.effects.values()) if a is not None]
+        return sum(a.size for a in [self.base, *arrays])
 
     def weights(self, values: list[Value]) -> FloatArray:
         """Rebuild the weights (G, K) of an instance."""
@@ -111,8 +117,8 @@ def _probes(columns: Columns, reference: int) -> list[_Probe]:
     for name, cells in columns.items():
         present = [cell for cell in cells if cell is not None]
         numbers = [cell for cell in present if isinstance(cell, float)]
-        if len(numbers) < len(present):
-            numbers = []
+        if 0 < len(numbers) < len(present):
+            raise NotLinearError(f"{name!r} holds numbers and texts, or infinite numbers")
         values = _probed_values(name, cells, numbers)
         rows = {value: row + at for at, value in enumerate(values)}
         row += len(values)
@@ -178,14 +184,18 @@ def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]
         If they are not, or the model is too large for the page.
     """
     columns = columns_of(X, names)
-    size = len(explainer.component_names) * len(explainer.classes)
-    if len(columns) > MOST_INPUTS or size > _LARGEST:
-        raise NotLinearError(f"{len(columns)} inputs and {size} weights are too many for the page")
+    n_classes = len(explainer.classes)
+    size = len(explainer.component_names) * n_classes
+    if len(columns) > MOST_INPUTS:
+        raise NotLinearError(f"{len(columns)} inputs are too many for the page")
+    _check_size(size)
     complete = [i for i in rows if all(cells[i] is not None for cells in columns.values())]
     if not complete:
         raise NotLinearError("every instance lacks some value")
     reference = complete[0]
     probes = _probes(columns, reference)
+    # Before asking: at least so many, if every input reaches one component.
+    _check_size(size + n_classes * sum(1 if p.numbers else len(p.rows) for p in probes))
     n_probed = 1 + sum(len(probe.rows) for probe in probes)
     changes = {
         j: [(row, _native(X, j, value)) for value, row in probe.rows.items()]
@@ -194,8 +204,14 @@ def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]
     asked = with_values(repeated(X, reference, n_probed), changes)
     weights = to_numpy(explainer(asked).weights).astype(np.float64)
     model = WhatIf(weights[0], [_input(probe, weights) for probe in probes])
+    _check_size(model.size)
     _verify(model, explainer, X, columns, rows)
     return model
+
+
+def _check_size(size: int) -> None:
+    if size > _LARGEST:
+        raise NotLinearError(f"{size:,} weights are too many for the page")
 
 
 def _verify(model: WhatIf, explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Context
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,14 @@ LACKING, CONFLICTING = 0.2, 0.5
 """From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
 _LONGEST = 40
+_FOUR_DIGITS = Context(prec=4, rounding=ROUND_HALF_UP)
+
+
+def shortened(text: str) -> str:
+    """Bring a name to a length that leaves a sentence readable."""
+    if not text.strip():
+        return "(blank)"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def shown_value(value: Any) -> str:
@@ -32,12 +41,14 @@ def shown_value(value: Any) -> str:
     if value is None:
         return "missing"
     if isinstance(value, str):
-        return value if len(value) <= _LONGEST else value[: _LONGEST - 1] + "…"
+        return shortened(value)
     number = float(value)
-    if not number.is_integer():
-        number = float(f"{number:.4g}")
     if number.is_integer() and abs(number) < 1e15:
         return str(int(number))
+    # Rounded and written as JavaScript does, so that the page says the same.
+    number = float(_FOUR_DIGITS.create_decimal(number))
+    if 1e-6 <= abs(number) < 1e21:
+        return str(np.format_float_positional(number, trim="-"))
     return repr(number).replace("e-0", "e-")
 
 
@@ -106,7 +117,7 @@ def sentence(evidence: AnyEvidence, titles: Sequence[str]) -> str:
     'age 61 speaks strongly for yes, LDL 3.1 weakly against; some is unknown; \
 the evidence agrees; the answer is yes.'
     """
-    labels = label_texts(evidence.classes)
+    labels = [shortened(label) for label in label_texts(evidence.classes)]
     answer = int(np.argmax(to_numpy(evidence.logits)[0]))
     weights = to_numpy(evidence.weights)[0, :, answer].tolist()
     decided = np.flatnonzero(to_numpy(evidence.decide("interval_dominance"))[0])

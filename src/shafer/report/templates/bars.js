@@ -25,7 +25,7 @@ function drawWaterfall() {
   const span = high - low || 1;
   const place = (value) => (value - low) / span;
   const line = (attributes, title, from, to, kind, weight) => make("tr", attributes,
-    make("td", {}, ...title),
+    make("td", nameAttributes(title[0]), called(title[0]), ...title.slice(1)),
     make("td", {}, make("div", { class: "track" }, mark("zero", place(0)), bar(place(Math.min(from, to)), place(Math.max(from, to)), kind))),
     make("td", {}, signed(weight)));
   $("waterfall").tBodies[0].replaceChildren(
@@ -47,7 +47,7 @@ function drawIntervals() {
       class: kept ? "chosen" : "dominated", "data-class": k, "data-belief": belief[k],
       "data-plausibility": plausibility[k], "data-probability": probability[k], "data-pignistic": pignistic[k],
     },
-    make("td", {}, data.classes[k]),
+    make("td", nameAttributes(data.classes[k]), called(data.classes[k])),
     make("td", {}, make("div", { class: "track" }, bar(belief[k], plausibility[k], kept ? "" : "dim"),
       mark("tick", probability[k]), mark("dot", pignistic[k]))),
     make("td", {}, `${number(probability[k])} `, make("span", { class: "value" }, `[${number(belief[k])}, ${number(plausibility[k])}]`)));

@@ -6,7 +6,7 @@ function drawRanking() {
     "data-component": g, "aria-selected": String(state.component === g),
     onclick: () => { state.component = g; drawRanking(); drawDependence(); document.querySelector(`#ranking tr[data-component="${g}"] button`).focus({ preventScroll: true }); },
   },
-  make("td", {}, make("button", { type: "button" }, data.components[g])),
+  make("td", {}, make("button", { type: "button", ...nameAttributes(data.components[g]) }, called(data.components[g]))),
   make("td", {}, make("div", { class: "track" }, bar(0, means[at] / most))),
   make("td", {}, number(means[at])))));
 }
@@ -52,8 +52,8 @@ function drawDependence() {
     shapes: at === null ? [] : [{ type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: Theme.color("soft"), width: 1, dash: "dash" } }],
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
-  $("dependence-title").textContent = data.components[g];
-  const notes = [`The weight that ${data.components[g]} gives to ${data.classes[k]}, for each instance shown.`];
+  $("dependence-title").textContent = called(data.components[g]);
+  const notes = [`The weight that ${called(data.components[g])} gives to ${called(data.classes[k])}, for each instance shown.`];
   if (at !== null) notes.push(`Its evidence vanishes at ${Words.shownValue(at)}, the dashed line.`);
   if (column < 0) notes.push("It is no single input, so its weights stand in the order of the rows.");
   $("dependence-note").textContent = notes.join(" ");

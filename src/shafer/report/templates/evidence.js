@@ -73,6 +73,12 @@ const Evidence = (() => {
     return Math.min(twoOrMoreFire(t.weightsFor) + contradicted + allDenied, 1);
   }
 
+  // −ln(1 − κ), also where κ rounds to one.
+  function weightOfConflict(t, kappa) {
+    if (kappa < 0.5) return -Math.log1p(-kappa);
+    return Math.max(0, sum(t.weightsFor) - t.shift - t.logD);
+  }
+
   // `quadrature` holds the nodes (as 1 − t) and weights of the exact rule for this many classes.
   function pignistic(t, plausibility, belief, quadrature) {
     const u = t.weightsAgainst.map((w) => Math.exp(-w));
@@ -148,6 +154,7 @@ const Evidence = (() => {
     const plausibility = logPlausibility.map(Math.exp);
     const belief = logBelief.map(Math.exp);
     const most = largest(belief);
+    const kappa = conflict(t);
     return {
       logits: t.logits,
       probability: odds.map((value) => value / total),
@@ -155,7 +162,8 @@ const Evidence = (() => {
       belief,
       pignistic: pignistic(t, plausibility, belief, quadrature),
       ignorance: Math.exp(Math.min(0, -sum(weightsAgainst) - t.shift - t.logD)),
-      conflict: conflict(t),
+      conflict: kappa,
+      weightOfConflict: weightOfConflict(t, kappa),
       decided: plausibility.flatMap((pl, k) => (pl >= most ? [k] : [])),
       answer: t.logits.indexOf(t.shift),
       sets: focalSets(t, logBelief, topSets),

@@ -42,9 +42,9 @@ function update(redrawPlane) {
 }
 
 function drawVerdict(result, changed) {
-  const parts = ["Answer ", make("b", {}, setName(result.decided)), ` with probability ${number(result.probability[result.answer])} for ${data.classes[result.answer]}`];
+  const parts = ["Answer ", make("b", {}, setName(result.decided)), ` with probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
   if (data.truth && !changed) {
-    parts.push(`; the true class is ${data.classes[state.row.truth]}`);
+    parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
     const open = result.decided.length > 1 && result.decided.includes(state.row.truth);
     if (open) parts.push(", which is left open");
     else if (isWrong(state.row)) parts.push(", so the model is ", make("span", { class: "is-wrong" }, "wrong"));

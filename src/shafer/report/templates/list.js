@@ -13,7 +13,7 @@ function textOf(row) {
 const KEYS = {
   row: (row) => row.i,
   ignorance: (row) => -row.ignorance,
-  conflict: (row) => -row.conflict,
+  conflict: (row) => -row.weightOfConflict,
   size: (row) => -row.decided.length,
   wrong: (row) => (isWrong(row) ? -1 - row.p : 0),
 };
@@ -44,7 +44,7 @@ function drawTable() {
     type: "button", "aria-label": `Show row ${row.i}`, onkeydown: (event) => walk(event),
   }, String(row.i))),
   data.truth ? make("td", { class: `clip${isWrong(row) ? " is-wrong" : ""}` },
-    data.classes[row.truth], isWrong(row) ? " ✗" : "") : null,
+    called(data.classes[row.truth]), isWrong(row) ? " ✗" : "") : null,
   make("td", { class: "clip" }, setName(row.decided)),
   make("td", { class: "number" }, number(row.p)),
   make("td", { class: "number" }, number(row.ignorance)),

@@ -19,6 +19,26 @@ function groupsOf() {
   });
 }
 
+// Many classes or components leave hardly any ignorance and nearly full conflict: every point would
+// lie in one corner. There the logarithm of one and the weight of the other keep them apart.
+const FLOOR = Math.min(1, ...data.rows.map((row) => row.ignorance).filter((value) => value > 0)); // for zeros
+const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
+const inOneCorner = middle(data.rows.map((row) => row.conflict)) > 0.9
+  || middle(data.rows.map((row) => row.ignorance)) < 0.002;
+const SCALES = {
+  plain: { x: (at) => at.ignorance, y: (at) => at.conflict, titles: ["ignorance", "conflict"] },
+  log: {
+    x: (at) => Math.log10(Math.max(at.ignorance, FLOOR)), y: (at) => at.weightOfConflict,
+    titles: ["ignorance, powers of ten", "weight of conflict, −ln(1 − conflict)"],
+  },
+};
+const scale = () => SCALES[$("scale").value];
+function reach(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const margin = 0.05 * (high - low) || 0.002;
+  return [low - margin, high + margin];
+}
+
 const paper = () => (state.printing ? { width: 330, height: 310 } : {});
 function hover(row) {
   const lines = [`row ${row.i}: ${Charts.cut(setName(row.decided))}`,
@@ -30,23 +50,24 @@ function hover(row) {
 function drawPlane() {
   const groups = groupsOf();
   const at = state.result ?? state.row;
-  const most = Math.max(...data.rows.map((row) => row.ignorance), at?.ignorance ?? 0);
-  const top = Math.max(...data.rows.map((row) => row.conflict), at?.conflict ?? 0);
+  const { x, y, titles } = scale();
+  const all = at ? [...data.rows, at] : data.rows;
+  const zero = $("scale").value === "plain" ? [0] : [];
   Charts.scatter($("plane"),
     groups.map((group) => ({
       ...group,
-      points: group.rows.map((row) => ({ x: row.ignorance, y: row.conflict, row: row.i, text: hover(row) })),
+      points: group.rows.map((row) => ({ x: x(row), y: y(row), row: row.i, text: hover(row) })),
     })),
-    at && { x: at.ignorance, y: at.conflict },
+    at && { x: x(at), y: y(at) },
     {
-      xaxis: { title: { text: "ignorance" }, range: [-0.03 * most - 0.002, 1.06 * most + 0.002] },
-      yaxis: { title: { text: "conflict" }, range: [-0.03 * top - 0.002, 1.06 * top + 0.002] },
+      xaxis: { title: { text: titles[0] }, range: reach([...zero, ...all.map(x)]) },
+      yaxis: { title: { text: titles[1] }, range: reach([...zero, ...all.map(y)]) },
       ...paper(),
     },
     (i) => choose(byRow.get(i), true));
   const glyphs = ["circle", "diamond", "square", "triangle-up", "cross", "star"];
   $("plane-legend").replaceChildren(...groups.slice(0, 12).map((group) => make("span", {},
-    glyph(group.color, glyphs.indexOf(group.symbol)), `${Charts.cut(group.name, 24)} (${group.rows.length})`)),
+    glyph(group.color, glyphs.indexOf(group.symbol)), `${Charts.cut(called(group.name), 24)} (${group.rows.length})`)),
   ...(groups.length > 12 ? [make("span", {}, `and ${groups.length - 12} more`)] : []));
 }
 
@@ -67,12 +88,13 @@ function steer(event) {
   const [dx, dy] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [];
   if (dx === undefined || !state.row) return;
   event.preventDefault();
-  const width = Math.max(...data.rows.map((row) => row.ignorance)) || 1;
-  const height = Math.max(...data.rows.map((row) => row.conflict)) || 1;
+  const spread = (values) => Math.max(...values) - Math.min(...values) || 1;
+  const at = scale();
+  const [width, height] = [spread(data.rows.map(at.x)), spread(data.rows.map(at.y))];
   let best = null;
   for (const row of data.rows) {
-    const x = (row.ignorance - state.row.ignorance) / width;
-    const y = (row.conflict - state.row.conflict) / height;
+    const x = (at.x(row) - at.x(state.row)) / width;
+    const y = (at.y(row) - at.y(state.row)) / height;
     const along = x * dx + y * dy;
     const cost = along + 3 * Math.abs(x * dy) + 3 * Math.abs(y * dx);
     if (along > 0 && (!best || cost < best.cost)) best = { row, cost };

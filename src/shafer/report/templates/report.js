@@ -1,6 +1,6 @@
 // The start: fill the menus, listen, draw.
 for (const id of ["class", "dependence-class"]) {
-  $(id).replaceChildren(...data.classes.map((name, k) => make("option", { value: k }, name)));
+  $(id).replaceChildren(...data.classes.map((name, k) => make("option", { value: k }, called(name))));
 }
 $("dependence-class").value = String(K - 1);
 $("class").addEventListener("change", drawWaterfall);
@@ -16,6 +16,8 @@ document.querySelectorAll("#table th[data-sort]").forEach((head) => head.addEven
 $("back").addEventListener("click", () => { state.page -= 1; drawTable(); });
 $("forth").addEventListener("click", () => { state.page += 1; drawTable(); });
 $("colour").addEventListener("change", drawPlane);
+$("scale").addEventListener("change", drawPlane);
+$("scale").value = inOneCorner ? "log" : "plain";
 $("plane").addEventListener("keydown", steer);
 $("reset").addEventListener("click", () => { choose(state.row, false); });
 $("more").addEventListener("click", () => { state.allSliders = true; drawSliders(); });
@@ -29,5 +31,5 @@ Theme.onChange((printing) => {
   drawPlane();
   drawDependence();
 });
-window.shafer = { Evidence, data, state };
+window.shafer = { Evidence, Words, data, state };
 document.documentElement.dataset.ready = "true";

@@ -18,7 +18,7 @@ function drawSliders() {
 function slider(j) {
   const input = data.whatIf.inputs[j];
   const id = `input-${j}`;
-  const box = make("div", { class: "slider", "data-input": input.name }, make("label", { for: id }, input.name));
+  const box = make("div", { class: "slider", "data-input": input.name }, make("label", { for: id, ...nameAttributes(input.name) }, called(input.name)));
   const set = (value, finished) => {
     state.x[j] = value;
     box.classList.toggle("changed", value !== state.row.x[j]);

@@ -27,5 +27,9 @@ function make(tag, attributes = {}, ...children) {
 const number = (value) => (value !== 0 && Math.abs(value) < 0.0005 ? "<0.001" : value.toFixed(3));
 const signed = (value) => (Math.abs(value) < 0.005 ? "0.00" : (value > 0 ? "+" : "−") + Math.abs(value).toFixed(2));
 const setName = (members) => (members.length > 6
-  ? `${members.length} of ${K} classes` : `{${members.map((k) => data.classes[k]).join(", ")}}`);
+  ? `${members.length} of ${K} classes` : `{${members.map((k) => Words.shortened(data.classes[k])).join(", ")}}`);
+// A name in a narrow place: what is cut off shows on hovering.
+const MOST_LETTERS = 60;
+const called = (name) => (name.trim() ? Charts.cut(name, MOST_LETTERS) : "(blank)");
+const nameAttributes = (name) => (Array.from(name).length > MOST_LETTERS ? { title: name } : {});
 const isWrong = (row) => data.truth && row.truth !== row.answer;

@@ -49,6 +49,6 @@ const columnOf = data.components.map((name, g) => {
 });
 const valueOf = (g, x) => (columnOf[g] < 0 ? "" : Words.shownValue(x[columnOf[g]]));
 function titleOf(g, x) {
-  const named = data.columns.includes(data.components[g]);
-  return named ? `${data.components[g]} ${valueOf(g, x)}` : data.components[g];
+  const name = Words.shortened(data.components[g]);
+  return data.columns.includes(data.components[g]) ? `${name} ${valueOf(g, x)}` : name;
 }

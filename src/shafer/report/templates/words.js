@@ -2,12 +2,15 @@
 const Words = (() => {
   const LONGEST = 40;
 
+  function shortened(text) {
+    if (!text.trim()) return "(blank)";
+    const characters = Array.from(text); // as Python counts them
+    return characters.length <= LONGEST ? text : `${characters.slice(0, LONGEST - 1).join("")}…`;
+  }
+
   function shownValue(value) {
     if (value === null) return "missing";
-    if (typeof value === "string") {
-      const characters = Array.from(value); // as Python counts them
-      return characters.length <= LONGEST ? value : `${characters.slice(0, LONGEST - 1).join("")}…`;
-    }
+    if (typeof value === "string") return shortened(value);
     if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
     return String(Number(value.toPrecision(4)));
   }
@@ -46,7 +49,7 @@ const Words = (() => {
   }
 
   function answer(decided, classes) {
-    const labels = decided.map((k) => classes[k]);
+    const labels = decided.map((k) => shortened(classes[k]));
     if (labels.length === 1) return `the answer is ${labels[0]}`;
     if (labels.length > 5) {
       return `the answer stays open among ${labels.length} of ${classes.length} classes`;
@@ -57,12 +60,12 @@ const Words = (() => {
   // `pieces` are the components with a title and their weight for the most plausible class.
   function sentence(result, pieces, classes, limits) {
     return `${[
-      named(pieces, classes[result.answer], limits),
+      named(pieces, shortened(classes[result.answer]), limits),
       unknown(result.ignorance, limits),
       agreement(result.conflict, limits),
       answer(result.decided, classes),
     ].join("; ")}.`;
   }
 
-  return { sentence, shownValue };
+  return { sentence, shownValue, shortened };
 })();
