@@ -269,6 +269,8 @@ class Unknown(LogisticRegression):
         ("cannot be written: a part of its path", ["C", "--out", "heart.csv/s.csv"]),
         ("latin.csv cannot be read", ["LS", "--out", "s.csv"]),
         ("two columns 'x'", ["report", "--data", "twice.parquet", "--target", "y"]),
+        ("two columns 'y'", ["report", "--data", "twice.csv", "--target", "y"]),
+        ("two columns 'y'", ["score", "twice.csv", "--model", "model.skops", "--out", "s.csv"]),
     ],
 )
 def test_wrong_use(
@@ -297,6 +299,7 @@ def test_wrong_use(
     Path("huge.csv").write_text("x,y\n1,a\n1e300,b\n")
     columns = [pyarrow.array([1, 2]), pyarrow.array([3, 4]), pyarrow.array(["a", "b"])]
     parquet.write_table(pyarrow.table(columns, names=["x", "x", "y"]), "twice.parquet")
+    Path("twice.csv").write_text("x,y,y\n1,a,a\n2,b,b\n")
     short = {
         "C": ["score", "heart.csv", "--model", "model.skops"],
         "H": ["report", "--data", "huge.csv"],

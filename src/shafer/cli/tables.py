@@ -79,6 +79,14 @@ def _checked(names: Any, path: Path) -> list[str]:
     return texts
 
 
+def _check_header(path: Path) -> None:
+    """Refuse a CSV file with two columns of one name, which pandas would rename."""
+    pandas = _pandas(path)
+    with _reading(path):
+        header = pandas.read_csv(path, header=None, nrows=1, dtype=str, index_col=False)
+    _checked(header.iloc[0].dropna(), path)
+
+
 def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
     """Give a CSV file in frames of so many rows."""
     pandas = _pandas(path)
@@ -127,6 +135,7 @@ def read_table(path: Path) -> Any:
     """Read a whole table as a pandas frame."""
     pandas = _pandas(path)
     if format_of(path) == "csv":
+        _check_header(path)
         with _reading(path):
             frame = pandas.read_csv(path, low_memory=False, index_col=False)
     else:
@@ -162,6 +171,7 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
             count = int(file.metadata.num_rows)
         _checked(names, path)
         return kinds_of(empty), count
+    _check_header(path)
     kinds: dict[str, Kind | None] = {}
     count = 0
     for chunk in _csv_chunks(path, rows):

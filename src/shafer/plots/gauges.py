@@ -10,6 +10,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
+from shafer.evidence.wording import agreement, unknown
 from shafer.plots.style import degree, ink
 
 _FONT = "small"
@@ -26,19 +27,12 @@ class Gauge(NamedTuple):
 
 def ignorance_gauge(value: float) -> Gauge:
     """Say how much is unknown."""
-    return Gauge("ignorance", value, _step(value, "little", "some", "much") + " is unknown")
+    return Gauge("ignorance", value, unknown(value))
 
 
 def conflict_gauge(value: float) -> Gauge:
     """Say how far the evidence disagrees."""
-    words = _step(value, "the evidence agrees", "it disagrees in part", "it disagrees")
-    return Gauge("conflict", value, words)
-
-
-def _step(value: float, low: str, middle: str, high: str) -> str:
-    if value < 0.1:
-        return low
-    return middle if value < 0.5 else high
+    return Gauge("conflict", value, agreement(value))
 
 
 def draw_gauges(ax: Axes, gauges: Sequence[Gauge]) -> float:

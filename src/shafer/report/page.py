@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 import shafer
 from shafer._files import replacing
+from shafer.evidence.wording import CONFLICTING, LACKING
 from shafer.report.payload import as_json, payload
 from shafer.report.study import Study
-from shafer.report.words import CONFLICTING, LACKING
 
 _LARGEST = 5_900_000  # bytes of the whole file
 _LEAST_ROOM = 100_000

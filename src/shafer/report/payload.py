@@ -11,6 +11,7 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence.tables import label_texts
+from shafer.evidence.wording import CONFLICTING, LACKING
 from shafer.kernels.pignistic import gauss_legendre, quadrature_size
 from shafer.report import words
 from shafer.report.selection import preferred
@@ -40,8 +41,8 @@ def _overview(study: Study) -> dict[str, Any]:
         "instances": len(study),
         "error": None if study.truth is None else float(np.mean(study.wrong)),
         "heldOut": study.held_out_error,
-        "lacking": float(np.mean(ignorance >= words.LACKING)),
-        "conflicting": float(np.mean(conflict >= words.CONFLICTING)),
+        "lacking": float(np.mean(ignorance >= LACKING)),
+        "conflicting": float(np.mean(conflict >= CONFLICTING)),
         "decisive": float(np.mean(study.decided.sum(axis=1) == 1)),
     }
 
@@ -146,8 +147,8 @@ def payload(study: Study, rows: Sequence[int] | None, room: int) -> dict[str, An
         "whatIf": None if model is None else _what_if(model),
         "whyNot": why_not,
         "limits": {
-            "lacking": words.LACKING,
-            "conflicting": words.CONFLICTING,
+            "lacking": LACKING,
+            "conflicting": CONFLICTING,
             "barely": words.BARELY,
             "weakly": words.WEAKLY,
             "moderately": words.MODERATELY,

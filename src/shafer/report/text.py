@@ -11,9 +11,9 @@ import numpy as np
 from shafer._validation import to_numpy
 from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import label_texts, set_names
+from shafer.evidence.wording import CONFLICTING, LACKING
 from shafer.report.printing import cells, harmless, label, padded
 from shafer.report.study import Study
-from shafer.report.words import CONFLICTING, LACKING
 
 _STRONGEST = 3
 _MOST_INTERVALS = 3  # classes; of more, only the one in focus is shown

@@ -17,13 +17,12 @@ import numpy as np
 from shafer._validation import to_numpy
 from shafer.evidence import AnyEvidence
 from shafer.evidence.tables import label_texts
+from shafer.evidence.wording import agreement, unknown
 
 NAMED = 4
 """So many components are named at most."""
 BARELY, WEAKLY, MODERATELY = 0.05, 0.2, 0.5
 """Degrees of support up to which a component is not named, speaks weakly, moderately."""
-LACKING, CONFLICTING = 0.2, 0.5
-"""From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
 _LONGEST = 40
 _FOUR_DIGITS = Context(prec=4, rounding=ROUND_HALF_UP)
@@ -58,22 +57,6 @@ def strength(weight: float) -> str:
     if support < WEAKLY:
         return "weakly"
     return "moderately" if support < MODERATELY else "strongly"
-
-
-def unknown(ignorance: float) -> str:
-    """Say how much the evidence leaves open."""
-    if ignorance >= 0.5:
-        return "most is unknown"
-    if ignorance >= LACKING:
-        return "much is unknown"
-    return "some is unknown" if ignorance >= 0.05 else "little is unknown"
-
-
-def agreement(conflict: float) -> str:
-    """Say whether the pieces of evidence agree."""
-    if conflict >= CONFLICTING:
-        return "the evidence conflicts"
-    return "the evidence partly disagrees" if conflict >= LACKING else "the evidence agrees"
 
 
 def _named(weights: Sequence[float], titles: Sequence[str], label: str) -> str:
