@@ -174,3 +174,34 @@ def test_prior_in_and_out() -> None:
         assert_allclose(shifted.logits, pool(X).logits - (logs - logs.mean()), atol=1e-12)
     with pytest.raises(ValueError, match=r"none for \['c'\]"):
         without_prior(evidence, {"a": 0.5, "b": 0.5})
+
+
+def test_conflict_beyond_what_a_float_holds_still_leaves_ratios() -> None:
+    one, other = (
+        Evidence.from_weights([[row], [[1.0, 0.0]]]) for row in ([2000.0, 0.0], [0.0, 2000.0])
+    )
+    sure = combine([one, other])
+    mixed = combine([one, other], reliability=np.array([[1.0, 1.0], [0.5, 0.5]]))
+    assert_allclose(mixed.belief[0], sure.belief[0])
+    assert_allclose(mixed.conflict[0], 1.0)
+    weak = Evidence.from_weights([[[1.0, 0.0]]])
+    doubted = combine([one, other, weak], reliability=[1.0, 1.0, 0.5])[0]
+    # Weak evidence for 0 halves what speaks for 1: it is there with chance 1/2, (1 - s)/2 + 1/2.
+    left = 0.5 * (1.0 + np.exp(-1.0))
+    assert_allclose(doubted.belief, [[1.0 / (1.0 + left), left / (1.0 + left)]])
+
+
+@pytest.mark.parametrize("rule", ["disjunctive", "dubois_prade", "cautious"])
+def test_single_precision_goes_through_the_tables(two: dict[str, Evidence], rule: str) -> None:
+    single = {
+        name: Evidence.from_weights(e.weights.astype(np.float32), classes=list("abc"))
+        for name, e in two.items()
+    }
+    expected = combine(two, rule, reliability=0.9).masses()
+    assert_allclose(combine(single, rule, reliability=0.9).masses(), expected, atol=1e-6)
+
+
+def test_no_instances(two: dict[str, Evidence]) -> None:
+    empty = {name: e[[]] for name, e in two.items()}
+    for options in ({}, {"rule": "disjunctive"}, {"reliability": 0.5}):
+        assert combine(empty, **options).belief.shape == (0, 3)
