@@ -67,7 +67,7 @@ def source_pool(
 def alone(
     sources: Sources, s: int, factors: NDArray[np.float64] | None, *, unknown: int = 0
 ) -> Any:
-    """Return a source over its own frame, tempered; ``unknown`` classes without weight come last."""
+    """Return a source over its own frame, tempered; ``unknown`` classes come last, weightless."""
     evidence = sources.evidences[s]
     plain = factors is None or bool((factors[:, s] == 1.0).all())
     if plain and not unknown:

@@ -155,7 +155,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         self.classes_, codes = np.unique(y, return_inverse=True)
         counts = np.bincount(codes)
         if len(counts) < 2:
-            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]!r}.")
+            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]}.")
         self.prior_ = counts / counts.sum()
         names = [name for name, _, _ in entries]
         given = given_factors(self.reliability, names, self.rule)  # refused before any training
