@@ -52,7 +52,7 @@ def test_they_read_like_evidence(two: dict[str, Evidence]) -> None:
         kept = result.decide()
         assert_array_equal(kept, result.plausibility >= result.belief.max(axis=1, keepdims=True))
         assert_array_equal(result.decide("maximality"), kept)
-        with pytest.raises(ValueError, match="rule must be one of 'interval_dominance'"):
+        with pytest.raises(ValueError, match="rule must be one of 'plausibility'"):
             result.decide("guess")
         frame = result.to_frame("pandas")
         assert isinstance(frame, pd.DataFrame)
@@ -205,3 +205,37 @@ def test_no_instances(two: dict[str, Evidence]) -> None:
     empty = {name: e[[]] for name, e in two.items()}
     for options in ({}, {"rule": "disjunctive"}, {"reliability": 0.5}):
         assert combine(empty, **options).belief.shape == (0, 3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fused_evidence_decides_as_evidence_does(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n_classes = 2 + seed % 4
+    evidence = Evidence.from_weights(random.normal(size=(6, 2, n_classes)))
+    loss = random.normal(size=(4, n_classes))
+    named = {"stay": loss[0], "go": loss[1]}
+    asked: list[tuple[str, dict[str, object]]] = [
+        *((rule, {"reject": 0.3}) for rule in shafer.decision.PRECISE_RULES),
+        *(
+            (rule, options)
+            for rule in shafer.decision.RULES
+            if rule != "e_admissible"
+            for options in ({}, {"loss": loss, "reject": 0.1}, {"utility": named})
+        ),
+        ("hurwicz", {"alpha": 0.2, "loss": loss}),
+        ("utility_set", {"tolerance": "u65"}),
+        ("utility_set", {"expectation": "pignistic"}),
+        ("utility_set", {"expectation": "lower", "loss": loss}),
+    ]
+    mixed = combine([evidence.discounted(1.0)])
+    assert isinstance(mixed, MixedEvidence)
+    for fused in (mixed, FiniteEvidence.from_masses(evidence.masses())):
+        for rule, options in asked:
+            expected = evidence.decide(rule, **options)  # type: ignore[arg-type]
+            assert_array_equal(fused.decide(rule, **options), expected)
+            assert fused.acts(rule, **options) == evidence.acts(rule, **options)
+        for rule, options in (("e_admissible", {}), ("utility_set", {"expectation": "upper"})):
+            with pytest.raises(ValueError, match="needs weights of evidence, which"):
+                fused.decide(rule, **options)
+        with pytest.raises(TypeError, match="Unknown option 'cost'"):
+            fused.decide("belief", cost=1)

@@ -124,8 +124,8 @@ def combine(
         alone(sources, s, factors, unknown=0 if ballooned else len(alignment.unknown(s)))
         for s in range(len(sources.names))
     ]
-    whole = alignment if ballooned else alignment.completed()
-    return combine_tables(said, rule, whole, trust, balloon=ballooned)
+    final = alignment if ballooned else alignment.completed()
+    return combine_tables(said, rule, final, trust, balloon=ballooned)
 
 
 def _check_choices(rule: str, frame: str, components: str) -> None:

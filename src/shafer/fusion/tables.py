@@ -64,7 +64,7 @@ def _with_conflict(result: FiniteEvidence, conflict: NDArray[np.float64]) -> Fin
 def _masses(evidence: Any) -> NDArray[np.float64]:
     """Return the masses in double precision; those of single precision sum to 1 only nearly."""
     table: NDArray[np.float64] = to_numpy(evidence.masses()).astype(np.float64)
-    return table / table.sum(axis=1, keepdims=True)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
 
 
 def _unnormalised(evidence: Any) -> NDArray[np.float64]:
@@ -83,4 +83,4 @@ def _unnormalised(evidence: Any) -> NDArray[np.float64]:
         )
     table = table * left[:, None]
     table[:, 0] = conflict
-    return table / table.sum(axis=1, keepdims=True)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
