@@ -353,3 +353,10 @@ def test_refusals(iris: Any) -> None:
     head = (np.ones((1, 10_001)), [0.0])
     with pytest.raises(ValueError, match="at most 10,000 features"):
         missing_inputs(head, wide, "conditional")
+
+
+def test_gaps_in_frames_whose_columns_are_numbered(iris: Any) -> None:
+    X, model = iris
+    gaps = _with_gaps(X)
+    explainer = shafer.Explainer(model, X, missing="conditional")
+    assert_allclose(explainer(pd.DataFrame(gaps)).weights, explainer(gaps).weights)
