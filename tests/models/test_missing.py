@@ -355,8 +355,9 @@ def test_refusals(iris: Any) -> None:
         missing_inputs(head, wide, "conditional")
 
 
-def test_gaps_in_frames_whose_columns_are_numbered(iris: Any) -> None:
-    X, model = iris
+def test_gaps_in_frames_whose_columns_are_numbered() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     gaps = _with_gaps(X)
     explainer = shafer.Explainer(model, X, missing="conditional")
     assert_allclose(explainer(pd.DataFrame(gaps)).weights, explainer(gaps).weights)
