@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -239,3 +241,28 @@ def test_fused_evidence_decides_as_evidence_does(seed: int) -> None:
                 fused.decide(rule, **options)
         with pytest.raises(TypeError, match="Unknown option 'cost'"):
             fused.decide("belief", cost=1)
+
+
+def test_focal_sets_of_fused_evidence(two: dict[str, Evidence]) -> None:
+    for result in (combine(two, reliability=0.8), combine(two, "disjunctive")):
+        for i, expected in enumerate(mass_functions(result)):
+            found = result.focal_sets(5)[i]
+            assert [entry.mass for entry in found] == sorted(expected.masses, reverse=True)[:5]
+            for entry in found:
+                assert entry.mass == pytest.approx(expected.mass_of(entry.classes))
+    assert combine([two["first"].tempered(0)], "disjunctive").focal_sets()[0] == [
+        (frozenset("abc"), 1.0)
+    ]
+    with pytest.raises(ValueError, match="top must be a positive integer; got 0"):
+        result.focal_sets(0)
+
+
+def test_what_fused_evidence_has_not_is_explained(two: dict[str, Evidence]) -> None:
+    for result in (combine(two, reliability=0.8), combine(two, "disjunctive")):
+        for name in ("weights", "component_names", "tempered", "save"):
+            with pytest.raises(AttributeError, match=f"has no '{name}'.*Ask the sources"):
+                getattr(result, name)
+        with pytest.raises(AttributeError, match="no attribute 'beleif'"):
+            result.beleif  # noqa: B018
+        assert_array_equal(copy.deepcopy(result).belief, result.belief)
+        shafer.plots.MassDisplay.from_evidence(result, 0).plot()

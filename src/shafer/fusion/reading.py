@@ -12,9 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, Label
-from shafer._validation import frozen
+from shafer._validation import frozen, to_numpy
 from shafer.decision import Opinion
 from shafer.evidence import deciding, tables
+from shafer.evidence.focal import FocalSet
+
+_OF_WEIGHTS = (
+    "weights",
+    "weights_for",
+    "weights_against",
+    "components",
+    "component_names",
+    "n_components",
+    "conflict_for_against",
+    "grouped",
+    "without",
+    "tempered",
+    "discounted",
+    "save",
+)
+"""What ``Evidence`` has and fused evidence has not."""
 
 
 class FusedEvidence(ABC):
@@ -79,6 +96,24 @@ class FusedEvidence(ABC):
     def masses(self) -> Array:
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
 
+    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
+        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be a positive integer; got {top!r}.")
+        labels = self.classes.tolist()
+
+        def members(mask: int) -> frozenset[Label]:
+            return frozenset(label for k, label in enumerate(labels) if mask >> k & 1)
+
+        return [
+            [
+                FocalSet(members(int(mask)), float(masses[mask]))
+                for mask in np.argsort(-masses, kind="stable")[:top]
+                if masses[mask] > 0
+            ]
+            for masses in to_numpy(self.masses())
+        ]
+
     @abstractmethod
     def lower_risk(self, loss: Any) -> Array:
         """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
@@ -125,6 +160,16 @@ class FusedEvidence(ABC):
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row per instance as a data frame; the columns are ``Evidence.to_frame``'s."""
         return tables.to_frame(self, backend)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if name in _OF_WEIGHTS:
+            raise AttributeError(
+                f"{kind} has no {name!r}: it is no longer a pool of weights of evidence, whose "
+                "components could be told apart. Ask the sources, or combine them by a rule that "
+                "gives Evidence: 'dempster' or 'cautious' without reliability=."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         labels = ", ".join(map(repr, self.classes.tolist()[:6]))
