@@ -501,3 +501,12 @@ def test_frames_whose_columns_are_numbered(heart: Any) -> None:
         clf.predict_proba(X),
         EvidentialVotingClassifier(two()).fit(heart.data, heart.target).predict_proba(heart.data),
     )
+
+
+def test_many_sources_that_never_meet_are_learnt_all_the_same(heart: Any) -> None:
+    X, y = heart.data.copy(), heart.target
+    X[np.arange(len(X)), np.arange(len(X)) % 9] = np.nan  # one of nine is missing in every row
+    estimators = [(f"column {j}", GaussianNB(), [j]) for j in range(9)]
+    clf = EvidentialVotingClassifier(estimators).fit(X, y)
+    assert clf.reliability_.std() > 0.05  # not all at 1/9, where few data would leave them
+    assert log_loss(y, clf.predict_proba(X)) < log_loss(y, np.tile(clf.prior_, (len(y), 1))) - 0.05

@@ -26,6 +26,7 @@ from shafer.models.views import present_rows, take, view_of
 _PULL = 1.0  # as much as a few rows
 _LARGEST = 10.0
 _MOST_SOURCES = 6  # 63 sets of sources that may be there
+_ENOUGH_ROWS = 30  # for each source
 
 
 def out_of_fold(
@@ -90,7 +91,8 @@ def learn_by_presence(
 
     What a source is worth depends on the company: of two that say the same, each counts half, but
     one alone counts in full. So each set is learnt from the rows where all of it is ``present``,
-    (n, S), everywhere by default. With more than six sources only the set of all is looked at.
+    (n, S), if they are enough. With more than six sources only the set of all is looked at, and
+    learnt from all rows.
     """
     n_sources = len(weights_for)
     everyone = (True,) * n_sources
@@ -100,7 +102,7 @@ def learn_by_presence(
         there = np.asarray(company)
         factors = np.zeros(n_sources)
         if there.any():
-            rows = slice(None) if present is None else np.flatnonzero(present[:, there].all(axis=1))
+            rows = _rows_to_learn_from(there, present)
             factors[there] = learn_factors(
                 weights_for[there][:, rows],
                 weights_against[there][:, rows],
@@ -111,6 +113,14 @@ def learn_by_presence(
             )
         learnt[company] = factors
     return learnt
+
+
+def _rows_to_learn_from(there: BoolArray, present: BoolArray | None) -> NDArray[np.intp] | slice:
+    """Return the rows where a set of sources is present; all if they are few, or stand for all."""
+    if present is None or len(there) > _MOST_SOURCES:
+        return slice(None)
+    rows = np.flatnonzero(present[:, there].all(axis=1))
+    return rows if len(rows) >= _ENOUGH_ROWS * there.sum() else slice(None)
 
 
 def factors_for(
