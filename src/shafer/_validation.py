@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, cast
 
@@ -163,6 +164,22 @@ def component_names(names: Iterable[Any] | None, n_components: int) -> tuple[str
     if len(set(result)) != len(result):
         twice = sorted({name for name in result if result.count(name) > 1})
         raise ValueError(f"names must be distinct; given more than once: {twice}.")
+    return result
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Tell equal names apart by a number behind each of them."""
+    counts = Counter(names)
+    taken = {name for name in names if counts[name] == 1}
+    used: Counter[str] = Counter()
+    result = []
+    for name in names:
+        own = name
+        while counts[name] > 1 and (own == name or own in taken):
+            used[name] += 1
+            own = f"{name} ({used[name]})"
+        taken.add(own)
+        result.append(own)
     return result
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -116,3 +117,35 @@ def test_classes_that_are_refused() -> None:
     for classes in (None, "AB"):
         with pytest.raises(ValueError, match="classes must be a sequence of labels"):
             Evidence.from_statements("for A with weight 1", classes=classes)
+
+
+def test_a_label_is_taken_as_it_is_before_the_word_class_is_dropped() -> None:
+    classes = ["class A", "A", "B"]
+    said = Evidence.from_statements(
+        ["for class A with weight 1", "for A with weight 2", "for class B with weight 3"],
+        classes=classes,
+    )
+    assert said.weights[0].tolist() == [[1, 0, 0], [0, 2, 0], [0, 0, 3]]
+    alone = Evidence.from_statements("for class A with weight 1", classes=["class A", "class B"])
+    assert alone.weights[0].tolist() == [[1, 0]]
+    both = Evidence.from_statements("against classes {A, B} with weight 1", classes=classes)
+    assert both.weights[0].tolist() == [[1, 0, 0]]
+
+
+def test_names_stay_distinct_from_names_given() -> None:
+    said = [
+        "for A with weight 1",
+        "for A with weight 2",
+        {"for": "A", "weight": 1, "name": "for A (1)"},
+    ]
+    names = Evidence.from_statements(said, classes=["A", "B"]).component_names
+    assert len(set(names)) == 3
+    assert names[2] == "for A (1)"
+
+
+def test_hostile_words_are_refused_at_once() -> None:
+    start = time.perf_counter()
+    for words in (" with" * 10_000, " " * 10_000 + "x", " with weight" * 10_000, ""):
+        with pytest.raises(ValueError, match="cannot read"):
+            Evidence.from_statements(f"for {words} 1 and", classes=["A", "B"])
+    assert time.perf_counter() - start < 2.0

@@ -362,8 +362,9 @@ def test_tensors_stay_tensors(dtype: Any) -> None:
         assert_allclose(result.belief.numpy(), numpy_result.belief, atol=1e-5)
         tempered = combine(tensors, rule, tempering=[0.5, 0.0])
         assert tempered.belief.dtype == dtype
-    with pytest.raises(ValueError, match="one library"):
-        combine([tensors[0], Evidence.from_weights(weights[0])])
+    mixed = combine([tensors[0], Evidence.from_weights(weights[1])])  # the tensors are followed
+    assert mixed.belief.dtype == dtype
+    assert_allclose(mixed.belief, combine(tensors).belief, atol=1e-6)
 
 
 def test_gradients_pass() -> None:
@@ -411,3 +412,28 @@ def test_sources_that_are_refused() -> None:
         combine({"prior": evidence}, prior=[0.2, 0.3, 0.5])
     with pytest.raises(ValueError, match="11 sources have a reliability below 1.*tempering="):
         combine([evidence] * 11, reliability=[0.5] * 11)
+
+
+def test_sources_whose_names_read_the_same_are_refused() -> None:
+    ev = Evidence.from_weights(np.zeros((1, 1, 2)))
+    with pytest.raises(ValueError, match=r"must read differently; got \[1, '1'\]"):
+        combine({1: ev, "1": ev})
+
+
+def test_components_stay_distinct(tmp_path: Any) -> None:
+    a = Evidence.from_weights(np.ones((1, 1, 2)), names=["b: c"])
+    b = Evidence.from_weights(np.zeros((1, 1, 2)), names=["c"])
+    result = combine({"a": a, "a: b": b})
+    assert result.component_names == ("a: b: c (1)", "a: b: c (2)")
+    result.save(tmp_path / "both.npz")
+    assert Evidence.load(tmp_path / "both.npz").component_names == result.component_names
+
+
+def test_a_torch_model_is_combined_with_an_expert_and_a_prior() -> None:
+    weights = np.random.default_rng(0).normal(size=(3, 2, 3))
+    expert = Evidence.from_statements("for 1 with weight 1.2", classes=[0, 1, 2])
+    expected = combine([Evidence.from_weights(weights), expert], prior=[0.2, 0.3, 0.5])
+    model = Evidence.from_weights(torch.tensor(weights, dtype=torch.float32))
+    result = combine([model, expert], prior=[0.2, 0.3, 0.5])
+    assert result.belief.dtype == torch.float32
+    assert_allclose(result.belief, expected.belief, atol=1e-6)

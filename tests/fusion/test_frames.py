@@ -133,3 +133,53 @@ def test_what_is_refused() -> None:
         combine([fine, source(["ab", "c"])], coarse={"ab": []})
     with pytest.raises(ValueError, match="know all classes"):
         combine([fine, source(["a", "b"])], prior=[0.2, 0.3, 0.5])
+
+
+@pytest.mark.parametrize("rule", ["dempster", "cautious", "disjunctive", "dubois_prade"])
+def test_a_source_without_a_class_does_not_rule_it_out(rule: str) -> None:
+    # Outside the closed forms too, weights stand as claims in the joined frame.
+    whole, part = source(list("abcd")), source(list("cb"), seed=1)
+    grown = combine([part], classes=list("abcd"))
+    for options in ({}, {"reliability": [0.9, 0.8]}, {"tempering": {"part": 0.5}}):
+        result = combine({"whole": whole, "part": part}, rule, **options)
+        expected = combine({"whole": whole, "part": grown}, rule, **options)
+        assert_allclose(result.masses(), expected.masses(), atol=1e-12)
+        assert result.plausibility.min() > 0.01
+
+
+def test_a_coarse_source_without_a_class_does_not_rule_it_out() -> None:
+    coarse = Evidence.from_weights([[[0.5, -0.7]]], classes=["mammal", "owl"])
+    classes = ["cat", "dog", "owl", "eel"]
+    result = combine([coarse], coarse={"mammal": ["cat", "dog"]}, classes=classes)
+    frame = belief.Frame(classes)
+    expected = belief.dempster(
+        belief.MassFunction.simple(["cat", "dog"], frame, weight=0.5),
+        belief.MassFunction.simple(["cat", "dog", "eel"], frame, weight=0.7),
+    )
+    assert_allclose(result.masses()[0], expected.masses, atol=1e-12)
+
+
+def test_masses_without_weights_must_know_all_classes() -> None:
+    part = FiniteEvidence.from_statements("for a with support 0.5", classes=list("ab"))
+    whole = source(list("abc"))
+    with pytest.raises(ValueError, match="'source 1'.*FiniteEvidence. Use frame='balloon'"):
+        combine([part, whole])
+    ballooned = combine([part, whole], frame="balloon")
+    frame = belief.Frame(list("abc"))
+    said = belief.MassFunction.simple(["a", "c"], frame, support=0.5)
+    for i in range(2):
+        expected = belief.dempster(said, mass_function(whole, i))
+        assert_allclose(ballooned.masses()[i], expected.masses, atol=1e-12)
+
+
+def test_influence_of_sources_with_coarser_classes() -> None:
+    fine = source(["cat", "dog", "owl"])
+    coarse = source(["mammal", "owl"], seed=1)
+    meaning = {"mammal": ["cat", "dog"]}
+    found = shafer.fusion.influence({"fine": fine, "coarse": coarse}, coarse=meaning)
+    assert_allclose(found.without[1].masses(), fine.masses(), atol=1e-12)
+    alone = combine([coarse], coarse=meaning, classes=["cat", "dog", "owl"])
+    assert_allclose(found.without[0].masses(), alone.masses(), atol=1e-12)
+    tuples = Evidence.from_weights(coarse.weights, classes=[("cat", "dog"), "owl"])
+    again = shafer.fusion.influence({"fine": fine, "coarse": tuples})
+    assert_allclose(again.probability_change, found.probability_change)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,7 +54,7 @@ def test_they_read_like_evidence(two: dict[str, Evidence]) -> None:
         kept = result.decide()
         assert_array_equal(kept, result.plausibility >= result.belief.max(axis=1, keepdims=True))
         assert_array_equal(result.decide("maximality"), kept)
-        with pytest.raises(ValueError, match="rule must be one of 'interval_dominance'"):
+        with pytest.raises(ValueError, match="rule must be one of 'plausibility'"):
             result.decide("guess")
         frame = result.to_frame("pandas")
         assert isinstance(frame, pd.DataFrame)
@@ -174,3 +176,93 @@ def test_prior_in_and_out() -> None:
         assert_allclose(shifted.logits, pool(X).logits - (logs - logs.mean()), atol=1e-12)
     with pytest.raises(ValueError, match=r"none for \['c'\]"):
         without_prior(evidence, {"a": 0.5, "b": 0.5})
+
+
+def test_conflict_beyond_what_a_float_holds_still_leaves_ratios() -> None:
+    one, other = (
+        Evidence.from_weights([[row], [[1.0, 0.0]]]) for row in ([2000.0, 0.0], [0.0, 2000.0])
+    )
+    sure = combine([one, other])
+    mixed = combine([one, other], reliability=np.array([[1.0, 1.0], [0.5, 0.5]]))
+    assert_allclose(mixed.belief[0], sure.belief[0])
+    assert_allclose(mixed.conflict[0], 1.0)
+    weak = Evidence.from_weights([[[1.0, 0.0]]])
+    doubted = combine([one, other, weak], reliability=[1.0, 1.0, 0.5])[0]
+    # Weak evidence for 0 halves what speaks for 1: it is there with chance 1/2, (1 - s)/2 + 1/2.
+    left = 0.5 * (1.0 + np.exp(-1.0))
+    assert_allclose(doubted.belief, [[1.0 / (1.0 + left), left / (1.0 + left)]])
+
+
+@pytest.mark.parametrize("rule", ["disjunctive", "dubois_prade", "cautious"])
+def test_single_precision_goes_through_the_tables(two: dict[str, Evidence], rule: str) -> None:
+    single = {
+        name: Evidence.from_weights(e.weights.astype(np.float32), classes=list("abc"))
+        for name, e in two.items()
+    }
+    expected = combine(two, rule, reliability=0.9).masses()
+    assert_allclose(combine(single, rule, reliability=0.9).masses(), expected, atol=1e-6)
+
+
+def test_no_instances(two: dict[str, Evidence]) -> None:
+    empty = {name: e[[]] for name, e in two.items()}
+    for options in ({}, {"rule": "disjunctive"}, {"reliability": 0.5}):
+        assert combine(empty, **options).belief.shape == (0, 3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fused_evidence_decides_as_evidence_does(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    n_classes = 2 + seed % 4
+    evidence = Evidence.from_weights(random.normal(size=(6, 2, n_classes)))
+    loss = random.normal(size=(4, n_classes))
+    named = {"stay": loss[0], "go": loss[1]}
+    asked: list[tuple[str, dict[str, object]]] = [
+        *((rule, {"reject": 0.3}) for rule in shafer.decision.PRECISE_RULES),
+        *(
+            (rule, options)
+            for rule in shafer.decision.RULES
+            if rule != "e_admissible"
+            for options in ({}, {"loss": loss, "reject": 0.1}, {"utility": named})
+        ),
+        ("hurwicz", {"alpha": 0.2, "loss": loss}),
+        ("utility_set", {"tolerance": "u65"}),
+        ("utility_set", {"expectation": "pignistic"}),
+        ("utility_set", {"expectation": "lower", "loss": loss}),
+    ]
+    mixed = combine([evidence.discounted(1.0)])
+    assert isinstance(mixed, MixedEvidence)
+    for fused in (mixed, FiniteEvidence.from_masses(evidence.masses())):
+        for rule, options in asked:
+            expected = evidence.decide(rule, **options)  # type: ignore[arg-type]
+            assert_array_equal(fused.decide(rule, **options), expected)
+            assert fused.acts(rule, **options) == evidence.acts(rule, **options)
+        for rule, options in (("e_admissible", {}), ("utility_set", {"expectation": "upper"})):
+            with pytest.raises(ValueError, match="needs weights of evidence, which"):
+                fused.decide(rule, **options)
+        with pytest.raises(TypeError, match="Unknown option 'cost'"):
+            fused.decide("belief", cost=1)
+
+
+def test_focal_sets_of_fused_evidence(two: dict[str, Evidence]) -> None:
+    for result in (combine(two, reliability=0.8), combine(two, "disjunctive")):
+        for i, expected in enumerate(mass_functions(result)):
+            found = result.focal_sets(5)[i]
+            assert [entry.mass for entry in found] == sorted(expected.masses, reverse=True)[:5]
+            for entry in found:
+                assert entry.mass == pytest.approx(expected.mass_of(entry.classes))
+    assert combine([two["first"].tempered(0)], "disjunctive").focal_sets()[0] == [
+        (frozenset("abc"), 1.0)
+    ]
+    with pytest.raises(ValueError, match="top must be a positive integer; got 0"):
+        result.focal_sets(0)
+
+
+def test_what_fused_evidence_has_not_is_explained(two: dict[str, Evidence]) -> None:
+    for result in (combine(two, reliability=0.8), combine(two, "disjunctive")):
+        for name in ("weights", "component_names", "tempered", "save"):
+            with pytest.raises(AttributeError, match=f"has no '{name}'.*Ask the sources"):
+                getattr(result, name)
+        with pytest.raises(AttributeError, match="no attribute 'beleif'"):
+            result.beleif  # noqa: B018
+        assert_array_equal(copy.deepcopy(result).belief, result.belief)
+        shafer.plots.MassDisplay.from_evidence(result, 0).plot()

@@ -353,3 +353,11 @@ def test_refusals(iris: Any) -> None:
     head = (np.ones((1, 10_001)), [0.0])
     with pytest.raises(ValueError, match="at most 10,000 features"):
         missing_inputs(head, wide, "conditional")
+
+
+def test_gaps_in_frames_whose_columns_are_numbered() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    gaps = _with_gaps(X)
+    explainer = shafer.Explainer(model, X, missing="conditional")
+    assert_allclose(explainer(pd.DataFrame(gaps)).weights, explainer(gaps).weights)

@@ -135,3 +135,31 @@ def test_what_may_not_stand_beside() -> None:
         NeighbourEvidence().fit(X, y, beside=other)
     with pytest.raises(ValueError, match="at least two classes"):
         NeighbourEvidence().fit(X, np.zeros(150))
+
+
+@pytest.mark.parametrize("standardise", [True, False])
+@pytest.mark.parametrize("far", [1e3, 1e8])
+def test_columns_far_from_zero_keep_their_digits(far: float, standardise: bool) -> None:
+    random = np.random.default_rng(0)
+    X = np.round(random.normal(size=(60, 20)) * 1024) / 1024  # exact also after the shift
+    y = random.integers(0, 3, 60)
+    near = NeighbourEvidence(5, 0.7, 0.4, standardise).fit(X[:50], y[:50])
+    away = NeighbourEvidence(5, 0.7, 0.4, standardise).fit(X[:50] + far, y[:50])
+    assert_allclose(away.mean_distance_, near.mean_distance_, rtol=1e-7)
+    said = away.evidence(X[50:] + far).logits
+    assert_allclose(said, near.evidence(X[50:]).logits, rtol=1e-6)
+
+
+def test_a_constant_column_says_nothing() -> None:
+    X, y = load_iris(return_X_y=True)
+    plain = NeighbourEvidence(5, 1.0, 1.0).fit(X, y)
+    padded = NeighbourEvidence(5, 1.0, 1.0).fit(np.column_stack([X, np.full(len(X), 0.1)]), y)
+    changed = np.column_stack([X, np.full(len(X), 0.1 + 1e-9)])
+    assert_allclose(padded.evidence(changed).logits, plain.evidence(X).logits, rtol=1e-6)
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_standardising_takes_any_unit(unit: float) -> None:
+    X, y = load_iris(return_X_y=True)
+    plain, scaled = (NeighbourEvidence(5, 1.0, 1.0).fit(u * X, y) for u in (1.0, unit))
+    assert_allclose(scaled.evidence(unit * X).logits, plain.evidence(X).logits, rtol=1e-9)

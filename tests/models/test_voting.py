@@ -12,13 +12,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, train_test_split
-from sklearn.naive_bayes import GaussianNB
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -348,3 +349,164 @@ def test_too_little_to_learn_from() -> None:
     views = [("a", GaussianNB(), [0, 1]), ("b", GaussianNB(), [2, 3])]
     with pytest.raises(ValueError, match="source 'a' is present in rows of fewer than two"):
         EvidentialVotingClassifier(views).fit(X, y)
+
+
+def uneven() -> tuple[Any, Any]:
+    X, y = make_classification(1200, 6, n_informative=4, weights=[0.9], random_state=0)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("estimator", "prior"),
+    [
+        (LogisticRegression(class_weight="balanced"), [0.5, 0.5]),
+        (make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced")), [0.5, 0.5]),
+        (LogisticRegression(class_weight={0: 1.0, 1: 3.0}), None),
+        (EvidentialClassifier(LogisticRegression(class_weight="balanced")), [0.5, 0.5]),
+        (GaussianNB(priors=[0.3, 0.7]), [0.3, 0.7]),
+        (BernoulliNB(fit_prior=False), [0.5, 0.5]),
+        (LinearDiscriminantAnalysis(priors=[0.4, 0.6]), [0.4, 0.6]),
+        (
+            RandomForestClassifier(20, class_weight="balanced_subsample", random_state=0),
+            [0.5, 0.5],
+        ),
+    ],
+)
+def test_a_model_told_of_another_prior_gives_that_one_back(estimator: Any, prior: Any) -> None:
+    X, y = uneven()
+    clf = EvidentialVotingClassifier([("a", estimator), ("b", GaussianNB())], reliability=None)
+    source = clf.fit(X, y).sources_["a"]
+    if prior is None:
+        prior = np.bincount(y) * [1.0, 3.0] / (np.bincount(y) @ [1.0, 3.0])
+    assert_allclose(source.prior, prior, atol=1e-12)
+    assert_allclose(clf.sources_["b"].prior, np.bincount(y) / len(y))
+
+
+def test_balanced_models_do_not_count_the_rare_class_again() -> None:
+    X, y = uneven()
+    views = ([0, 1, 2], [3, 4, 5])
+    balanced = LogisticRegression(class_weight="balanced")
+    clf = EvidentialVotingClassifier(
+        [(f"view {v}", balanced, columns) for v, columns in enumerate(views)], reliability=None
+    ).fit(X, y)
+    assert clf.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
+
+
+@pytest.mark.parametrize("rule", ["disjunctive", "dubois_prade"])
+def test_a_missing_source_is_left_out_where_silence_would_speak(rule: str) -> None:
+    X, y = load_iris(return_X_y=True)
+    columns = {"a": [0, 1], "b": [2], "c": [3]}
+    estimators = [(name, LogisticRegression(), own) for name, own in columns.items()]
+    clf = EvidentialVotingClassifier(estimators, rule, reliability=None).fit(X, y)
+    gaps = X.copy()
+    gaps[1::3, columns["a"]] = np.nan
+    gaps[2::3] = np.nan
+    evidence = clf.evidence(gaps)
+    assert isinstance(evidence, FiniteEvidence)
+    assert_allclose(evidence[::3].masses(), clf.evidence(X[::3]).masses())
+    others = {name: clf.sources_[name].evidence(X[1::3][:, columns[name]]) for name in "bc"}
+    assert_allclose(evidence[1::3].masses(), combine(others, rule).masses(), atol=1e-12)
+    assert evidence[1::3].ignorance.min() < 0.5
+    assert_allclose(evidence[2::3].ignorance, 1.0)
+
+
+@pytest.mark.parametrize("missing_text", [None, float("nan")])
+@pytest.mark.parametrize("kind", [list, pd.Series])
+def test_a_missing_text_is_a_missing_source(heart: Any, missing_text: Any, kind: Any) -> None:
+    y = heart.target[:80]
+    texts = [f"word{label} and{i % 3}" for i, label in enumerate(y)]
+    texts[3] = missing_text
+    X = {"text": kind(texts), "life": heart.data[:80, [0, 5]]}
+    estimators = [
+        ("text", make_pipeline(CountVectorizer(), LogisticRegression())),
+        ("life", GaussianNB()),
+    ]
+    weights = EvidentialVotingClassifier(estimators).fit(X, y).evidence(X).weights
+    assert not weights[3, 0].any()
+    assert weights[[2, 4], 0].all()
+
+
+def test_views_of_unknown_sources_are_refused(heart: Any) -> None:
+    X, y = heart.data[:, :4], heart.target
+    clf = EvidentialVotingClassifier(two()).fit({"logistic": X, "bayes": X}, y)
+    with pytest.raises(ValueError, match=r"unknown sources \['bays'\]; there are \['logistic'"):
+        clf.predict({"logistic": X, "bays": X})
+
+
+def test_each_set_of_sources_is_learnt_where_it_was_seen() -> None:
+    X, y = make_classification(1500, 4, n_informative=4, n_redundant=0, random_state=0)
+    random = np.random.default_rng(0)
+    twice = np.column_stack([X, X])  # two sources that say the same
+    for columns in (slice(0, 4), slice(4, 8)):
+        gone = random.random(len(X)) < 0.5
+        twice[gone, columns] = np.nan
+    estimators = [
+        ("a", LogisticRegression(), slice(0, 4)),
+        ("b", LogisticRegression(), slice(4, 8)),
+    ]
+    clf = EvidentialVotingClassifier(estimators).fit(twice, y)
+    both = ~np.isnan(twice).any(axis=1)
+    seen = EvidentialVotingClassifier(estimators).fit(twice[both], y[both])
+    assert clf.reliability_.sum() == pytest.approx(seen.reliability_.sum(), abs=0.15)
+    assert clf.reliability_.sum() < 1.15  # not 2: together they count once
+
+
+def test_sample_weight_reaches_sources_prior_and_reliabilities(heart: Any) -> None:
+    X, y = heart.data, heart.target
+    random = np.random.default_rng(0)
+    weight = random.integers(0, 3, len(y)).astype(float)
+    estimators = [
+        ("a", LogisticRegression(max_iter=5000), [0, 1, 2]),
+        ("b", GaussianNB(), [5, 8]),
+    ]
+    folds = random.integers(0, 3, len(y))
+    rows = np.repeat(np.arange(len(y)), weight.astype(int))
+
+    def splits(fold: Any) -> list[Any]:
+        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(3)]
+
+    weighted = EvidentialVotingClassifier(estimators, cv=splits(folds)).fit(X, y, weight)
+    repeated = EvidentialVotingClassifier(estimators, cv=splits(folds[rows])).fit(X[rows], y[rows])
+    assert_allclose(weighted.prior_, repeated.prior_)
+    assert_allclose(weighted.reliability_, repeated.reliability_, atol=0.02)
+    assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=0.01)
+    plain = EvidentialVotingClassifier(estimators, cv=splits(folds)).fit(X, y)
+    assert np.abs(plain.predict_proba(X) - weighted.predict_proba(X)).max() > 0.02
+    with pytest.raises(TypeError, match="NeighbourEvidence cannot be trained with weights"):
+        EvidentialVotingClassifier([("n", NeighbourEvidence())]).fit(X, y, weight)
+    with pytest.raises(ValueError, match=r"zero for all rows of the classes \[1\]"):
+        EvidentialVotingClassifier(estimators).fit(X, y, (y == 0).astype(float))
+
+
+def test_folds_of_the_users_own(heart: Any) -> None:
+    X, y = heart.data, heart.target
+    shuffled = StratifiedKFold(5, shuffle=True, random_state=0)
+    given = EvidentialVotingClassifier(two(), cv=shuffled).fit(X, y)
+    assert_allclose(given.reliability_, EvidentialVotingClassifier(two()).fit(X, y).reliability_)
+    for cv in (1, None, "five", True):
+        with pytest.raises(ValueError, match="cv must be a whole number of folds ≥ 2"):
+            EvidentialVotingClassifier(two(), cv=cv).fit(X, y)
+
+
+def test_an_estimator_that_is_none_is_refused(heart: Any) -> None:
+    clf = EvidentialVotingClassifier(two()).set_params(bayes="drop")
+    with pytest.raises(ValueError, match="'bayes' must be a classifier; got 'drop'. To drop"):
+        clf.fit(heart.data, heart.target)
+
+
+def test_frames_whose_columns_are_numbered(heart: Any) -> None:
+    X = pd.DataFrame(heart.data)
+    clf = EvidentialVotingClassifier(two()).fit(X, heart.target)
+    assert_allclose(
+        clf.predict_proba(X),
+        EvidentialVotingClassifier(two()).fit(heart.data, heart.target).predict_proba(heart.data),
+    )
+
+
+def test_many_sources_that_never_meet_are_learnt_all_the_same(heart: Any) -> None:
+    X, y = heart.data.copy(), heart.target
+    X[np.arange(len(X)), np.arange(len(X)) % 9] = np.nan  # one of nine is missing in every row
+    estimators = [(f"column {j}", GaussianNB(), [j]) for j in range(9)]
+    clf = EvidentialVotingClassifier(estimators).fit(X, y)
+    assert clf.reliability_.std() > 0.05  # not all at 1/9, where few data would leave them
+    assert log_loss(y, clf.predict_proba(X)) < log_loss(y, np.tile(clf.prior_, (len(y), 1))) - 0.05

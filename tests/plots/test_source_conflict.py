@@ -31,6 +31,8 @@ def test_degrees_are_those_measured() -> None:
     assert_allclose(tempered.degrees[0], 0.0, atol=1e-12)
     with pytest.raises(ValueError, match="row must be a position among 5 instances; got 5"):
         SourceConflictDisplay.from_conflict(conflict, row=5)
+    with pytest.raises(ValueError, match="row must be a position among 5 instances; got 'last'"):
+        SourceConflictDisplay.from_conflict(conflict, row="last")  # type: ignore[arg-type]
 
 
 def test_picture() -> None:

@@ -22,13 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer._validation import is_one_label, positions_of
+from shafer._validation import is_one_label, numbered, positions_of
 
-_WORDS = re.compile(
-    r"\s*(?P<side>for|against)\s+(?:class(?:es)?\s+)?(?P<classes>.+?)\s+with\s+"
-    r"(?P<kind>weight|support)\s+(?P<value>\S+)\s*",
-    re.DOTALL,
-)
+_NOUN = re.compile(r"class(?:es)?\s+")
 _FORMS = (
     "a statement is words such as 'for A with weight 1.2' or 'against {B, C} with support 0.7', "
     "or a mapping such as {'for': 'A', 'weight': 1.2}"
@@ -80,14 +76,7 @@ def statement_weights(statements: list[Statement], classes: NDArray[Any]) -> Flo
 
 def statement_names(statements: list[Statement]) -> list[str]:
     """Name each statement after what it says, numbered where two say the same."""
-    names = [statement.name for statement in statements]
-    counts = {name: names.count(name) for name in names}
-    seen: dict[str, int] = {}
-    result = []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        result.append(name if counts[name] == 1 else f"{name} ({seen[name]})")
-    return result
+    return numbered([statement.name for statement in statements])
 
 
 def _read(statement: Any, classes: NDArray[Any]) -> Statement:
@@ -108,25 +97,47 @@ def _read(statement: Any, classes: NDArray[Any]) -> Statement:
 
 
 def _from_words(text: str, classes: NDArray[Any]) -> tuple[str, list[int], str, Any]:
-    match = _WORDS.fullmatch(text)
-    if match is None:
-        raise ValueError(f"cannot read the statement {text!r}: {_FORMS}.")
+    side, named, kind, value = _words(text)
     by_text = {str(label): k for k, label in enumerate(classes.tolist())}
     if len(by_text) < len(classes):
         raise ValueError(
             f"some labels read the same, so words cannot tell them apart: {classes.tolist()}. "
             "Give statements as mappings."
         )
-    named = match["classes"]
-    is_set = named.startswith("{") and named.endswith("}") and named not in by_text
-    texts = [part.strip() for part in named[1:-1].split(",")] if is_set else [named]
+    texts = _labels(named, by_text)
     unknown = [part for part in texts if part not in by_text]
     if unknown:
+        hint = " A set of labels with commas is given as a mapping." if len(texts) > 1 else ""
         raise ValueError(
             f"unknown class {', '.join(map(repr, unknown))} in the statement {text!r}; the classes "
-            f"are {', '.join(map(repr, by_text))}."
+            f"are {', '.join(map(repr, by_text))}.{hint}"
         )
-    return match["side"], sorted({by_text[part] for part in texts}), match["kind"], match["value"]
+    return side, sorted({by_text[part] for part in texts}), kind, value
+
+
+def _words(text: str) -> tuple[str, str, str, str]:
+    """Split a statement into its side, its classes, its kind and its value.
+
+    From both ends: labels may hold any words, ``with`` among them.
+    """
+    side, *rest = text.split(None, 1)[:2] or [""]
+    named, *words = rest[0].rsplit(None, 3) if rest else [""]
+    if side in ("for", "against") and len(words) == 3 and words[0] == "with":
+        _, kind, value = words
+        if kind in ("weight", "support"):
+            return side, named, kind, value
+    raise ValueError(f"cannot read the statement {text!r}: {_FORMS}.")
+
+
+def _labels(named: str, known: Mapping[str, int]) -> list[str]:
+    """Return the labels meant: one as it is, one after the word ``class``, or a set."""
+    bare = _NOUN.sub("", named, count=1) if _NOUN.match(named) else named
+    for text in (named, bare):
+        if text in known:
+            return [text]
+    if bare.startswith("{") and bare.endswith("}"):
+        return [part.strip() for part in bare[1:-1].split(",")]
+    return [bare]
 
 
 def _from_mapping(
@@ -147,7 +158,7 @@ def _from_mapping(
 def _number(value: Any) -> float:
     """Return a number, NaN for anything that is none."""
     try:
-        return float(value) if type(value) is not bool else math.nan
+        return math.nan if isinstance(value, bool | np.bool_) else float(value)
     except (TypeError, ValueError):
         return math.nan
 

@@ -13,9 +13,15 @@ from shafer.evidence import Evidence
 from shafer.fusion.finite import FiniteEvidence, check_frame
 from shafer.fusion.frames import FRAMES, Alignment, align
 from shafer.fusion.mixture import MixedEvidence, discounted_sum
-from shafer.fusion.pool import SourcePool, source_pool, tempered_alone
+from shafer.fusion.pool import SourcePool, alone, source_pool
 from shafer.fusion.prior import log_prior, prior_evidence, without_prior
-from shafer.fusion.sources import Sources, read_numbers, read_reliability, read_sources
+from shafer.fusion.sources import (
+    Sources,
+    in_one_library,
+    read_numbers,
+    read_reliability,
+    read_sources,
+)
 from shafer.fusion.tables import RULES, combine_tables
 
 Combined: TypeAlias = Evidence | MixedEvidence | FiniteEvidence
@@ -114,8 +120,12 @@ def combine(
         pool = source_pool(sources, alignment, factors, whole=components == "sources")
         return _in_closed_form(pool, rule, sources.n, trust)
     check_frame(len(alignment.classes), _reason(rule, sources, alignment, ballooned, trust))
-    tempered = [tempered_alone(sources, s, factors) for s in range(len(sources.names))]
-    return combine_tables(tempered, rule, alignment, trust, balloon=ballooned)
+    said = [
+        alone(sources, s, factors, unknown=0 if ballooned else len(alignment.unknown(s)))
+        for s in range(len(sources.names))
+    ]
+    final = alignment if ballooned else alignment.completed()
+    return combine_tables(said, rule, final, trust, balloon=ballooned)
 
 
 def _check_choices(rule: str, frame: str, components: str) -> None:
@@ -166,7 +176,8 @@ def _prior_apart(
     by_label = dict(zip(labels, np.exp(logs - logs.max()), strict=True))
     evidences = [without_prior(evidence, by_label) for evidence in sources.evidences]
     evidences.append(prior_evidence(by_label, classes=labels, n=sources.n))
-    grown = Sources((*sources.names, "prior"), tuple(evidences), sources.n)  # trust is in tables
+    pooled = tuple(in_one_library(evidences))
+    grown = Sources((*sources.names, "prior"), pooled, sources.n)  # trust is in tables
     ones = np.ones((sources.n, 1))
     return grown, *(None if table is None else np.hstack([table, ones]) for table in tables)
 

@@ -158,7 +158,7 @@ class FiniteEvidence(FusedEvidence):
 def from_rows(rows: list[MassFunction], classes: NDArray[Any]) -> FiniteEvidence:
     """Gather one mass function per instance; the mass of the empty set is split off."""
     conflict = np.array([row.masses[0] for row in rows])
-    table = np.array([row.normalised().masses for row in rows])
+    table = np.array([row.normalised().masses for row in rows]).reshape(-1, 1 << len(classes))
     return FiniteEvidence(frozen(table), frozen(conflict), classes)
 
 

@@ -64,10 +64,18 @@ class Alignment:
             places[position] = column
         return places
 
+    def unknown(self, s: int) -> list[int]:
+        """Return the positions of the classes that source s does not know."""
+        return sorted(set(range(len(self.classes))).difference(*self.images[s]))
+
+    def completed(self) -> Alignment:
+        """Return the same with every source's unknown classes as further classes of its own."""
+        grown = [[*images, *([k] for k in self.unknown(s))] for s, images in enumerate(self.images)]
+        return Alignment(self.classes, grown)
+
     def masks(self, s: int, *, balloon: bool) -> NDArray[np.int64]:
         """Return the bitmask in the frame of every set of classes of source s."""
-        known = sum(1 << k for k in set().union(*self.images[s]))
-        unknown = ((1 << len(self.classes)) - 1) & ~known if balloon else 0
+        unknown = sum(1 << k for k in self.unknown(s)) if balloon else 0
         masks = np.array([unknown], dtype=np.int64)
         for image in self.images[s]:
             masks = np.concatenate([masks, masks | sum(1 << k for k in image)])
@@ -86,7 +94,7 @@ def align(
     A label that ``coarse`` explains, or a tuple or frozenset of labels that other sources use,
     stands for those. The frame is ``classes`` if given, else all fine labels as they first appear.
     """
-    meaning = _meanings(labels, coarse)
+    meaning = meanings(labels, coarse)
     fine: dict[Label, int] = {}
     for source in labels:
         for label in source:
@@ -102,7 +110,7 @@ def align(
     return Alignment(class_labels(list(fine), len(fine)), images)
 
 
-def _meanings(
+def meanings(
     labels: Sequence[Sequence[Label]], coarse: Mapping[Any, Iterable[Any]] | None
 ) -> dict[Label, tuple[Label, ...]]:
     """Return what each coarse label stands for."""

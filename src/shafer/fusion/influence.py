@@ -11,6 +11,7 @@ import numpy as np
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.fusion.combination import Combined, combine
+from shafer.fusion.frames import meanings
 from shafer.fusion.sources import read_numbers, read_reliability, read_sources
 
 
@@ -73,12 +74,16 @@ def influence(
     trust = read_reliability(reliability, sources)
     given = dict(zip(sources.names, sources.evidences, strict=True))
     together = combine(given, rule, tempering=factors, reliability=trust, **options)
+    labels = {name: evidence.classes.tolist() for name, evidence in given.items()}
+    meaning = meanings(list(labels.values()), options.pop("coarse", None))
     options["classes"] = together.classes  # also where only one source knew a class
     without, change, decided = [], [], []
     for s, name in enumerate(sources.names):
+        left = {label for other in labels if other != name for label in labels[other]}
         rest = combine(
             {other: evidence for other, evidence in given.items() if other != name},
             rule,
+            coarse={label: meaning[label] for label in left & set(meaning)},
             tempering=None if factors is None else np.delete(factors, s, axis=1),
             reliability=None if trust is None else np.delete(trust, s, axis=1),
             **options,

@@ -166,23 +166,30 @@ def discounted_sum(
     certain = [s for s in range(len(sources)) if s not in doubtful]
     inner = [source.weight_of_conflict for source in sources]
     xp = array_api_compat.array_namespace(silent.logits)
-    members, shares, lost = [], [], xp.zeros_like(silent.ignorance)
+    members, log_shares, lost = [], [], xp.zeros_like(silent.ignorance)
     for mask in range(2 ** len(doubtful)):
         inside = [s for position, s in enumerate(doubtful) if mask >> position & 1]
         chosen = sorted(certain + inside)
-        trust = reliability[:, doubtful]
-        chance = np.prod(np.where(np.isin(doubtful, inside), trust, 1.0 - trust), axis=1)
-        c = xp.asarray(chance, dtype=silent.logits.dtype, device=silent.logits.device)
+        log_chance = _log_chance(reliability[:, doubtful], np.isin(doubtful, inside))
+        log_c = xp.asarray(log_chance, dtype=silent.logits.dtype, device=silent.logits.device)
         member = pool(chosen) if chosen else silent
         between = member.weight_of_conflict - sum((inner[s] for s in chosen), 0.0 * lost)
         between = xp.clip(between, min=0.0)
         members.append(member)
-        shares.append(c * xp.exp(-between))
-        lost = lost - c * xp.expm1(-between)
-    if to_ignorance:
-        members.append(silent)
-        shares.append(lost)
-    return _mixture(members, xp.stack(shares, axis=1), lost)
+        log_shares.append(log_c - between)
+        lost = lost - xp.exp(log_c) * xp.expm1(-between)
+    shares = xp.stack(log_shares, axis=1)
+    if not to_ignorance:  # sources may conflict beyond what a float holds: only ratios count
+        shares = xp.exp(shares - xp.max(shares, axis=1, keepdims=True))
+        return _mixture(members, shares, lost)
+    return _mixture([*members, silent], xp.concat([xp.exp(shares), lost[:, None]], axis=1), lost)
+
+
+def _log_chance(trust: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the logarithm of the chance that just these sources are reliable, (n,)."""
+    with np.errstate(divide="ignore"):  # no chance at all is -inf
+        logs: NDArray[np.float64] = np.where(inside, np.log(trust), np.log1p(-trust)).sum(axis=1)
+    return logs
 
 
 def _mixture(members: list[Evidence], shares: Array, lost: Array) -> MixedEvidence:

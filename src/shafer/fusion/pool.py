@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._validation import class_labels, numbered
 from shafer.evidence import Evidence
 from shafer.evidence.joined import JoinedWeights, Part, parts_of
 from shafer.fusion.cautious import winners
@@ -58,21 +59,40 @@ def source_pool(
         else tuple(f"{sources.names[s]}: {name}" for name in sources.evidences[s].component_names)
         for s in everyone
     )
+    distinct = iter(numbered([name for own in names for name in own]))
+    names = tuple(tuple(next(distinct) for _ in own) for own in names)
     return SourcePool(parts, names, alignment.classes)
 
 
-def tempered_alone(sources: Sources, s: int, factors: NDArray[np.float64] | None) -> Any:
-    """Return a source over its own frame, tempered."""
+def alone(
+    sources: Sources, s: int, factors: NDArray[np.float64] | None, *, unknown: int = 0
+) -> Any:
+    """Return a source over its own frame, tempered; ``unknown`` classes come last, weightless."""
     evidence = sources.evidences[s]
-    if factors is None or (factors[:, s] == 1.0).all():
+    plain = factors is None or bool((factors[:, s] == 1.0).all())
+    if plain and not unknown:
         return evidence
     if not isinstance(evidence, Evidence):
-        raise ValueError(
-            f"tempering scales weights of evidence, and source {sources.names[s]!r} has none: it "
-            f"is a {type(evidence).__name__}. Use reliability= for it."
+        raise ValueError(_no_weights(sources.names[s], evidence, plain))
+    places = np.append(np.arange(evidence.n_classes), np.full(unknown, -1))
+    joined = JoinedWeights(_parts(sources, s, places, factors))
+    # Only the masses are read: the classes need no labels.
+    labels = class_labels(None, len(places)) if unknown else evidence.classes
+    return Evidence.from_source(joined, labels, evidence.component_names)
+
+
+def _no_weights(name: str, evidence: Any, plain: bool) -> str:
+    kind = type(evidence).__name__
+    if plain:
+        return (
+            f"frame='match' lets weights of evidence stand in a larger frame, and source {name!r}, "
+            f"which does not know all classes, has none: it is a {kind}. Use frame='balloon', or "
+            "make it over all classes."
         )
-    joined = JoinedWeights(_parts(sources, s, np.arange(evidence.n_classes), factors))
-    return Evidence.from_source(joined, evidence.classes, evidence.component_names)
+    return (
+        f"tempering scales weights of evidence, and source {name!r} has none: it is a {kind}. Use "
+        "reliability= for it."
+    )
 
 
 def _parts(

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast, final
 
 import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, Label
-from shafer._validation import frozen
-from shafer.decision import choose_largest, interval_dominance
-from shafer.evidence import tables
+from shafer._validation import frozen, to_numpy
+from shafer.decision import Opinion
+from shafer.evidence import deciding, tables
+from shafer.evidence.focal import FocalSet
 
-_RULES = ("interval_dominance", "maximality", "plausibility", "belief", "pignistic")
+_OF_WEIGHTS = (
+    "weights",
+    "weights_for",
+    "weights_against",
+    "components",
+    "component_names",
+    "n_components",
+    "conflict_for_against",
+    "grouped",
+    "without",
+    "tempered",
+    "discounted",
+    "save",
+)
+"""What ``Evidence`` has and fused evidence has not."""
 
 
 class FusedEvidence(ABC):
@@ -81,6 +96,24 @@ class FusedEvidence(ABC):
     def masses(self) -> Array:
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
 
+    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
+        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be a positive integer; got {top!r}.")
+        labels = self.classes.tolist()
+
+        def members(mask: int) -> frozenset[Label]:
+            return frozenset(label for k, label in enumerate(labels) if mask >> k & 1)
+
+        return [
+            [
+                FocalSet(members(int(mask)), float(masses[mask]))
+                for mask in np.argsort(-masses, kind="stable")[:top]
+                if masses[mask] > 0
+            ]
+            for masses in to_numpy(self.masses())
+        ]
+
     @abstractmethod
     def lower_risk(self, loss: Any) -> Array:
         """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
@@ -110,25 +143,81 @@ class FusedEvidence(ABC):
         total = self.conflict >= 1.0
         return xp.where(total, xp.inf, -xp.log1p(-xp.where(total, 0.0, self.conflict)))
 
-    def decide(self, rule: str = "interval_dominance") -> Array:
-        """Choose a set of classes for each instance, boolean (n, K); see ``Evidence.decide``."""
-        if rule not in _RULES:
-            known = ", ".join(map(repr, _RULES))
-            raise ValueError(f"rule must be one of {known} for fused evidence; got {rule!r}.")
-        if rule in ("interval_dominance", "maximality"):  # the same under 0-1 loss
-            return interval_dominance(self.belief, self.plausibility)
-        score: Array = getattr(self, rule)
-        return choose_largest(score)
+    def decide(self, rule: str = "interval_dominance", **options: Any) -> Array:
+        """Choose classes, (n, K), or acts, (n, acts), for each instance; see ``Evidence.decide``.
+
+        Takes its options, and all its rules but ``"e_admissible"`` and, under 0-1 loss, the
+        expectations ``"lower"``, ``"upper"`` and ``"hurwicz"`` of ``"utility_set"``: those need
+        weights of evidence.
+        """
+        return deciding.decide(_opinion(self, rule, options), deciding.question(rule, options))
+
+    def acts(self, rule: str = "interval_dominance", **options: Any) -> list[Any]:
+        """Decide, in words: the names of the acts chosen for each instance, or of the classes."""
+        opinion = _opinion(self, rule, options)
+        return deciding.named_acts(opinion, self.classes, deciding.question(rule, options))
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row per instance as a data frame; the columns are ``Evidence.to_frame``'s."""
         return tables.to_frame(self, backend)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).__name__
+        if name in _OF_WEIGHTS:
+            raise AttributeError(
+                f"{kind} has no {name!r}: it is no longer a pool of weights of evidence, whose "
+                "components could be told apart. Ask the sources, or combine them by a rule that "
+                "gives Evidence: 'dempster' or 'cautious' without reliability=."
+            )
+        raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     def __repr__(self) -> str:
         labels = ", ".join(map(repr, self.classes.tolist()[:6]))
         more = ", ..." if self.n_classes > 6 else ""
         name = type(self).__name__
         return f"<{name}: {len(self)} instances, {self.n_classes} classes ({labels}{more})>"
+
+
+def _opinion(fused: FusedEvidence, rule: str, options: Mapping[str, Any]) -> Opinion:
+    """Show fused evidence to the decision rules, those that need no weights."""
+    matrix = options.get("loss") is not None or options.get("utility") is not None
+    bets = options.get("expectation") in (None, "probability", "pignistic")
+    if rule == "e_admissible" or (rule == "utility_set" and not matrix and not bets):
+        asked = rule if rule == "e_admissible" else f"{rule}, expectation={options['expectation']}"
+        raise ValueError(
+            f"the rule {asked!r} needs weights of evidence, which {type(fused).__name__} has not. "
+            "Use 'maximality', which keeps at least as much as 'e_admissible'; for 'utility_set' "
+            "the expectation 'probability' or 'pignistic', or a loss matrix."
+        )
+    return cast("Opinion", _Seen(fused))
+
+
+@final
+class _Seen:
+    """What the decision rules read of an :class:`~shafer.decision.Opinion`, off fused evidence."""
+
+    reliability = None
+
+    def __init__(self, fused: FusedEvidence) -> None:
+        self.fused = fused
+        self.base = self.forms = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.fused, name)
+
+    @property
+    def rounding(self) -> float:
+        """How far rounding can move an expectation: as far as the combination rules are exact."""
+        dtype = self.fused.belief.dtype
+        xp = array_api_compat.array_namespace(self.fused.belief)
+        return 4096.0 * float(xp.finfo(dtype).eps)
+
+    @property
+    def log_belief(self) -> Array:
+        """Logarithms of the beliefs, −∞ where there is none."""
+        xp = array_api_compat.array_namespace(self.fused.belief)
+        there = self.fused.belief > 0
+        return xp.where(there, xp.log(xp.where(there, self.fused.belief, 1.0)), -xp.inf)
 
 
 def row_positions(rows: Any, n: int) -> NDArray[np.intp]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shafer._typing import Array
 from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence.weights import DenseWeights
 
 
 @runtime_checkable
@@ -48,6 +49,8 @@ def read_sources(evidences: Any) -> Sources:
     """Name the sources, check them, and repeat a source of one instance for all the others'."""
     if isinstance(evidences, Mapping):
         named = {str(name): evidence for name, evidence in evidences.items()}
+        if len(named) < len(evidences):
+            raise ValueError(f"names of sources must read differently; got {list(evidences)}.")
     elif isinstance(evidences, Iterable) and not isinstance(evidences, HasMasses):
         named = {f"source {s}": evidence for s, evidence in enumerate(evidences, start=1)}
     else:
@@ -68,11 +71,31 @@ def read_sources(evidences: Any) -> Sources:
             if isinstance(evidence, DiscountedEvidence):
                 repeated[s] = evidence.evidence
                 reliability[:, s] = to_numpy(evidence.reliability)
+    repeated = in_one_library(repeated)
     pairs = zip(named, repeated, strict=True)
     weighty = {name: e.logits for name, e in pairs if isinstance(e, Evidence)}
     if weighty:
         same_library(weighty)
     return Sources(tuple(named), tuple(repeated), n, reliability)
+
+
+def in_one_library(evidences: list[Any]) -> list[Any]:
+    """Bring NumPy evidence, an expert's or a prior, to the library of a model in another one."""
+    weighty = [evidence.logits for evidence in evidences if isinstance(evidence, Evidence)]
+    other = [logits for logits in weighty if not array_api_compat.is_numpy_array(logits)]
+    if not other or len(other) == len(weighty):
+        return evidences
+    xp = array_api_compat.array_namespace(other[0])
+    result = []
+    for evidence in evidences:
+        if isinstance(evidence, Evidence) and array_api_compat.is_numpy_array(evidence.logits):
+            weights = evidence.weights.astype(np.float64)  # a copy that may be written to
+            there = xp.asarray(weights, dtype=other[0].dtype, device=other[0].device)
+            evidence = Evidence.from_source(
+                DenseWeights(there), evidence.classes, evidence.component_names
+            )
+        result.append(evidence)
+    return result
 
 
 def _check(name: str, evidence: Any) -> None:

@@ -40,9 +40,9 @@ def combine_tables(
     frame = Frame(alignment.classes.tolist())
     tables = []
     for s, evidence in enumerate(evidences):
-        own = _unnormalised(evidence) if rule == "bold" else to_numpy(evidence.masses())
+        own = _unnormalised(evidence) if rule == "bold" else _masses(evidence)
         moved = np.zeros((len(own), frame.n_subsets))
-        np.add.at(moved.T, alignment.masks(s, balloon=balloon), own.astype(np.float64).T)
+        np.add.at(moved.T, alignment.masks(s, balloon=balloon), own.T)
         if reliability is not None:
             moved *= reliability[:, s, None]
             moved[:, -1] += 1.0 - reliability[:, s]
@@ -61,9 +61,15 @@ def _with_conflict(result: FiniteEvidence, conflict: NDArray[np.float64]) -> Fin
     return FiniteEvidence(result.table, np.minimum(conflict, 1.0), result.classes)
 
 
+def _masses(evidence: Any) -> NDArray[np.float64]:
+    """Return the masses in double precision; those of single precision sum to 1 only nearly."""
+    table: NDArray[np.float64] = to_numpy(evidence.masses()).astype(np.float64)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
 def _unnormalised(evidence: Any) -> NDArray[np.float64]:
     """Return the masses before normalising, with the conflict on the empty set."""
-    table = to_numpy(evidence.masses()).astype(np.float64)
+    table = _masses(evidence)
     # exp(−weight) keeps the digits of 1 − κ that κ itself has lost near one.
     left = np.exp(-to_numpy(evidence.weight_of_conflict).astype(np.float64))
     conflict = to_numpy(evidence.conflict).astype(np.float64)
@@ -77,5 +83,4 @@ def _unnormalised(evidence: Any) -> NDArray[np.float64]:
         )
     table = table * left[:, None]
     table[:, 0] = conflict
-    result: NDArray[np.float64] = table
-    return result
+    return np.asarray(table / table.sum(axis=1, keepdims=True))

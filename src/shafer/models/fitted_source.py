@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import BoolArray, FloatArray
 from shafer.evidence import DiscountedEvidence, Evidence
 from shafer.fusion import without_prior
 from shafer.models.explainer import Explainer
-from shafer.models.neighbours import NeighbourEvidence
+from shafer.models.training_prior import training_prior
 from shafer.models.views import take
 
 Said: TypeAlias = Evidence | DiscountedEvidence
@@ -32,7 +33,7 @@ class FittedSource:
     explainer : Explainer or None
         None if the estimator gives its evidence by itself, or none but its probabilities.
     prior : array of shape (K,) or None
-        Class frequencies it was trained on, if its logits hold them.
+        Class frequencies that its logits hold, if they do.
     floor : float
         The smallest probability that is believed of an estimator which gives probabilities only:
         a share of zero of n votes is no proof.
@@ -72,30 +73,54 @@ class FittedSource:
 
 
 def fit_present(
-    estimator: Any, view: Any, y: NDArray[Any], rows: BoolArray, *, whole: bool
+    estimator: Any,
+    view: Any,
+    y: NDArray[Any],
+    rows: BoolArray,
+    *,
+    whole: bool,
+    weight: FloatArray | None = None,
 ) -> FittedSource | None:
     """Train on the rows where the source is present; None if they show one class."""
-    there = np.flatnonzero(rows)
+    there = np.flatnonzero(rows if weight is None else rows & (weight > 0))
     if len(np.unique(y[there])) < 2:
         return None
     part = view if len(there) == len(y) else take(view, there)
-    return fit_source(estimator, part, y[there], whole=whole)
+    own = None if weight is None else weight[there]
+    return fit_source(estimator, part, y[there], whole=whole, weight=own)
 
 
-def fit_source(estimator: Any, view: Any, y: NDArray[Any], *, whole: bool) -> FittedSource:
+def fit_source(
+    estimator: Any, view: Any, y: NDArray[Any], *, whole: bool, weight: FloatArray | None = None
+) -> FittedSource:
     """Train a copy of an estimator, and find out how to read its evidence."""
-    fitted = clone(estimator).fit(view, y)
-    labels, counts = np.unique(y, return_counts=True)
-    prior = None if isinstance(_last(fitted), NeighbourEvidence) else counts / counts.sum()
-    floor = 1.0 / (len(y) + len(labels))
-    return FittedSource(fitted, _explainer(fitted, view, whole), prior, floor, take(view, [0]))
+    fitted = clone(estimator)
+    fitted.fit(view, y, **_fit_weights(fitted, weight))
+    prior = training_prior(fitted, y, weight)
+    floor = 1.0 / (len(y) + len(np.unique(y)))
+    explainer = _explainer(fitted, view, whole, weight)
+    return FittedSource(fitted, explainer, prior, floor, take(view, [0]))
 
 
-def _explainer(fitted: Any, view: Any, whole: bool) -> Explainer | None:
+def _fit_weights(estimator: Any, weight: FloatArray | None) -> dict[str, Any]:
+    """Name the weights as ``fit`` takes them; a pipeline hands them to its last step."""
+    if weight is None:
+        return {}
+    if not has_fit_parameter(_last(estimator), "sample_weight"):
+        raise TypeError(
+            f"sample_weight is given, and {type(_last(estimator)).__name__} cannot be trained "
+            "with weights. Leave it out of the estimators, or the weights."
+        )
+    if isinstance(estimator, Pipeline):
+        return {f"{estimator.steps[-1][0]}__sample_weight": weight}
+    return {"sample_weight": weight}
+
+
+def _explainer(fitted: Any, view: Any, whole: bool, weight: FloatArray | None) -> Explainer | None:
     if _shows_evidence(_last(fitted)):
         return None
     try:
-        return Explainer(fitted, view, "one" if whole else None)
+        return Explainer(fitted, view, "one" if whole else None, sample_weight=weight)
     except UnsupportedModelError:
         if not hasattr(fitted, "predict_proba"):
             raise

@@ -154,7 +154,7 @@ def gaps_in(X: Any) -> BoolArray:
     if not isinstance(frame, nw.DataFrame):
         values = to_numpy(X)
         return values != values if values.dtype.kind in "fO" else np.zeros(values.shape, dtype=bool)
-    columns = [frame[name] for name in frame.columns]
+    columns = list(frame.iter_columns())  # not by name: a whole number would be a row
     found = [column.is_null().to_numpy().astype(bool) for column in columns]
     for j, column in enumerate(columns):
         if column.dtype.is_float():  # only some libraries count NaN as null

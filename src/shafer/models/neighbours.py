@@ -100,17 +100,22 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]!r}.")
-        deviation = X.std(axis=0) if self.standardise else np.ones(X.shape[1])
-        self._deviation = np.where(deviation > 0, deviation, 1.0)
+            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]}.")
+        self._centre = X.mean(axis=0)
+        self._deviation = _deviation(X) if self.standardise else np.ones(X.shape[1])
         self._codes = codes
-        self._index = NearestNeighbors().fit(X / self._deviation)
+        self._index = NearestNeighbors().fit(self._scaled(X))
         distances, rows = self._index.kneighbors(n_neighbors=min(self.k, len(y) - 1))
         spread = float(np.sqrt(np.mean(distances**2)))
         self.mean_distance_ = spread if spread > 0 else 1.0
         start = _logits_of(beside, len(y), self.classes_)
         self.gamma_, self.scale_ = self._tuned(distances, codes[rows], codes, start)
         return self
+
+    def _scaled(self, X: FloatArray) -> FloatArray:
+        """Return the columns as distances take them; far from zero their digits would cancel."""
+        scaled: FloatArray = (X - self._centre) / self._deviation
+        return scaled
 
     def _check_parameters(self) -> None:
         if not _is_count(self.k):
@@ -165,7 +170,7 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         most = min(self.k, len(self._codes))
-        distances, rows = self._index.kneighbors(X / self._deviation, n_neighbors=most)
+        distances, rows = self._index.kneighbors(self._scaled(X), n_neighbors=most)
         weights = np.zeros((*distances.shape, len(self.classes_)))
         strength = self.scale_ * self._strength(distances, self.gamma_)
         np.put_along_axis(weights, self._codes[rows][..., None], strength[..., None], axis=2)
@@ -184,6 +189,17 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
     def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
         return np.asarray(self.evidence(X).decide(rule, **options))
+
+
+def _deviation(X: FloatArray) -> FloatArray:
+    """Return the standard deviation of each column, 1 where it is constant.
+
+    Measured in widths, so that it neither overflows nor is a constant column's rounding.
+    """
+    width = np.ptp(X, axis=0)
+    unit = np.where(width > 0, width, 1.0)
+    deviation: FloatArray = unit * ((X - X.min(axis=0)) / unit).std(axis=0)
+    return np.where(width > 0, deviation, 1.0)
 
 
 def _is_count(value: Any) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv
 
+from shafer._validation import float_array, to_numpy
 from shafer.fusion.tables import RULES
 
 Entry: TypeAlias = tuple[str, Any, Any]
@@ -35,6 +37,12 @@ def read_entries(estimators: Any) -> list[Entry]:
     odd = [name for name in names if not isinstance(name, str) or "__" in name]
     if odd:
         raise ValueError(f"names of estimators must be strings without '__'; got {odd}.")
+    for name, estimator, _ in entries:
+        if not hasattr(estimator, "fit"):
+            raise ValueError(
+                f"the estimator of {name!r} must be a classifier; got {estimator!r}. To drop a "
+                "source, leave it out of the list."
+            )
     return entries
 
 
@@ -48,6 +56,31 @@ def check_choices(rule: str, prior: str, components: str, missing: str) -> None:
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
+
+
+def read_folds(cv: Any, codes: NDArray[np.intp], random_state: int | None) -> Any:
+    """Return a splitter: so many stratified folds, fewer if a class is rare, or the user's own."""
+    if isinstance(cv, bool) or not (isinstance(cv, int | np.integer) or _gives_splits(cv)):
+        raise ValueError(
+            "cv must be a whole number of folds ≥ 2, a splitter or an iterable of splits; got "
+            f"{cv!r}."
+        )
+    if not isinstance(cv, int | np.integer):
+        splits = check_cv(cv, codes, classifier=True).split(codes, codes)
+        return check_cv(list(splits))  # the same ones whenever asked
+    if cv < 2:
+        raise ValueError(f"cv must be a whole number of folds ≥ 2; got {cv!r}.")
+    smallest = int(np.bincount(codes).min())
+    if smallest < 2:
+        raise ValueError(
+            "reliability='cv' needs at least two rows of every class; the rarest class has "
+            f"{smallest}, n_samples={len(codes)}. Give reliability=None or numbers."
+        )
+    return StratifiedKFold(min(int(cv), smallest), shuffle=True, random_state=random_state)
+
+
+def _gives_splits(cv: Any) -> bool:
+    return not isinstance(cv, str) and (hasattr(cv, "split") or isinstance(cv, Iterable))
 
 
 def given_factors(reliability: Any, names: Sequence[str], rule: str) -> NDArray[np.float64] | None:
@@ -69,8 +102,8 @@ def given_factors(reliability: Any, names: Sequence[str], rule: str) -> NDArray[
                 f"reliability names unknown sources {unknown}; there are {list(names)}."
             )
         values = [values.get(name, 1.0) for name in names]
-    factors = np.asarray(values, dtype=np.float64)
-    if factors.shape != (len(names),) or not (np.isfinite(factors) & (factors >= 0)).all():
+    factors = to_numpy(float_array(values, "reliability"))
+    if factors.shape != (len(names),) or not (factors >= 0).all():
         raise ValueError(
             f"reliability must hold a finite number ≥ 0 for each of the {len(names)} sources; got "
             f"{reliability!r}."

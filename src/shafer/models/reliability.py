@@ -26,6 +26,7 @@ from shafer.models.views import present_rows, take, view_of
 _PULL = 1.0  # as much as a few rows
 _LARGEST = 10.0
 _MOST_SOURCES = 6  # 63 sets of sources that may be there
+_ENOUGH_ROWS = 30  # for each source
 
 
 def out_of_fold(
@@ -38,6 +39,7 @@ def out_of_fold(
     whole: bool,
     with_prior: bool,
     missing: str = "all",
+    weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Return what sources say of rows they were not trained on: pooled weights, (S, n, K) each.
 
@@ -54,17 +56,18 @@ def out_of_fold(
         Whether the class frequencies stay in.
     missing : {"all", "any"}
         Which of a source's inputs are NaN where it is missing.
+    weight : array of shape (n,), optional
+        Weights of the rows in training.
     """
     shape = (len(entries), len(y), len(classes))
     weights_for, weights_against = np.zeros(shape), np.zeros(shape)
-    for train, _ in folds.split(np.zeros(len(y)), y):
+    for train, test in folds.split(np.zeros(len(y)), y):
         for s, (name, estimator, columns) in enumerate(entries):
             view = view_of(X, name, columns)
             present = present_rows(view, len(y), missing=missing)
-            seen = np.zeros(len(y), dtype=bool)
-            seen[train] = True
-            fitted = fit_present(estimator, view, y, present & seen, whole=whole)
-            there = np.flatnonzero(present & ~seen)
+            seen, asked = (np.isin(np.arange(len(y)), rows) for rows in (train, test))
+            fitted = fit_present(estimator, view, y, present & seen, whole=whole, weight=weight)
+            there = np.flatnonzero(present & asked)
             if fitted is None or not len(there):
                 continue
             said = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)
@@ -81,25 +84,43 @@ def learn_by_presence(
     truth: NDArray[np.intp],
     *,
     cautious: bool,
+    present: BoolArray | None = None,
+    weight: FloatArray | None = None,
 ) -> dict[tuple[bool, ...], NDArray[np.float64]]:
     """Return the factors for each set of sources that may be there, 0 for the others.
 
     What a source is worth depends on the company: of two that say the same, each counts half, but
-    one alone counts in full. With more than six sources only the set of all is looked at.
+    one alone counts in full. So each set is learnt from the rows where all of it is ``present``,
+    (n, S), if they are enough. With more than six sources only the set of all is looked at, and
+    learnt from all rows.
     """
     n_sources = len(weights_for)
     everyone = (True,) * n_sources
     sets = product((True, False), repeat=n_sources) if n_sources <= _MOST_SOURCES else [everyone]
     learnt = {}
-    for present in sets:
-        there = np.asarray(present)
+    for company in sets:
+        there = np.asarray(company)
         factors = np.zeros(n_sources)
         if there.any():
+            rows = _rows_to_learn_from(there, present)
             factors[there] = learn_factors(
-                weights_for[there], weights_against[there], start, truth, cautious=cautious
+                weights_for[there][:, rows],
+                weights_against[there][:, rows],
+                start,
+                truth[rows],
+                cautious=cautious,
+                weight=None if weight is None else weight[rows],
             )
-        learnt[present] = factors
+        learnt[company] = factors
     return learnt
+
+
+def _rows_to_learn_from(there: BoolArray, present: BoolArray | None) -> NDArray[np.intp] | slice:
+    """Return the rows where a set of sources is present; all if they are few, or stand for all."""
+    if present is None or len(there) > _MOST_SOURCES:
+        return slice(None)
+    rows = np.flatnonzero(present[:, there].all(axis=1))
+    return rows if len(rows) >= _ENOUGH_ROWS * there.sum() else slice(None)
 
 
 def factors_for(
@@ -121,6 +142,7 @@ def learn_factors(
     truth: NDArray[np.intp],
     *,
     cautious: bool,
+    weight: FloatArray | None = None,
 ) -> NDArray[np.float64]:
     """Return one factor ≥ 0 for each source.
 
@@ -134,9 +156,13 @@ def learn_factors(
         Positions of the true classes.
     cautious : bool
         Whether the sources are combined by the cautious rule, rather than Dempster's.
+    weight : array of shape (n,), optional
+        Of the rows; 1 for each by default.
     """
     n_sources, n, n_classes = weights_for.shape
     hot = np.eye(n_classes)[truth]
+    count = np.ones((n, 1)) if weight is None else weight[:, None]
+    total = max(1.0, float(count.sum()))
     if cautious and n_classes == 2:  # against the one is for the other
         weights_for = weights_for + weights_against[:, :, ::-1]
         weights_against = np.zeros_like(weights_for)
@@ -145,11 +171,11 @@ def learn_factors(
     def loss(factors: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         logits, slopes = _combined(factors, sides, cautious)
         logs = log_softmax(start + logits, axis=1)
-        residual = np.exp(logs) - hot
+        residual = count * (np.exp(logs) - hot)
         pull = factors - 1.0 / n_sources
-        value = -np.sum(logs * hot) + _PULL * np.sum(pull**2)
+        value = -np.sum(count * logs * hot) + _PULL * np.sum(pull**2)
         gradient = np.einsum("snk,nk->s", slopes, residual) + 2.0 * _PULL * pull
-        return float(value / n), gradient / n
+        return float(value / total), gradient / total
 
     first = np.full(n_sources, 1.0 / n_sources)
     found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=[(0.0, _LARGEST)] * n_sources)

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import Tags, assert_all_finite, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import frame_columns, to_numpy
+from shafer._validation import to_numpy
 from shafer.decision import PRECISE_RULES
+from shafer.evidence.means import checked_weight
 from shafer.fusion import combine, prior_evidence
 from shafer.fusion.combination import Combined
 from shafer.fusion.prior import log_prior
 from shafer.models.fitted_source import FittedSource, fit_present
-from shafer.models.panel import check_choices, given_factors, read_entries
+from shafer.models.panel import check_choices, given_factors, read_entries, read_folds
+from shafer.models.presence import RULES_WITHOUT_SILENCE, combine_present
 from shafer.models.reliability import factors_for, learn_by_presence, out_of_fold
-from shafer.models.views import present_rows, rows_of, take, view_of
+from shafer.models.views import checked_rows, present_rows, rows_of, take, view_of
 
 
 class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
@@ -63,10 +58,11 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     missing : {"all", "any"}
         When a source is missing for a row: if all of its inputs are NaN (NaN among others is then
         for the estimator), or if any of them is.
-    cv : int
-        Folds of the cross-validation.
+    cv : int, splitter or iterable of splits
+        Folds of the cross-validation: how many, stratified and shuffled, or as scikit-learn takes
+        them.
     random_state : int, optional
-        Of the shuffling of the folds.
+        Of the shuffling of the folds, if their number is given.
 
     Attributes
     ----------
@@ -104,7 +100,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         prior: str = "once",
         components: str = "sources",
         missing: str = "all",
-        cv: int = 5,
+        cv: Any = 5,
         random_state: int | None = 0,
     ) -> None:
         self.estimators = estimators
@@ -142,29 +138,36 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
 
     # -- training -------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train every source on the rows where it is present, and learn the reliabilities."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train every source on the rows where it is present, and learn the reliabilities.
+
+        Weights reach the sources, the prior and the log loss of the reliabilities.
+        """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         entries = read_entries(self.estimators)
         check_choices(self.rule, self.prior, self.components, self.missing)
-        X, y = self._checked(X, y)
+        names = [name for name, _, _ in entries]
+        X, y = checked_rows(self, X, names, y)
+        weight = checked_weight(sample_weight, len(y))
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        counts = np.bincount(codes)
+        counts = np.bincount(codes, weights=weight)
         if len(counts) < 2:
-            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]!r}.")
+            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]}.")
+        if not (counts > 0).all():
+            empty = self.classes_[counts == 0].tolist()
+            raise ValueError(f"sample_weight is zero for all rows of the classes {empty}.")
         self.prior_ = counts / counts.sum()
-        names = [name for name, _, _ in entries]
         given = given_factors(self.reliability, names, self.rule)  # refused before any training
         whole = self.components == "sources"
         self.sources_: dict[str, FittedSource] = {}
         for name, estimator, columns in entries:
             view = view_of(X, name, columns)
             present = present_rows(view, len(y), missing=self.missing)
-            fitted = fit_present(estimator, view, y, present, whole=whole)
+            fitted = fit_present(estimator, view, y, present, whole=whole, weight=weight)
             if fitted is None:
                 raise ValueError(
                     f"source {name!r} is present in rows of fewer than two classes; it cannot be "
@@ -172,37 +175,11 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
                 )
             self.sources_[name] = fitted
         everyone = (True,) * len(entries)
-        self._by_presence = {everyone: given} if given is not None else self._learnt(X, y, codes)
+        self._by_presence = (
+            {everyone: given} if given is not None else self._learnt(X, y, codes, weight)
+        )
         self.reliability_ = self._by_presence[everyone]
         return self
-
-    def _checked(self, X: Any, y: Any = None) -> Any:
-        """Check X as far as the sources will not do it themselves; NaN is for them."""
-        labels = None if y is None else column_or_1d(y, warn=True)
-        if labels is not None:
-            assert_all_finite(labels, input_name="y")
-        if isinstance(X, Mapping):
-            n = rows_of(X)
-            if labels is not None and len(labels) != n:
-                raise ValueError(
-                    f"y must have one label for each of the {n} rows of X; got {len(labels)}."
-                )
-        elif frame_columns(X) is not None:  # frames may hold anything: only names are checked
-            validate_data(self, X, reset=y is not None, skip_check_array=True)
-            if labels is not None:
-                check_consistent_length(X, labels)
-        else:
-            X = validate_data(
-                self,
-                X,
-                reset=y is not None,
-                accept_sparse="csr",
-                ensure_all_finite="allow-nan",
-                ensure_min_samples=1 if y is None else 2,
-            )
-            if labels is not None:
-                check_consistent_length(X, labels)
-        return X if y is None else (X, labels)
 
     @property
     def _apart(self) -> bool:
@@ -210,41 +187,53 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         return self.prior == "once" and self.rule in ("dempster", "yager")
 
     def _learnt(
-        self, X: Any, y: NDArray[Any], codes: NDArray[np.intp]
+        self, X: Any, y: NDArray[Any], codes: NDArray[np.intp], weight: FloatArray | None
     ) -> dict[tuple[bool, ...], NDArray[np.float64]]:
         """Learn the reliabilities from what sources say about rows they were not trained on."""
-        smallest = int(np.bincount(codes).min())
-        if smallest < 2:
-            raise ValueError(
-                "reliability='cv' needs at least two rows of every class; the rarest class has "
-                f"{smallest}, n_samples={len(y)}. Give reliability=None or numbers."
-            )
-        labels = self.classes_.tolist()
+        folds = read_folds(self.cv, codes, self.random_state)
+        labels, entries = self.classes_.tolist(), read_entries(self.estimators)
         # Dempster's rule needs the logits only, which the components do not change.
         said = out_of_fold(
-            read_entries(self.estimators),
+            entries,
             X,
             y,
             self.classes_,
-            StratifiedKFold(min(self.cv, smallest), shuffle=True, random_state=self.random_state),
+            folds,
             whole=self.rule == "dempster" or self.components == "sources",
             with_prior=not self._apart,
             missing=self.missing,
+            weight=weight,
         )
         start = log_prior(self.prior_, labels) if self._apart else np.zeros(len(labels))
-        return learn_by_presence(*said, start, codes, cautious=self.rule == "cautious")
+        seen = [view_of(X, name, columns) for name, _, columns in entries]
+        held_out = np.isin(
+            np.arange(len(y)), np.concatenate([test for _, test in folds.split(codes, codes)])
+        )
+        present = self._present(seen, len(y)) & held_out[:, None]
+        return learn_by_presence(
+            *said,
+            start,
+            codes,
+            cautious=self.rule == "cautious",
+            present=present,
+            weight=weight,
+        )
+
+    def _present(self, views: list[Any], n: int) -> BoolArray:
+        """Say which sources are there in each row, (n, S)."""
+        return np.stack([present_rows(v, n, missing=self.missing) for v in views], axis=1)
 
     # -- prediction -----------------------------------------------------------------------------
 
     def evidence(self, X: Any) -> Combined:
         """Return the combined evidence of each row; an ``Evidence`` unless the rule leaves it."""
         check_is_fitted(self)
-        X = self._checked(X)
+        entries = read_entries(self.estimators)
+        X, _ = checked_rows(self, X, [name for name, _, _ in entries])
         n = rows_of(X)
         whole = self.components == "sources"
-        entries = read_entries(self.estimators)
         seen = [view_of(X, name, columns) for name, _, columns in entries]
-        present = np.stack([present_rows(v, n, missing=self.missing) for v in seen], axis=1)
+        present = self._present(seen, n)
         factors = factors_for(present, self._by_presence)
         said: dict[str, Any] = {}
         for s, (name, _, _) in enumerate(entries):
@@ -259,6 +248,10 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         if self._apart:
             said["prior"] = prior_evidence(self.prior_, classes=self.classes_, n=n)
             factors = np.column_stack([factors, np.ones(n)])
+        if self.rule in RULES_WITHOUT_SILENCE and not present.all():
+            return combine_present(
+                said, self.rule, present, factors, self.classes_, self.components
+            )
         return combine(
             said,
             self.rule,
@@ -273,7 +266,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
         Parameters
         ----------
         X : array, data frame, or mapping from source name to its input
-        rule : {"plausibility", "belief", "pignistic"}
+        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
         """
         if rule not in PRECISE_RULES:
             raise ValueError(

@@ -89,7 +89,7 @@ class SourceConflictDisplay:
             degrees, total = conflict.degrees.mean(axis=0), conflict.total.mean()
             what = f"mean of {n} instances" if n > 1 else ""
         else:
-            if not -n <= row < n:
+            if not isinstance(row, int | np.integer) or not -n <= row < n:
                 raise ValueError(f"row must be a position among {n} instances; got {row!r}.")
             degrees, total = conflict.degrees[row], conflict.total[row]
             what = f"instance {row % n}"
