@@ -183,3 +183,11 @@ def test_influence_of_sources_with_coarser_classes() -> None:
     tuples = Evidence.from_weights(coarse.weights, classes=[("cat", "dog"), "owl"])
     again = shafer.fusion.influence({"fine": fine, "coarse": tuples})
     assert_allclose(again.probability_change, found.probability_change)
+
+
+def test_sources_that_share_no_class_must_be_meant() -> None:
+    numbers, texts = source([0, 1]), source(["0", "1"])
+    with pytest.raises(ValueError, match=r"'source 1' has the classes \[0, 1\], none of which"):
+        combine([numbers, texts])
+    meant = combine([numbers, texts], classes=[0, 1, "0", "1"])
+    assert meant.classes.tolist() == [0, 1, "0", "1"]

@@ -107,6 +107,8 @@ def align(
         image = [[fine[member] for member in meaning.get(label, (label,))] for label in source]
         _check_disjoint(image, source, name)
         images.append(image)
+    if classes is None:
+        _check_meet(images, labels, names)
     return Alignment(class_labels(list(fine), len(fine)), images)
 
 
@@ -142,6 +144,21 @@ def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
     if missing:
         raise ValueError(f"classes must hold all classes of the sources; {missing} are missing.")
     return {label: position for position, label in enumerate(listed)}
+
+
+def _check_meet(
+    images: list[list[list[int]]], labels: Sequence[Sequence[Label]], names: Sequence[str]
+) -> None:
+    """Refuse a source that shares no class with any other: mostly 0 and 1 beside "0" and "1"."""
+    known = [set().union(*source) for source in images]
+    for s, name in enumerate(names):
+        others = set().union(*known[:s], *known[s + 1 :])
+        if len(names) > 1 and not known[s] & others:
+            raise ValueError(
+                f"Source {name!r} has the classes {list(labels[s])[:8]}, none of which another "
+                "source has. Give all sources the same labels, or say that you mean it: name all "
+                "classes with classes=."
+            )
 
 
 def _check_disjoint(image: list[list[int]], source: Sequence[Label], name: str) -> None:
