@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
@@ -140,6 +140,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return 1.0
         if isinstance(self.temper, Real):
             return float(self.temper)
+        y = column_or_1d(y)  # the inner classifier has said what it thinks of one column
         folds = fold_positions(y, _FOLDS)
         logits = np.empty((len(folds), len(self.classes_)))
         models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
@@ -191,14 +192,16 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
         folds = fold_positions(y, cv)
         scores = np.empty((len(folds), len(self.classes_)))
-        self.fold_explainers_ = []
+        explainers = []
         for fold, (explainer, rows) in enumerate(
             fold_explainers(self._fold_explainer, X, y, folds)
         ):
             explainer.factor = self.explainer_.factor
-            self.fold_explainers_.append(explainer)
+            explainers.append(explainer)
             scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
+        # Only now: what was calibrated before stays whole if anything above fails.
         self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
+        self.fold_explainers_ = explainers
         return self
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:

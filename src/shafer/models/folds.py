@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 
 from shafer.evidence.means import checked_weight
 from shafer.models.explainer import Explainer
@@ -39,6 +39,7 @@ def fold_explainers(
 ) -> Iterator[tuple[Explainer, Any]]:
     """Give, fold by fold, what ``train`` makes of the other folds' rows, and the rows held out."""
     weight = checked_weight(sample_weight, len(folds))
+    X, y = indexable(X, y)  # what can only become an array, or be read row by row, becomes one
     for fold in range(int(folds.max()) + 1):
         kept, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part = None if weight is None else weight[kept]
