@@ -214,3 +214,30 @@ def test_in_the_company_of_scikit_learn() -> None:
     assert copy[-1].estimator.C == 1.0
     again = pickle.loads(pickle.dumps(search.best_estimator_))
     assert_array_equal(again.predict(X), search.predict(X))
+
+
+def test_a_rare_class_does_not_cost_folds() -> None:
+    X, y = load_iris(return_X_y=True)
+    rows = np.r_[0:50, 50:100, 100:102]  # two of the last class
+    clf = EvidentialClassifier(temper="cv").fit(X[rows], y[rows])
+    clf.conformalize(X[rows], y[rows], cv=5)
+    assert len(clf.fold_explainers_) == 5
+    assert all(len(explainer.classes) == 3 for explainer in clf.fold_explainers_)
+
+
+def test_folds_need_no_discount() -> None:
+    """Four rows leave two to a fold: enough to bet, not to know what is near."""
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    moderated = EvidentialClassifier(moderate="laplace").fit(X, y)
+    discounted = EvidentialClassifier(moderate="laplace+discount").fit(X, y)
+    assert discounted.explainer_.factor == moderated.explainer_.factor
+    assert (discounted.evidence(X).ignorance > moderated.evidence(X).ignorance).all()
+
+
+def test_a_calibration_that_fails_leaves_the_last_one() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = EvidentialClassifier(groups="one").fit(X[::2], y[::2]).conformalize(X[::2], y[::2], cv=4)
+    before = clf.predict_set(X)
+    with pytest.raises(ValueError, match="coverage must be"):
+        clf.conformalize(X[::2], y[::2], coverage=2.0, cv=3)
+    assert (clf.predict_set(X) == before).all()

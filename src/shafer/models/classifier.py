@@ -95,7 +95,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier and take the means; weights reach both."""
         self._check_temper()
-        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight)
+        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight, self.moderate)
         self.classes_ = self.estimator_.classes_
         self.explainer_.factor = self._tempering_factor(X, y, sample_weight)
         self.conformal_: Any = None
@@ -107,7 +107,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _trained(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Explainer]:
+    def _trained(
+        self, X: Any, y: Any, sample_weight: Any, moderate: str | None
+    ) -> tuple[Any, Explainer]:
         """Train a copy of the inner classifier, and read it; its weights are as yet untempered."""
         inner = clone(self._inner())
         inner.fit(X, y, **_fit_weights(inner, sample_weight))
@@ -120,13 +122,15 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             X,
             self.groups,
             sample_weight=sample_weight,
-            moderate=self.moderate,
+            moderate=moderate,
             missing=self.missing,
         )
         return inner, explainer
 
     def _fold_explainer(self, X: Any, y: Any, sample_weight: Any) -> Explainer:
-        return self._trained(X, y, sample_weight)[1]
+        """Train on a part of the rows, to bet on others: no bet needs the discount."""
+        moderate = None if self.moderate is None else "laplace"
+        return self._trained(X, y, sample_weight, moderate)[1]
 
     def _check_temper(self) -> None:
         number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)

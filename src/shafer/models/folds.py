@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,18 +16,23 @@ from shafer.models.explainer import Explainer
 
 
 def fold_positions(y: Any, n_folds: int) -> NDArray[np.intp]:
-    """Return the fold 0..F−1 of each row, every class spread evenly; fewer folds if it must be."""
+    """Return the fold 0..F−1 of each row, every class spread evenly; fewer folds if it must be.
+
+    Two rows of a class are enough: they lie in different folds, so that no model misses it.
+    """
     labels = np.asarray(y)
-    smallest = int(np.unique(labels, return_counts=True)[1].min())
-    if smallest < 2:
+    counts = np.unique(labels, return_counts=True)[1]
+    if counts.min() < 2:
         raise ValueError(
             "Cross-validation needs at least 2 rows of every class; y has a class with 1. "
             "Give more rows, or temper on rows of your own: Explainer.temper(X, y)."
         )
-    folds = StratifiedKFold(min(n_folds, smallest), shuffle=True, random_state=0)
+    folds = StratifiedKFold(min(n_folds, int(counts.max())), shuffle=True, random_state=0)
     where = np.empty(len(labels), dtype=np.intp)
-    for fold, (_, held_out) in enumerate(folds.split(np.zeros(len(labels)), labels)):
-        where[held_out] = fold
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for fold, (_, held_out) in enumerate(folds.split(np.zeros(len(labels)), labels)):
+            where[held_out] = fold
     return where
 
 
