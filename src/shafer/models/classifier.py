@@ -226,7 +226,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         if rule == "plausibility" and self.missing == "error":  # logits and plausibilities agree
             return np.asarray(self.estimator_.predict(X))
-        chosen = self.evidence(X).decide(rule)
+        chosen = self.explainer_.bet(X).decide(rule)  # a discount has no say in one class
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -238,7 +238,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.temper is None and self.moderate is None and self.missing == "error":
             probability: FloatArray = self.estimator_.predict_proba(X)
             return probability
-        return to_numpy(self.evidence(X).probability)
+        return to_numpy(self.explainer_.bet(X).probability)
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K).
