@@ -220,7 +220,7 @@ def test_a_rare_class_does_not_cost_folds() -> None:
     X, y = load_iris(return_X_y=True)
     rows = np.r_[0:50, 50:100, 100:102]  # two of the last class
     clf = EvidentialClassifier(temper="cv").fit(X[rows], y[rows])
-    clf.conformalize(X[rows], y[rows], cv=5)
+    clf.conformalize(X[rows], y[rows], cv=np.int64(5))
     assert len(clf.fold_explainers_) == 5
     assert all(len(explainer.classes) == 3 for explainer in clf.fold_explainers_)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -134,7 +134,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _check_temper(self) -> None:
         number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
-        if self.temper in (None, "cv") or (number and 0.0 < self.temper < np.inf):
+        named = isinstance(self.temper, str) and self.temper == "cv"
+        if self.temper is None or named or (number and 0.0 < self.temper < np.inf):
             return
         raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
 
@@ -192,9 +193,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if cv is None:
             self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
             return self
-        if isinstance(cv, bool) or not isinstance(cv, int) or cv < 2:
+        if isinstance(cv, bool) or not isinstance(cv, Integral) or cv < 2:
             raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
-        folds = fold_positions(y, cv)
+        folds = fold_positions(y, int(cv))
         scores = np.empty((len(folds), len(self.classes_)))
         explainers = []
         for fold, (explainer, rows) in enumerate(
