@@ -241,3 +241,13 @@ def test_a_calibration_that_fails_leaves_the_last_one() -> None:
     with pytest.raises(ValueError, match="coverage must be"):
         clf.conformalize(X[::2], y[::2], coverage=2.0, cv=3)
     assert (clf.predict_set(X) == before).all()
+
+
+def test_weights_reach_the_last_step_of_a_pipeline_in_a_pipeline() -> None:
+    X, y = load_iris(return_X_y=True)
+    weight = np.random.default_rng(0).random(150)
+    nested = make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), LogisticRegression()))
+    flat = make_pipeline(StandardScaler(), LogisticRegression())
+    inside = EvidentialClassifier(nested, temper="cv").fit(X, y, sample_weight=weight)
+    expected = EvidentialClassifier(flat, temper="cv").fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(inside.predict_proba(X), expected.predict_proba(X), atol=1e-4)

@@ -274,6 +274,8 @@ def _fit_weights(inner: Any, sample_weight: Any) -> dict[str, Any]:
     """Name the weights as ``fit`` takes them; a pipeline hands them to its last step."""
     if sample_weight is None:
         return {}
-    if isinstance(inner, Pipeline):
-        return {f"{inner.steps[-1][0]}__sample_weight": sample_weight}
-    return {"sample_weight": sample_weight}
+    steps = []
+    while isinstance(inner, Pipeline):
+        steps.append(inner.steps[-1][0])
+        inner = inner.steps[-1][1]
+    return {"__".join([*steps, "sample_weight"]): sample_weight}
