@@ -40,6 +40,35 @@ def test_interval_dominance(asarray: Any) -> None:
     assert_array_equal(to_numpy(interval_dominance(belief, plausibility)), expected)
 
 
+@pytest.mark.parametrize("asarray", [np.asarray, torch.asarray])
+@pytest.mark.parametrize("decimals", [0, 1, 2])
+@pytest.mark.parametrize("n_classes", [3, 4, 5, 8])
+def test_classes_with_the_same_evidence_are_tied(
+    asarray: Any, decimals: int, n_classes: int
+) -> None:
+    rng = np.random.default_rng(n_classes)
+    weights = (2.0 * rng.normal(size=(1500, 2, n_classes))).round(decimals)
+    first, second = rng.permuted(np.tile(np.arange(n_classes), (1500, 1)), axis=1)[:, :2].T
+    first, second = np.minimum(first, second), np.maximum(first, second)
+    row = np.arange(1500)
+    weights[row, :, second] = weights[row, :, first]
+    ev = shafer.Evidence.from_weights(asarray(weights))
+    for rule in RULES:
+        chosen = to_numpy(ev.decide(rule))
+        if rule in PRECISE_RULES:  # the first is chosen before the second
+            assert not chosen[row, second].any(), rule
+        elif rule == "utility_set":
+            assert (chosen[row, first] >= chosen[row, second]).all()
+        else:
+            assert_array_equal(chosen[row, first], chosen[row, second], err_msg=rule)
+
+
+def test_hurwicz_reaches_both_ends() -> None:
+    ev = evidence()
+    assert_array_equal(ev.decide("hurwicz", alpha=0.0), ev.decide("plausibility"))
+    assert_array_equal(ev.decide("hurwicz", alpha=1.0), ev.decide("belief"))
+
+
 def test_precise_rules() -> None:
     assert set(PRECISE_RULES) < set(RULES)
     ev = evidence()

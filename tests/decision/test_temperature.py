@@ -60,6 +60,18 @@ def test_separated_rows_do_not_send_it_to_infinity(size: float) -> None:
     assert 1.0 - 1e-9 <= factor < 1.5
 
 
+@pytest.mark.parametrize("size", [1e-5, 4e-3, 1e-2])
+@pytest.mark.parametrize("n_classes", [2, 10, 100])
+def test_timid_logits_that_are_always_right_grow(size: float, n_classes: int) -> None:
+    truth = np.arange(1000) % n_classes
+    logits = size * np.eye(n_classes)[truth]
+    factor = tempering_factor(logits, truth)
+    assert factor > 1.0
+    step = 1e-4
+    around = [_objective(np.log(factor) + d, logits, truth) for d in (-step, 0.0, step)]
+    assert around[1] == min(around)
+
+
 def test_nothing_known_changes_nothing() -> None:
     assert tempering_factor(np.zeros((5, 3)), np.zeros(5, dtype=int)) == pytest.approx(1.0)
 
@@ -67,6 +79,36 @@ def test_nothing_known_changes_nothing() -> None:
 def test_survives_certainty_in_the_wrong_class() -> None:
     factor = tempering_factor(np.array([[1e6, -1e6]]), np.array([1]))
     assert 0.0 < factor < 1e-4
+
+
+def test_weights_may_be_a_list_or_one_number() -> None:
+    rng = np.random.default_rng(2)
+    logits, truth = rng.normal(size=(6, 3)), [0, 1, 2, 0, 1, 2]
+    weight = [1.0, 2.0, 0.0, 1.0, 3.0, 1.0]
+    expected = tempering_factor(logits, np.array(truth), np.array(weight))
+    assert tempering_factor(logits.tolist(), truth, weight) == expected
+    assert tempering_factor(logits, truth, 1e300 * np.array(weight)) == pytest.approx(expected)
+    assert tempering_factor(logits, truth, 3.0) == tempering_factor(logits, truth)
+
+
+@pytest.mark.parametrize(
+    ("logits", "truth", "weight", "message"),
+    [
+        (np.zeros((2, 3)), [0, 3], None, "from 0 to 2; got values from 0 to 3"),
+        (np.zeros((2, 3)), [0, -1], None, "from 0 to 2; got values from -1 to 0"),
+        (np.zeros((2, 3)), [0], None, "each of 2 rows"),
+        (np.zeros((2, 3)), ["a", "b"], None, "each of 2 rows"),
+        (np.zeros((0, 3)), [], None, "n ≥ 1"),
+        (np.zeros(3), [0], None, "logits must have 2 dimension"),
+        (np.array([[np.nan, 0.0]]), [0], None, "logits must be finite"),
+        (np.zeros((2, 3)), [0, 1], [1.0], "each of the 2 rows; got 1"),
+        (np.zeros((2, 3)), [0, 1], [0.0, 0.0], "not all zero"),
+        (np.zeros((2, 3)), [0, 1], [-1.0, 2.0], "nonnegative"),
+    ],
+)
+def test_says_what_is_wrong(logits: np.ndarray, truth: list, weight: list, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        tempering_factor(logits, truth, weight)
 
 
 def test_weights_count_as_repeated_rows_do() -> None:

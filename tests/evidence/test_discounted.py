@@ -118,6 +118,12 @@ def test_bad_reliability(ev: shafer.Evidence, reliability: Any, message: str) ->
         ev.discounted(reliability)
 
 
+def test_no_rows_can_be_looked_at(ev: shafer.Evidence) -> None:
+    none = ev.discounted(0.5)[:0]
+    assert repr(none).startswith("<DiscountedEvidence: 0 instances")
+    assert "DiscountedEvidence" in none._repr_html_()
+
+
 def test_results_cannot_be_written_to() -> None:
     less = shafer.Evidence.from_weights(np.ones((2, 1, 3))).discounted(0.5)
     with pytest.raises(ValueError, match="read-only"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mpmath
 import numpy as np
 import pytest
@@ -65,3 +67,11 @@ def test_leave_one_out_logsumexp(values: list[float]) -> None:
     x = np.array(values)
     expected = [float(logspace.logsumexp(np.delete(x, k))) for k in range(len(x))]
     assert_allclose(logspace.leave_one_out_logsumexp(x), expected, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("function", [logspace.leave_one_out_sum, logspace.leave_one_out_logsumexp])
+def test_equal_entries_have_equal_rests(function: Callable[[np.ndarray], np.ndarray]) -> None:
+    x = np.random.default_rng(0).random((2000, 5)) + 0.1
+    x[:, 3] = x[:, 1] = x.max(axis=1)
+    rest = function(x)
+    np.testing.assert_array_equal(rest[:, 1], rest[:, 3])

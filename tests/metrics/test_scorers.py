@@ -117,6 +117,15 @@ def test_grid_search(data: tuple[np.ndarray, np.ndarray], scoring: str) -> None:
     assert search.score(X, y) == set_scorer(scoring)(search.best_estimator_, X, y)
 
 
+def test_nested_cross_validation(data: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = data
+    scorer = set_scorer("u65", rule="interval_dominance")
+    inner = shafer.EvidentialClassifier(LogisticRegression(), groups="one")
+    search = GridSearchCV(inner, {"estimator__C": [0.01, 1.0]}, scoring=scorer, cv=3)
+    assert scorer(search.fit(X, y), X, y) == scorer(search.best_estimator_, X, y)
+    assert cross_val_score(search, X, y, scoring=scorer, cv=3).min() > 0.5
+
+
 def test_several_metrics_at_once(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
     scoring = {name: set_scorer(name) for name in ("u65", "u80", "coverage", "mean_set_size")}

@@ -122,3 +122,29 @@ def test_columns_of_any_size_dead_or_repeated(size: float) -> None:
         variance = LaplaceFit(head, precision).take_in(X).posterior().logit_variance(X)
         assert np.isfinite(variance).all()
         assert (variance > 0).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("far", [1e4, 1e7])
+def test_columns_far_from_zero(n_classes: int, far: float) -> None:
+    """An intercept that is free takes up any shift of the columns."""
+    X, y = _rows(60, 3, n_classes)
+    model = LogisticRegression().fit(X, y)
+    near = LaplaceFit(LinearHead(model.coef_, model.intercept_), 1.0).take_in(X).posterior()
+    head = LinearHead(model.coef_, model.intercept_ - far * model.coef_.sum(axis=1))
+    there = LaplaceFit(head, 1.0).take_in(X + far).posterior()
+    expected = near.logit_variance(X)
+    assert there.logit_variance(X + far) == pytest.approx(expected, rel=1e-7)
+    assert there.logit_variance(sparse.csr_array(X + far)) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("scale", [(1, 1e8, 1), (1, 1e10, 1e3), (1e3, 1e9, 1e6)])
+def test_columns_of_very_different_sizes(scale: tuple[float, ...]) -> None:
+    """Without a prior the units of the columns make no difference."""
+    X, y = _rows(60, 3, 3)
+    X = X @ (np.eye(3) + 0.9)  # correlated
+    model = LogisticRegression().fit(X, y)
+    plain = LaplaceFit(LinearHead(model.coef_, model.intercept_), 0.0).take_in(X).posterior()
+    scaled = LaplaceFit(LinearHead(model.coef_ / scale, model.intercept_), 0.0).take_in(X * scale)
+    variance = scaled.posterior().logit_variance(X * scale)
+    assert variance == pytest.approx(plain.logit_variance(X), rel=1e-8)

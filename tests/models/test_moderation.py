@@ -195,3 +195,16 @@ def test_a_class_of_one_row_cannot_be_cross_validated() -> None:
     rows = np.r_[0:20, 50:70, 100]
     with pytest.raises(ValueError, match="at least 2 rows of every class"):
         shafer.EvidentialClassifier(temper="cv").fit(iris[rows], species[rows])
+
+
+def test_bets_look_for_no_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One class, probabilities and utility sets are the same with the discount and without."""
+    X, y = load_iris(return_X_y=True)
+    inner = LogisticRegression(max_iter=1000)
+    clf = shafer.EvidentialClassifier(inner, "one", moderate="laplace+discount").fit(X, y)
+    ev = clf.evidence(X + 0.5)
+    monkeypatch.setattr(Familiarity, "__call__", lambda *_: pytest.fail("not asked for"))
+    for rule in shafer.decision.PRECISE_RULES:
+        np.testing.assert_array_equal(clf.predict(X + 0.5, rule), ev.decide(rule).argmax(axis=1))
+    np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.probability)
+    np.testing.assert_array_equal(clf.predict_set(X + 0.5), ev.decide("utility_set"))

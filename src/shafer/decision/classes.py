@@ -10,7 +10,7 @@ from array_api_compat import array_namespace
 
 from shafer import kernels
 from shafer._typing import Array
-from shafer.decision.dominance import choose_largest, undominated
+from shafer.decision.dominance import choose_largest, choose_smallest, undominated
 from shafer.decision.opinion import Opinion
 
 
@@ -32,7 +32,18 @@ def most_plausible(opinion: Opinion) -> Array:
 
 def most_believed(opinion: Opinion) -> Array:
     """Choose the class of least upper risk, which is also that of least regret."""
-    return choose_largest(opinion.base.forms.belief)
+    belief = opinion.forms.belief
+    return choose_smallest(-belief, _rounding_of(belief))
+
+
+def _rounding_of(belief: Array) -> Array:
+    """Return how far apart rounding can drive beliefs that are the same, (..., 1).
+
+    A product over the other classes may be multiplied in another order for each.
+    """
+    xp = array_namespace(belief)
+    relative = 4.0 * belief.shape[-1] * float(xp.finfo(belief.dtype).eps)
+    return relative * xp.max(belief, axis=-1, keepdims=True)
 
 
 def most_probable_bet(opinion: Opinion) -> Array:
@@ -50,7 +61,8 @@ def between(opinion: Opinion, alpha: float) -> Array:
     forms = opinion.forms
     largest = xp.max(forms.plausibility, axis=-1, keepdims=True)
     lacks = largest * xp.expm1(opinion.logits - xp.max(opinion.logits, axis=-1, keepdims=True))
-    return choose_largest(alpha * forms.belief + (1.0 - alpha) * lacks)
+    value = alpha * forms.belief + (1.0 - alpha) * lacks
+    return choose_smallest(-value, alpha * _rounding_of(forms.belief))
 
 
 def not_interval_dominated(opinion: Opinion) -> Array:

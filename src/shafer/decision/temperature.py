@@ -20,14 +20,13 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 
 from shafer._typing import FloatArray
+from shafer._validation import float_array, to_numpy
 
 PRIOR_STRENGTH = 4.0
 """The a of the prior: a standard deviation of one half for the logarithm of the factor."""
 
 
-def tempering_factor(
-    logits: FloatArray, truth: NDArray[np.intp], sample_weight: FloatArray | None = None
-) -> float:
+def tempering_factor(logits: Any, truth: Any, sample_weight: Any = None) -> float:
     """Return the factor on the weights that suits held-out rows best, by log loss.
 
     Parameters
@@ -46,19 +45,60 @@ def tempering_factor(
     >>> round(tempering_factor(logits, np.array([0, 0, 1, 1])), 2)  # one of four is badly wrong
     0.56
     """
-    n = len(truth)
-    weight = np.ones(n) if sample_weight is None else n * sample_weight / np.sum(sample_weight)
+    values = to_numpy(float_array(logits, "logits", ndim=(2,))).astype(np.float64)
+    positions = _checked_truth(truth, values.shape)
+    weight = _row_weights(sample_weight, len(positions))
     # Distances below the largest logit: a constant over the classes changes nothing.
-    below = logits - np.max(logits, axis=1, keepdims=True)
-    of_truth = np.take_along_axis(below, truth[:, None], axis=1)[:, 0]
+    below = values - np.max(values, axis=1, keepdims=True)
+    of_truth = np.take_along_axis(below, positions[:, None], axis=1)[:, 0]
 
     def slope(log_factor: float) -> Any:
         factor = np.exp(log_factor)
         expected = np.sum(softmax(factor * below, axis=1) * below, axis=1)
         return factor * (weight @ (expected - of_truth)) + PRIOR_STRENGTH * (factor - 1.0)
 
-    # Where the loss is steepest the prior still wins beyond these bounds.
+    # Beyond these bounds the prior wins: it meets a slope of the loss in ln λ of at most λ times
+    # the steepest, where all rows are wrong, and of at least −1/e for each row and rival class,
+    # since x e^{−x} is never more.
     steepest = float(weight @ np.max(-below, axis=1))
     low = -np.log1p(steepest / PRIOR_STRENGTH) - 1.0
-    high = np.log1p(steepest / PRIOR_STRENGTH) + 1.0
+    high = np.log1p(values.size / PRIOR_STRENGTH)
     return float(np.exp(brentq(slope, low, high, xtol=1e-10)))
+
+
+def _checked_truth(truth: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return the position of each row's true class, and see that it is one of 0..K−1."""
+    n, n_classes = shape
+    positions = to_numpy(truth)
+    if n == 0 or positions.shape != (n,) or positions.dtype.kind not in "iub":
+        raise ValueError(
+            f"truth must hold one position of a class for each of {n} rows, n ≥ 1; got shape "
+            f"{positions.shape} of {positions.dtype}."
+        )
+    positions = positions.astype(np.intp)
+    if positions.min() < 0 or positions.max() >= n_classes:
+        raise ValueError(
+            f"truth must hold positions from 0 to {n_classes - 1}; got values from "
+            f"{positions.min()} to {positions.max()}."
+        )
+    return positions
+
+
+def _row_weights(sample_weight: Any, n: int) -> FloatArray:
+    """Return one weight for each row, n in all."""
+    if sample_weight is None:
+        return np.ones(n)
+    given = to_numpy(float_array(sample_weight, "sample_weight", ndim=(0, 1))).astype(np.float64)
+    if given.ndim == 1 and len(given) != n:
+        raise ValueError(
+            f"sample_weight must have one weight for each of the {n} rows; got {len(given)}."
+        )
+    weight = np.broadcast_to(given, (n,))
+    if weight.min() < 0 or weight.max() == 0:
+        raise ValueError(
+            "sample_weight must be nonnegative and not all zero; got values from "
+            f"{weight.min()} to {weight.max()}."
+        )
+    share = weight / weight.max()  # neither too large nor too small to be added up
+    scaled: FloatArray = n * share / share.sum()
+    return scaled

@@ -30,7 +30,7 @@ def text(evidence: Evidence | DiscountedEvidence) -> str:
     shown = ", ".join(_cut(repr(label)) for label in labels[:_MOST_CLASSES])
     more = ", ..." if len(labels) > _MOST_CLASSES else ""
     reliability = ""
-    if is_discounted(evidence):
+    if is_discounted(evidence) and len(evidence):
         values = to_numpy(evidence.reliability)
         reliability = f", reliability {values.min():.3g} to {values.max():.3g}"
     name = type(evidence).__name__

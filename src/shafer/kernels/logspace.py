@@ -86,12 +86,13 @@ def _is_top(x: Array) -> Array:
 def leave_one_out_sum(x: Array) -> Array:
     r"""Return :math:`\sum_{l \ne k} x_l` for :math:`x \ge 0`.
 
-    The largest entry, the only one whose removal could cancel, is left out of a fresh sum.
+    The largest entry, the only one whose removal could cancel, is left out of a fresh sum. Equal
+    entries have equal results, to the last digit, so that classes that are tied stay so.
     """
     xp = array_namespace(x)
-    top = _is_top(x)
-    rest_of_top = xp.sum(xp.where(top, 0.0, x), axis=-1, keepdims=True)
-    return xp.where(top, rest_of_top, xp.sum(x, axis=-1, keepdims=True) - x)
+    rest_of_top = xp.sum(xp.where(_is_top(x), 0.0, x), axis=-1, keepdims=True)
+    largest = x == xp.max(x, axis=-1, keepdims=True)
+    return xp.where(largest, rest_of_top, xp.sum(x, axis=-1, keepdims=True) - x)
 
 
 def leave_one_out_logsumexp(x: Array) -> Array:
@@ -100,6 +101,7 @@ def leave_one_out_logsumexp(x: Array) -> Array:
     top = _is_top(x)
     rest_of_top = logsumexp(xp.where(top, -xp.inf, x), keepdims=True)
     total = logsumexp(x, keepdims=True)
+    largest = x == xp.max(x, axis=-1, keepdims=True)
     # Any entry but the largest is at most half of the total: the gap is at least ln 2.
-    gap = xp.where(top, 1.0, total - x)
-    return xp.where(top, rest_of_top, total + log1mexp(gap))
+    gap = xp.where(largest, 1.0, total - x)
+    return xp.where(largest, rest_of_top, total + log1mexp(gap))

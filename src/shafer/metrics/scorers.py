@@ -105,7 +105,9 @@ class SetScorer:
         return metric.sign * value
 
     def _sets(self, estimator: Any, X: Any) -> Any:
-        predict_set = getattr(estimator, "predict_set", None)
+        # A search passes on what scikit-learn knows only, so ask for what it found.
+        found = getattr(estimator, "best_estimator_", estimator)
+        predict_set = getattr(found, "predict_set", None)
         if predict_set is None:
             raise TypeError(
                 f"{self!r} needs an estimator with predict_set; got {type(estimator).__name__}. "

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import Tags, get_tags
+from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
@@ -99,7 +99,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scikit-learn's metadata routing the steps decide: ``set_fit_request(sample_weight=True)``.
         """
         self._check_temper()
-        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight)
+        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight, self.moderate)
         self.classes_ = self.estimator_.classes_
         self.explainer_.factor = self._tempering_factor(X, y, sample_weight)
         self.conformal_: Any = None
@@ -111,7 +111,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _trained(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Explainer]:
+    def _trained(
+        self, X: Any, y: Any, sample_weight: Any, moderate: str | None
+    ) -> tuple[Any, Explainer]:
         """Train a copy of the inner classifier, and read it; its weights are as yet untempered."""
         inner = clone(self._inner())
         inner.fit(X, y, **fit_weights(inner, sample_weight))
@@ -124,17 +126,20 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             X,
             self.groups,
             sample_weight=sample_weight,
-            moderate=self.moderate,
+            moderate=moderate,
             missing=self.missing,
         )
         return inner, explainer
 
     def _fold_explainer(self, X: Any, y: Any, sample_weight: Any) -> Explainer:
-        return self._trained(X, y, sample_weight)[1]
+        """Train on a part of the rows, to bet on others: no bet needs the discount."""
+        moderate = None if self.moderate is None else "laplace"
+        return self._trained(X, y, sample_weight, moderate)[1]
 
     def _check_temper(self) -> None:
         number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
-        if self.temper in (None, "cv") or (number and 0.0 < self.temper < np.inf):
+        named = isinstance(self.temper, str) and self.temper == "cv"
+        if self.temper is None or named or (number and 0.0 < self.temper < np.inf):
             return
         raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
 
@@ -144,6 +149,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return 1.0
         if isinstance(self.temper, Real):
             return float(self.temper)
+        y = column_or_1d(y)  # the inner classifier has said what it thinks of one column
         folds = fold_positions(y, _FOLDS)
         logits = np.empty((len(folds), len(self.classes_)))
         models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
@@ -191,18 +197,20 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if cv is None:
             self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
             return self
-        if isinstance(cv, bool) or not isinstance(cv, int) or cv < 2:
+        if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or cv < 2:
             raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
-        folds = fold_positions(y, cv)
+        folds = fold_positions(y, int(cv))
         scores = np.empty((len(folds), len(self.classes_)))
-        self.fold_explainers_ = []
+        explainers: list[Explainer] = []
         for fold, (explainer, rows) in enumerate(
             fold_explainers(self._fold_explainer, X, y, folds)
         ):
             explainer.factor = self.explainer_.factor
-            self.fold_explainers_.append(explainer)
+            explainers.append(explainer)
             scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
+        # Only now: what was calibrated before stays whole if anything above fails.
         self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
+        self.fold_explainers_: list[Explainer] = explainers
         return self
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
@@ -223,7 +231,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         if rule == "plausibility" and self.missing == "error":  # logits and plausibilities agree
             return np.asarray(self.estimator_.predict(X))
-        chosen = self.evidence(X).decide(rule)
+        chosen = self.explainer_.bet(X).decide(rule)  # a discount has no say in one class
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -235,7 +243,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.temper is None and self.moderate is None and self.missing == "error":
             probability: FloatArray = self.estimator_.predict_proba(X)
             return probability
-        return to_numpy(self.evidence(X).probability)
+        return to_numpy(self.explainer_.bet(X).probability)
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K).

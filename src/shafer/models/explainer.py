@@ -280,7 +280,10 @@ class Explainer:
         """
         if rule is None and not options and self.conformal is not None:
             return self.conformal.sets(self._scores(X, self.conformal.score))
-        return self(X).decide(self._default_rule if rule is None else rule, **options)
+        rule = self._default_rule if rule is None else rule
+        # Utility sets are bets: they need no discount, and no search for neighbours.
+        ev = self.bet(X) if rule == "utility_set" else self(X)
+        return ev.decide(rule, **options)
 
     @property
     def _default_rule(self) -> str:

@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 
 from shafer.evidence.means import checked_weight
 from shafer.models.explainer import Explainer
 
 
 def fold_positions(y: Any, n_folds: int) -> NDArray[np.intp]:
-    """Return the fold 0..F−1 of each row, every class spread evenly; fewer folds if it must be."""
+    """Return the fold 0..F−1 of each row, every class spread evenly; fewer folds if it must be.
+
+    Two rows of a class are enough: they lie in different folds, so that no model misses it.
+    """
     labels = np.asarray(y)
-    smallest = int(np.unique(labels, return_counts=True)[1].min())
-    if smallest < 2:
+    counts = np.unique(labels, return_counts=True)[1]
+    if counts.min() < 2:
         raise ValueError(
             "Cross-validation needs at least 2 rows of every class; y has a class with 1. "
             "Give more rows, or temper on rows of your own: Explainer.temper(X, y)."
         )
-    folds = StratifiedKFold(min(n_folds, smallest), shuffle=True, random_state=0)
+    folds = StratifiedKFold(min(n_folds, int(counts.max())), shuffle=True, random_state=0)
     where = np.empty(len(labels), dtype=np.intp)
-    for fold, (_, held_out) in enumerate(folds.split(np.zeros(len(labels)), labels)):
-        where[held_out] = fold
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for fold, (_, held_out) in enumerate(folds.split(np.zeros(len(labels)), labels)):
+            where[held_out] = fold
     return where
 
 
@@ -39,6 +45,7 @@ def fold_explainers(
 ) -> Iterator[tuple[Explainer, Any]]:
     """Give, fold by fold, what ``train`` makes of the other folds' rows, and the rows held out."""
     weight = checked_weight(sample_weight, len(folds))
+    X, y = indexable(X, y)  # what can only become an array, or be read row by row, becomes one
     for fold in range(int(folds.max()) + 1):
         kept, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         part = None if weight is None else weight[kept]

@@ -40,14 +40,21 @@ class LaplacePosterior:
     Attributes
     ----------
     root : array of shape (J + 1, number of fitted coefficients)
-        σ² is the squared length of (features, 1) @ root.
+        σ² is the squared length of (features − centre, 1) @ root.
+    centre : array of shape (J,)
     """
 
     root: FloatArray
+    centre: FloatArray
 
     def logit_variance(self, features: Any) -> FloatArray:
         """Return σ² of each row of features (n, J), an array or a sparse matrix."""
-        spread = np.asarray(plain_features(features) @ self.root[:-1]) + self.root[-1]
+        values = plain_features(features)
+        if sparse.issparse(values):
+            at_zero = self.root[-1] - self.centre @ self.root[:-1]
+            spread = np.asarray(values @ self.root[:-1]) + at_zero
+        else:
+            spread = (values - self.centre) @ self.root[:-1] + self.root[-1]
         variance: FloatArray = np.einsum("ij,ij->i", spread, spread)
         return variance
 
@@ -85,22 +92,28 @@ class LaplaceFit:
         self._joint = (n_classes - 1) * size <= LARGEST_CURVATURE
         shape = (n_classes - 1, n_classes - 1) if self._joint else (n_classes - 1,)
         self._curvature = np.zeros((*shape, size, size))
+        # Where the intercept is free, a shift of the features changes nothing but the digits that
+        # are left: far from zero, they and the constant would look the same.
+        self._centre: FloatArray | None = None if free_intercept else np.zeros(n_features)
 
     def take_in(self, features: Any, sample_weight: Any = None) -> Self:
         """Add the curvature of a batch of training rows, features (n, J)."""
         values = plain_features(features)
         weight = checked_weight(sample_weight, values.shape[0])
+        if self._centre is None:
+            self._centre = np.asarray(values.mean(axis=0), dtype=np.float64).reshape(-1)
         rows = max(1, _BLOCK // (self._curvature.shape[-1] + self._contrasts.shape[1] ** 2))
         for start in range(0, values.shape[0], rows):
             part = slice(start, start + rows)
             block = values[part]
             block = block.toarray() if sparse.issparse(block) else block
-            self._add(block, None if weight is None else weight[part])
+            self._add(block, self._centre, None if weight is None else weight[part])
         return self
 
-    def _add(self, values: FloatArray, weight: FloatArray | None) -> None:
+    def _add(self, block: FloatArray, centre: FloatArray, weight: FloatArray | None) -> None:
         """Add Σ_i Cᵀ(diag p − ppᵀ)C ⊗ φφᵀ, all pairs of contrasts or each by itself."""
-        p = softmax(values @ self._coef + self._intercept, axis=1)
+        values = block - centre
+        p = softmax(values @ self._coef + (self._intercept + centre @ self._coef), axis=1)
         mean = p @ self._contrasts
         between = np.einsum("ik,ka,kb->iab", p, self._contrasts, self._contrasts, optimize=True)
         between -= mean[:, :, None] * mean[:, None, :]
@@ -133,10 +146,13 @@ class LaplaceFit:
             blocks = [_inverse(block + np.diag(prior)) for block in self._curvature]
         # Σ_k Var(z*_k) is the sum over the contrasts; its mean has 1/K.
         gathered = np.sum(blocks, axis=0) * (2.0 / (n_classes - 1))
-        values, vectors = np.linalg.eigh(gathered)
+        # Scaled as in _inverse: else a feature in the millions drowns those that are not.
+        scale = np.sqrt(np.diag(gathered))
+        values, vectors = np.linalg.eigh(gathered / scale / scale[:, None])
         root = np.zeros((len(self._coef) + 1, size))
-        root[:size] = vectors * np.sqrt(np.clip(values, 0.0, None))
-        return LaplacePosterior(root)
+        root[:size] = scale[:, None] * vectors * np.sqrt(np.clip(values, 0.0, None))
+        centre = np.zeros(len(self._coef)) if self._centre is None else self._centre
+        return LaplacePosterior(root, centre)
 
 
 def plain_features(features: Any) -> Any:
