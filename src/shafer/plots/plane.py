@@ -75,9 +75,12 @@ def margins_of(evidence: Readable, rule: str, options: Mapping[str, Any]) -> Flo
 
     For rules that have no such function here, one inside and minus one outside.
     """
-    if not options and rule in _SCORES:
-        return margins(numbers(getattr(evidence, _SCORES[rule])))
     chosen = to_numpy(evidence.decide(rule, **options)).astype(bool)  # refuses an unknown rule
+    if not options and rule in _SCORES:
+        values = margins(numbers(getattr(evidence, _SCORES[rule])))
+        # Where scores agree to the last digits, the rule says which of them are ties.
+        tiny = np.finfo(np.float64).tiny
+        return np.where(chosen, np.maximum(values, 0.0), np.minimum(values, -tiny))
     if options or rule not in _INTERVAL_RULES:
         return np.where(chosen, 1.0, -1.0)
     belief, plausibility = numbers(evidence.belief), numbers(evidence.plausibility)
