@@ -213,7 +213,7 @@ class Evidence:
 
     @property
     def logits(self) -> Array:
-        """Weight for less weight against, (n, K): the model's logits, centred over the classes."""
+        """Weight for less weight against, (n, K): a model's logits, centred over the classes."""
         return self.pooled.logits
 
     @cached_property
