@@ -63,6 +63,28 @@ def test_classes_with_the_same_evidence_are_tied(
             assert_array_equal(chosen[row, first], chosen[row, second], err_msg=rule)
 
 
+@pytest.mark.parametrize("asarray", LIBRARIES)
+@pytest.mark.parametrize("never", [1e6, 1e9, 1e15])
+@pytest.mark.parametrize("rule", RULES)
+def test_an_act_that_is_never_right_changes_nothing(rule: str, never: float, asarray: Any) -> None:
+    ev = evidence(asarray)
+    with_it = np.insert(LOSS, 1, never, axis=0)
+    chosen = to_numpy(ev.decide(rule, loss=with_it))
+    assert_array_equal(np.delete(chosen, 1, axis=1), to_numpy(ev.decide(rule, loss=LOSS)))
+    assert not chosen[:, 1].any()
+
+
+def test_a_catastrophe_does_not_blur_the_other_acts() -> None:
+    """Sets of acts without the one that may cost 1e8 are compared as if it were not there."""
+    ev = evidence()
+    catastrophe = np.concatenate([LOSS, [[0.0, 0.5, 1e8]]])
+    for expectation in ("probability", "pignistic", "lower"):
+        chosen = ev.decide("utility_set", loss=catastrophe, expectation=expectation)
+        assert not chosen[:, 4].any()
+        expected = ev.decide("utility_set", loss=LOSS, expectation=expectation)
+        assert_array_equal(chosen[:, :4], expected)
+
+
 def test_hurwicz_reaches_both_ends() -> None:
     ev = evidence()
     assert_array_equal(ev.decide("hurwicz", alpha=0.0), ev.decide("plausibility"))
