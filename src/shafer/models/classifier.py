@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -193,7 +193,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if cv is None:
             self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
             return self
-        if isinstance(cv, bool) or not isinstance(cv, Integral) or cv < 2:
+        if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or cv < 2:
             raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
         folds = fold_positions(y, int(cv))
         scores = np.empty((len(folds), len(self.classes_)))
@@ -206,7 +206,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
         # Only now: what was calibrated before stays whole if anything above fails.
         self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
-        self.fold_explainers_ = explainers
+        self.fold_explainers_: list[Explainer] = explainers
         return self
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
