@@ -85,6 +85,18 @@ def test_a_catastrophe_does_not_blur_the_other_acts() -> None:
         assert_array_equal(chosen[:, :4], expected)
 
 
+@pytest.mark.parametrize("scale", [1e-3, 0.1, 1.0, 20.0, 1e3])
+@pytest.mark.parametrize("rule", RULES)
+def test_single_precision_decides_alike_without_a_warning(rule: str, scale: float) -> None:
+    weights = scale * np.random.default_rng(1).normal(size=(400, 3, 4))
+    double = shafer.Evidence.from_weights(weights)
+    single = shafer.Evidence.from_weights(weights.astype(np.float32))
+    loss = np.random.default_rng(2).random((5, 4))
+    for options in ({}, {"loss": loss}):
+        same = (double.decide(rule, **options) == single.decide(rule, **options)).all(axis=1)
+        assert same.mean() > 0.97
+
+
 def test_hurwicz_reaches_both_ends() -> None:
     ev = evidence()
     assert_array_equal(ev.decide("hurwicz", alpha=0.0), ev.decide("plausibility"))
