@@ -221,3 +221,12 @@ def test_rows_without_weight_make_nothing_familiar() -> None:
     ignored = shafer.Explainer(model, X, moderate="laplace+discount", sample_weight=weight)
     np.testing.assert_allclose(ignored(X).reliability, without(X).reliability, rtol=1e-9)
     np.testing.assert_allclose(ignored.typicality(X), without.typicality(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [4, 20])  # a tree and brute force
+def test_rounding_makes_no_row_strange(n_columns: int) -> None:
+    rows = np.repeat(np.random.default_rng(0).normal(5.0, 10.0, size=(300, n_columns)), 8, axis=0)
+    near = Familiarity(rows)
+    assert near(rows).min() > 0.9
+    assert near(rows.astype(np.float32).astype(np.float64)).min() > 0.7
+    assert near(rows + 0.1).max() < 1e-6
