@@ -63,6 +63,40 @@ def test_classes_with_the_same_evidence_are_tied(
             assert_array_equal(chosen[row, first], chosen[row, second], err_msg=rule)
 
 
+@pytest.mark.parametrize("asarray", LIBRARIES)
+@pytest.mark.parametrize("never", [1e6, 1e9, 1e15])
+@pytest.mark.parametrize("rule", RULES)
+def test_an_act_that_is_never_right_changes_nothing(rule: str, never: float, asarray: Any) -> None:
+    ev = evidence(asarray)
+    with_it = np.insert(LOSS, 1, never, axis=0)
+    chosen = to_numpy(ev.decide(rule, loss=with_it))
+    assert_array_equal(np.delete(chosen, 1, axis=1), to_numpy(ev.decide(rule, loss=LOSS)))
+    assert not chosen[:, 1].any()
+
+
+def test_a_catastrophe_does_not_blur_the_other_acts() -> None:
+    """Sets of acts without the one that may cost 1e8 are compared as if it were not there."""
+    ev = evidence()
+    catastrophe = np.concatenate([LOSS, [[0.0, 0.5, 1e8]]])
+    for expectation in ("probability", "pignistic", "lower"):
+        chosen = ev.decide("utility_set", loss=catastrophe, expectation=expectation)
+        assert not chosen[:, 4].any()
+        expected = ev.decide("utility_set", loss=LOSS, expectation=expectation)
+        assert_array_equal(chosen[:, :4], expected)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 0.1, 1.0, 20.0, 1e3])
+@pytest.mark.parametrize("rule", RULES)
+def test_single_precision_decides_alike_without_a_warning(rule: str, scale: float) -> None:
+    weights = scale * np.random.default_rng(1).normal(size=(400, 3, 4))
+    double = shafer.Evidence.from_weights(weights)
+    single = shafer.Evidence.from_weights(weights.astype(np.float32))
+    loss = np.random.default_rng(2).random((5, 4))
+    for options in ({}, {"loss": loss}):
+        same = (double.decide(rule, **options) == single.decide(rule, **options)).all(axis=1)
+        assert same.mean() > 0.97
+
+
 def test_hurwicz_reaches_both_ends() -> None:
     ev = evidence()
     assert_array_equal(ev.decide("hurwicz", alpha=0.0), ev.decide("plausibility"))

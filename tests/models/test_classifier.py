@@ -290,3 +290,11 @@ def test_weights_reach_the_last_step_of_a_pipeline_in_a_pipeline() -> None:
     inside = EvidentialClassifier(nested, temper="cv").fit(X, y, sample_weight=weight)
     expected = EvidentialClassifier(flat, temper="cv").fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(inside.predict_proba(X), expected.predict_proba(X), atol=1e-4)
+
+
+def test_probabilities_follow_a_factor_found_later() -> None:
+    X, y = load_iris(return_X_y=True)
+    clf = EvidentialClassifier(LogisticRegression(C=0.01)).fit(X[::2], y[::2])
+    clf.explainer_.temper(X[1::2], y[1::2])
+    assert clf.explainer_.factor > 1.0
+    np.testing.assert_array_equal(clf.predict_proba(X), clf.evidence(X).probability)

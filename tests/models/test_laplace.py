@@ -148,3 +148,10 @@ def test_columns_of_very_different_sizes(scale: tuple[float, ...]) -> None:
     scaled = LaplaceFit(LinearHead(model.coef_ / scale, model.intercept_), 0.0).take_in(X * scale)
     variance = scaled.posterior().logit_variance(X * scale)
     assert variance == pytest.approx(plain.logit_variance(X), rel=1e-8)
+
+
+def test_features_that_cannot_be_squared() -> None:
+    head = LinearHead(np.array([1e-200, 0.0]), 0.0)
+    X = 1e200 * np.array([[1.0, 2.0], [-1.0, 0.5], [0.3, 0.1]])
+    with pytest.raises(ValueError, match="these are too large: up to 2e\\+200. Scale them"):
+        LaplaceFit(head, 1.0).take_in(X)

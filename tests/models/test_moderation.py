@@ -208,3 +208,25 @@ def test_bets_look_for_no_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(clf.predict(X + 0.5, rule), ev.decide(rule).argmax(axis=1))
     np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.probability)
     np.testing.assert_array_equal(clf.predict_set(X + 0.5), ev.decide("utility_set"))
+
+
+def test_rows_without_weight_make_nothing_familiar() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    X[60:] += 50.0
+    weight = np.repeat([1.0, 0.0], [60, 20])
+    model = LogisticRegression().fit(X[:60], y[:60])
+    without = shafer.Explainer(model, X[:60], moderate="laplace+discount")
+    ignored = shafer.Explainer(model, X, moderate="laplace+discount", sample_weight=weight)
+    np.testing.assert_allclose(ignored(X).reliability, without(X).reliability, rtol=1e-9)
+    np.testing.assert_allclose(ignored.typicality(X), without.typicality(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_columns", [4, 20])  # a tree and brute force
+def test_rounding_makes_no_row_strange(n_columns: int) -> None:
+    rows = np.repeat(np.random.default_rng(0).normal(5.0, 10.0, size=(300, n_columns)), 8, axis=0)
+    near = Familiarity(rows)
+    assert near(rows).min() > 0.9
+    assert near(rows.astype(np.float32).astype(np.float64)).min() > 0.7
+    assert near(rows + 0.1).max() < 1e-6

@@ -17,7 +17,7 @@ from shafer._validation import to_numpy
 from shafer.decision import losses
 from shafer.decision.opinion import Opinion
 
-# In units of half the range of the losses. The solver's own tolerance is 1e-10.
+# Relative to the largest difference from each rival. The solver's own tolerance is 1e-10.
 _TOLERANCE = 1e-9
 _SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
@@ -44,12 +44,14 @@ def _admissible_among(candidates: BoolArray, rows: _Rows, loss: Array) -> BoolAr
     matrix = to_numpy(losses.scaled(loss)).astype(np.float64)
     points = rows.favourable(matrix)  # (rows, points, K)
     risk = points @ matrix.T
-    best = (risk <= risk.min(axis=-1, keepdims=True) + _TOLERANCE).any(axis=1)
+    best = (risk <= risk.min(axis=-1, keepdims=True) + rows.rounding[:, None]).any(axis=1)
     kept: BoolArray = candidates & best
     for row, act in np.argwhere(candidates & ~best):
         rivals = candidates[row].copy()
         rivals[act] = False
+        # Which rivals it must not lose to has no unit: each of them may have its own.
         difference = matrix[act] - matrix[rivals]
+        difference /= _nonzero(np.abs(difference).max(axis=1, keepdims=True))
         kept[row, act] = _reaches_zero(rows, int(row), difference, points[row])
     return kept
 
@@ -63,6 +65,7 @@ class _Rows:
             to_numpy(x).reshape(-1, n_classes)[asked].astype(np.float64)
             for x in (*opinion.shares[:3], opinion.pignistic)
         )
+        self.rounding = to_numpy(opinion.rounding).reshape(-1, 1)[asked].astype(np.float64)
         r = opinion.reliability
         known = np.ones(len(asked)) if r is None else to_numpy(r).reshape(-1)[asked]
         self.r = known.astype(np.float64)[:, None]
@@ -89,6 +92,11 @@ class _Rows:
         alone = [self.extreme(act, every) for act in loss]
         together = [self.extreme(act - loss.mean(axis=0), every) for act in loss]
         return np.stack([self.bet, *alone, *together], axis=1)
+
+
+def _nonzero(size: FloatArray) -> FloatArray:
+    """Leave acts that are the same as they are."""
+    return np.where(size > 0.0, size, 1.0)
 
 
 def _reaches_zero(rows: _Rows, row: int, difference: FloatArray, points: FloatArray) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any, final
 
@@ -116,13 +117,30 @@ def choose(
     chosen_rule = find_rule(rule)
     read = _read_options(rule, chosen_rule, options)
     if acts is not None:
-        return chosen_rule.on_acts(opinion, acts.loss, **read)
+        return _among_acts(opinion, acts.loss, partial(chosen_rule.on_acts, **read))
     chosen = chosen_rule.on_classes(opinion, **read)
     if reject is None:
         return chosen
     return _or_reject(
         opinion, chosen, rule, check_reject(reject, zero_one=True), read.get("alpha", 0.5)
     )
+
+
+def _among_acts(opinion: Opinion, loss: Array, on_acts: Callable[..., Array]) -> Array:
+    """Apply a rule to all acts but those that are worse than some other whatever the class.
+
+    No rule chooses these, and none needs them; but a loss that stands for "never" would set the
+    scale by which the others are told apart.
+    """
+    xp = array_namespace(loss)
+    possible = xp.min(loss, axis=1) <= xp.min(xp.max(loss, axis=1))
+    if bool(xp.all(possible)):
+        return on_acts(opinion, loss)
+    chosen = on_acts(opinion, xp.take(loss, xp.nonzero(possible)[0], axis=0))
+    never = xp.zeros_like(chosen[..., :1])
+    column = xp.cumulative_sum(xp.astype(possible, xp.int64)) - 1
+    every = xp.where(possible, column, xp.full_like(column, chosen.shape[-1]))
+    return xp.take(xp.concat([chosen, never], axis=-1), every, axis=-1)
 
 
 def find_rule(rule: object) -> Rule:

@@ -14,7 +14,6 @@ from array_api_compat import array_namespace
 from shafer._errors import FrameTooLargeError
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import to_numpy
-from shafer.decision.best_sets import TIE
 from shafer.decision.dominance import choose_smallest
 from shafer.decision.losses import scaled
 from shafer.decision.opinion import Opinion
@@ -40,8 +39,8 @@ def best_set_of_acts(
     table = _losses_of_sets(to_numpy(scaled(loss)), members, orness)
     there = xp.asarray(table, dtype=opinion.logits.dtype, device=opinion.logits.device)
     risk = _risk(opinion, there, expectation, alpha)
-    tie = max(TIE, 8.0 * float(xp.finfo(risk.dtype).eps))
-    position = xp.argmax(xp.astype(choose_smallest(risk, tie), xp.int64), axis=-1)
+    chosen = choose_smallest(risk, opinion.rounding)
+    position = xp.argmax(xp.astype(chosen, xp.int64), axis=-1)
     table_of_members = xp.asarray(members, device=opinion.logits.device)
     flat = xp.take(table_of_members, xp.reshape(position, (-1,)), axis=0)
     return xp.reshape(flat, (*position.shape, loss.shape[0]))

@@ -15,7 +15,9 @@ from array_api_compat import array_namespace
 from shafer._typing import Array
 from shafer.kernels.shares import Shares, one_minus_exp_ratio
 
-_TINY = 1e-290  # a share below this moves no sum, and dividing by it could overflow
+# In units of the smallest normal number. A share below this moves no sum of either precision, and
+# dividing by it could overflow.
+_TINY = 1e17
 _OUT = -4.0  # less than any sum of beliefs could make up for
 
 
@@ -40,7 +42,7 @@ def excess_belief(parts: Shares, position: Array, threshold: Array) -> Array:
     xp = array_namespace(parts.s)
     is_k = xp.arange(parts.s.shape[-1], device=parts.s.device) == position
     gain = xp.where(is_k, _OUT, parts.s - threshold)
-    has_t = parts.t_share > _TINY
+    has_t = parts.t_share > _TINY * float(xp.finfo(parts.t_share.dtype).smallest_normal)
     steep = -gain / xp.where(has_t, parts.t_share, 1.0)
     flat = xp.where(gain > 0, xp.full_like(gain, -xp.inf), xp.inf)
     order = xp.argsort(xp.where(is_k, xp.inf, xp.where(has_t, steep, flat)), axis=-1)

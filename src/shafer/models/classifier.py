@@ -240,7 +240,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Tempering and moderation change them; the discount does not, as it is no matter of bets.
         """
         check_is_fitted(self)
-        if self.temper is None and self.moderate is None and self.missing == "error":
+        untempered = self.explainer_.factor == 1.0
+        if untempered and self.moderate is None and self.missing == "error":
             probability: FloatArray = self.estimator_.predict_proba(X)
             return probability
         return to_numpy(self.explainer_.bet(X).probability)

@@ -19,6 +19,7 @@ from shafer.decision import (
 )
 from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.groups import Groups, read_groups
+from shafer.evidence.means import checked_weight
 from shafer.evidence.weight_profile import WeightProfile
 from shafer.models.adapted import AdaptedModel, Pool
 from shafer.models.background import as_batches
@@ -133,6 +134,7 @@ class Explainer:
         self.conformal: ConformalSets | None = None
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._background = None if isinstance(background, Iterator) else background
+        self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._missing: MissingInputs | None = None
         if missing != "error":
@@ -261,11 +263,14 @@ class Explainer:
                     "typicality compares with the background, which this explainer does not hold. "
                     "Give its evidence: shafer.typicality(explainer(X), explainer(background))."
                 )
-            self._profile = WeightProfile.fit(self._plain(self._background))
+            usual = self._plain(self._background)
+            weight = checked_weight(self._background_weight, len(usual))
+            self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
         return self._profile.typicality(self._plain(X))
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_background": None}  # the data do not belong in a model file
+        # The data do not belong in a model file.
+        return {**self.__dict__, "_background": None, "_background_weight": None}
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).

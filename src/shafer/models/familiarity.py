@@ -21,6 +21,8 @@ from shafer.models.inputs import values_of
 
 _NEIGHBOURS = 5
 _MOST_ROWS = 50_000  # of the background, kept to look for neighbours
+# Of a standardised column: well above what rounding to single precision moves it by.
+_SAME = 1e-6
 
 
 @final
@@ -58,10 +60,10 @@ class Familiarity:
     def __call__(self, rows: FloatArray) -> FloatArray:
         """Return ρ of each row of inputs (n, J)."""
         beyond = np.maximum(0.0, self.distance(rows) - self._q90)
-        # Rows that repeat each other may have equal quantiles: then any distance beyond is far.
-        spread = max(self._q90 - self._q50, np.finfo(float).tiny)
-        with np.errstate(over="ignore"):
-            return np.asarray(np.exp(-beyond / spread))
+        # Rows that repeat each other may have equal quantiles: then any distance beyond is far,
+        # unless rounding explains it.
+        spread = max(self._q90 - self._q50, _SAME * np.sqrt(rows.shape[1]))
+        return np.asarray(np.exp(-beyond / spread))
 
 
 def inputs_of(encoded: Any) -> FloatArray:

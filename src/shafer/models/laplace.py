@@ -107,7 +107,13 @@ class LaplaceFit:
             part = slice(start, start + rows)
             block = values[part]
             block = block.toarray() if sparse.issparse(block) else block
-            self._add(block, self._centre, None if weight is None else weight[part])
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
+                self._add(block, self._centre, None if weight is None else weight[part])
+        if not np.isfinite(self._curvature).all():
+            raise ValueError(
+                "moderate='laplace' squares the features, and these are too large: up to "
+                f"{abs(values).max():.3g}. Scale them, best in a pipeline in front of the model."
+            )
         return self
 
     def _add(self, block: FloatArray, centre: FloatArray, weight: FloatArray | None) -> None:

@@ -27,6 +27,7 @@ import numpy as np
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
+from shafer.evidence.means import checked_weight
 from shafer.models.adapted import AdaptedModel, LinearModel
 from shafer.models.familiarity import Familiarity, inputs_of
 from shafer.models.laplace import LaplaceFit, LaplacePosterior
@@ -80,7 +81,10 @@ class ModerationFit:
         """Take in a batch of background rows."""
         self._laplace.take_in(self._model.terms(X), sample_weight)
         if self._inputs is not None:
-            self._inputs.append(inputs_of(self._model.encoded(X)))
+            inputs = inputs_of(self._model.encoded(X))
+            weight = checked_weight(sample_weight, len(inputs))
+            # A row without weight is not there, so nothing is near for being near to it.
+            self._inputs.append(inputs if weight is None else inputs[weight > 0.0])
         return self
 
     def moderation(self) -> Moderation:
