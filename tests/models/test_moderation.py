@@ -230,3 +230,17 @@ def test_rounding_makes_no_row_strange(n_columns: int) -> None:
     assert near(rows).min() > 0.9
     assert near(rows.astype(np.float32).astype(np.float64)).min() > 0.7
     assert near(rows + 0.1).max() < 1e-6
+
+
+def test_held_out_rows_say_how_far_is_far() -> None:
+    model = _logistic().fit(X[::2], Y[::2])
+    explainer = shafer.Explainer(model, X[::2], moderate="laplace+discount")
+    near, rows = explainer._moderation.familiarity, model[0].transform(X[1::2])
+    at_first = near(rows)
+    explainer.temper(X[1::2][:10], Y[1::2][:10])  # too few to have quantiles
+    assert near(rows) == pytest.approx(at_first)
+    distance = near.distance(rows)
+    q50, q90 = np.quantile(distance, [0.5, 0.9])
+    explainer.temper(X[1::2], Y[1::2])
+    assert near(rows) == pytest.approx(np.exp(-np.maximum(0, (distance - q90) / (q90 - q50))))
+    assert (near(rows) != at_first).any()

@@ -3,7 +3,8 @@ r"""How near a row is to the rows a model was trained on.
 .. math:: \rho = \exp\Big(-\max\big(0, \tfrac{d - q_{90}}{q_{90} - q_{50}}\big)\Big),
 
 where d is the mean distance to the 5 nearest background rows (inputs standardised) and the
-quantiles are those of rows that belong: each background row's distance to the others.
+quantiles are those of rows that belong: held-out rows where there are some, else the background
+rows themselves, each by its distance to the others.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from shafer._validation import to_numpy
 from shafer.models.inputs import values_of
 
 _NEIGHBOURS = 5
-_MOST_ROWS = 50_000  # of the background, kept to look for neighbours
+_MOST_ROWS = 10_000  # of the background, kept to look for neighbours
+_ENOUGH_ROWS = 20  # for quantiles of their own
 # Of a standardised column: well above what rounding to single precision moves it by.
 _SAME = 1e-6
 
@@ -45,8 +47,9 @@ class Familiarity:
         self._set_quantiles(self._neighbours.kneighbors()[0])
 
     def calibrate(self, rows: FloatArray) -> Self:
-        """Take the quantiles from rows that were held out, instead of the background itself."""
-        self._set_quantiles(self._neighbours.kneighbors(self._scaler.transform(rows))[0])
+        """Take the quantiles from rows that were held out, if they are enough to have any."""
+        if len(rows) >= _ENOUGH_ROWS:
+            self._set_quantiles(self._neighbours.kneighbors(self._scaler.transform(rows))[0])
         return self
 
     def _set_quantiles(self, distances: FloatArray) -> None:

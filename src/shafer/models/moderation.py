@@ -54,6 +54,11 @@ class Moderation:
         spread = relative_variance(self._variance(X), probability)
         return self.familiarity(inputs_of(self.model.encoded(X))) / (1.0 + spread)
 
+    def calibrate(self, X: Any) -> None:
+        """Let held-out rows say how far from the background rows that belong may lie."""
+        if self.familiarity is not None:
+            self.familiarity.calibrate(inputs_of(self.model.encoded(X)))
+
     def _variance(self, X: Any) -> FloatArray:
         return self.posterior.logit_variance(self.model.terms(X))
 
