@@ -9,7 +9,7 @@ from typing import Any, Self, final
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import component_names, frame_columns, to_numpy
+from shafer._validation import frame_columns, to_numpy
 from shafer.decision import (
     ConformalSets,
     conformal_scores,
@@ -18,16 +18,16 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
-from shafer.evidence.groups import Groups, read_groups
+from shafer.evidence.groups import Groups
 from shafer.evidence.means import checked_weight
 from shafer.evidence.weight_profile import WeightProfile
-from shafer.models.adapted import AdaptedModel, Pool
+from shafer.models.adapted import Pool
 from shafer.models.background import as_batches
+from shafer.models.components import names_of, read_partition
 from shafer.models.families import adapt
-from shafer.models.inputs import check_rows, take_rows
+from shafer.models.inputs import check_rows
 from shafer.models.missing import MissingInputs, check_gaps
 from shafer.models.moderation import Moderation, ModerationFit
-from shafer.models.sources import encoded_names, read_sources, with_sources
 
 
 @final
@@ -113,14 +113,14 @@ class Explainer:
         first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
         columns = frame_columns(first)
-        known = _names(adapted, columns) if names is None else names
+        known = names_of(adapted, columns) if names is None else names
         labels = adapted.head.classes if classes is None else classes
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         model_as_read, partition = adapted, None
         if missing != "error":
             check_gaps(adapted, missing, background)
         if groups is not None:
-            partition = _read(groups, adapted, columns, known, first)
+            partition = read_partition(groups, adapted, columns, known, first)
             adapted = adapted.grouped(partition)
             known = adapted.head.names
         self._adapted = adapted
@@ -317,34 +317,3 @@ class Explainer:
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
-
-
-def _names(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable[Any] | None:
-    """Names of the components: the encoders', the model's own, or the background's."""
-    if adapted.by_column and adapted.encoders:
-        return encoded_names(adapted.encoders, columns)
-    if adapted.head.names is not None or not adapted.by_column:
-        own: Iterable[Any] | None = adapted.head.names
-        return own
-    return columns
-
-
-def _read(
-    groups: Groups,
-    adapted: AdaptedModel,
-    columns: tuple[str, ...] | None,
-    names: Iterable[Any] | None,
-    background: Any,
-) -> dict[str, list[int]]:
-    """Read the user's groups as a partition of the components."""
-    # Features are (n, J), contributions (n, G, K): the second axis is the components.
-    n_components = adapted.terms(take_rows(background, slice(0, 1))).shape[1]
-    known = component_names(names, n_components)
-    wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
-    if wrong or (isinstance(groups, str) and groups not in ("one", "source")):
-        raise ValueError(
-            f"groups must be 'source', 'one', a mapping or a sequence; got {groups!r}."
-        )
-    if isinstance(groups, str) and groups == "source":
-        return read_sources(adapted, columns, known)
-    return read_groups(with_sources(groups, adapted, columns, known), known)
