@@ -19,9 +19,14 @@ from shafer.datasets import load_heart
 from shafer.evidence import Evidence, LinearPool
 from shafer.plots import (
     DependenceDisplay,
+    ErrorImprecisionDisplay,
+    IntervalCalibrationDisplay,
     IntervalDisplay,
     MassDisplay,
     RegionDisplay,
+    RiskCoverageDisplay,
+    SetConfusionDisplay,
+    SourceConflictDisplay,
     SummaryDisplay,
     UncertaintyDisplay,
     UnitDisplay,
@@ -186,3 +191,59 @@ def test_unit() -> Figure:
     instances = {"a": np.linspace(0.0, 0.5, 20), "b": np.linspace(0.3, 1.9, 20)}
     display = UnitDisplay.from_evidence(pool(outputs[:, None]), 0, outputs, instances=instances)
     return display.plot().figure_
+
+
+def _predictions() -> tuple[np.ndarray, Evidence]:
+    """True classes that the evidence mostly points to, and the evidence."""
+    evidence = _weights(60, 3, 3, 1.5)
+    best = evidence.logits.argmax(axis=1)
+    return np.where(np.arange(60) % 5 == 0, (best + 1) % 3, best), evidence
+
+
+@_compared()
+def test_set_confusion() -> Figure:
+    truth, evidence = _predictions()
+    sets = evidence.decide("utility_set", tolerance="u80")
+    return SetConfusionDisplay.from_predictions(truth, sets).plot().figure_
+
+
+@_compared("dark_background")
+def test_error_imprecision() -> Figure:
+    truth, evidence = _predictions()
+    rules = {"interval dominance": evidence.decide("interval_dominance")}
+    display = ErrorImprecisionDisplay.from_predictions(truth, evidence.probability, rules=rules)
+    return display.plot().figure_
+
+
+@_compared()
+def test_risk_coverage() -> Figure:
+    truth, evidence = _predictions()
+    p = evidence.probability
+    display = RiskCoverageDisplay.from_predictions(truth, p.argmax(axis=1), p.max(axis=1))
+    return display.plot().figure_
+
+
+@_compared()
+def test_interval_calibration() -> Figure:
+    truth, evidence = _predictions()
+    ends = evidence.grouped("one")
+    display = IntervalCalibrationDisplay.from_predictions(
+        truth, ends.belief, ends.plausibility, n_bins=5
+    )
+    return display.plot().figure_
+
+
+@pytest.mark.parametrize(
+    "style",
+    [
+        pytest.param("light", marks=_compared()),
+        pytest.param("dark", marks=_compared("dark_background")),
+    ],
+)
+def test_source_conflict(style: str) -> Figure:
+    sources = {
+        "sensor": _weights(1, 2, 3, 4.0),
+        "model": _weights(1, 5, 3),
+        "expert": _weights(1, 1, 3),
+    }
+    return SourceConflictDisplay.from_evidences(sources, 0).plot().figure_

@@ -10,13 +10,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
-from shafer._typing import BoolArray, FloatArray
+from shafer._typing import BoolArray
 from shafer._validation import class_labels
 from shafer.metrics import confusion_sets, set_confusion_matrix
 from shafer.metrics.confusion import in_per_cent
 from shafer.metrics.inputs import true_classes
 from shafer.plots.pooled import PooledTable, pooled_table
-from shafer.plots.style import axes_for, color, ink
+from shafer.plots.style import axes_for, color, ink, readable_on
 
 _HOLDS, _MISSES = color(0), color(1)  # blue, vermilion
 _FAINTEST, _FULLEST = 0.16, 0.85  # opacity of the smallest and the largest cell
@@ -214,7 +214,7 @@ def _draw_cells(ax: Axes, pooled: PooledTable, form: str, size: float) -> None:
                 va="center",
                 fontsize=size,
                 fontweight="bold" if held == 1.0 else "normal",
-                color=_readable_on(behind),
+                color=readable_on(behind),
             )
 
 
@@ -227,9 +227,3 @@ def _draw_totals(ax: Axes, pooled: PooledTable, form: str, size: float) -> None:
     places += [(columns + _GAP, rows + _GAP, pooled.values.sum())]
     for x, y, value in places:
         ax.text(x, y, format(value, form), ha="center", va="center", fontsize=size, color=ink())
-
-
-def _readable_on(behind: FloatArray) -> str:
-    """Return black or white, whichever stands out more (relative luminance, WCAG 2)."""
-    linear = np.where(behind <= 0.04045, behind / 12.92, ((behind + 0.055) / 1.055) ** 2.4)
-    return "black" if float(linear @ (0.2126, 0.7152, 0.0722)) > 0.179 else "white"

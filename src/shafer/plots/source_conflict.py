@@ -9,10 +9,11 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.image import AxesImage
 
 from shafer._typing import FloatArray
 from shafer.fusion import SourceConflict, conflict_between
-from shafer.plots.style import COLORS, axes_for, halo, ink, literal
+from shafer.plots.style import COLORS, axes_for, literal, readable_on
 
 _MOST_WRITTEN = 12  # beyond that many sources the numbers would not be read
 
@@ -107,17 +108,18 @@ class SourceConflictDisplay:
         self.ax_.set_xticks(ticks, labels, rotation=45, ha="right", rotation_mode="anchor")
         self.ax_.set_yticks(ticks, labels)
         if len(labels) <= _MOST_WRITTEN:
-            self._write_degrees()
+            self._write_degrees(image)
         if colorbar:
             self.figure_.colorbar(image, ax=self.ax_, label="degree of conflict κ")
         self.ax_.set_title(self._title(), fontsize="medium")
         return self
 
-    def _write_degrees(self) -> None:
+    def _write_degrees(self, image: AxesImage) -> None:
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
         for (s, t), degree in np.ndenumerate(self.degrees):
-            text = "–" if s == t else f"{degree:.2f}"
-            self.ax_.text(t, s, text, color=ink(), path_effects=halo(2.0), **style)
+            text, shade = ("–", 0.0) if s == t else (f"{degree:.2f}", degree)
+            behind = image.to_rgba(np.array([shade]))[0, :3]
+            self.ax_.text(t, s, text, color=readable_on(behind), **style)
 
     def _title(self) -> str:
         parts = [] if self.total is None else [f"all together: κ = {self.total:.2f}"]

@@ -196,3 +196,9 @@ def draw_strips(ax: Axes, instances: Mapping[str, FloatArray]) -> None:
             alpha=0.7,
             label=f"_{literal(name)}",
         )
+
+
+def readable_on(behind: FloatArray) -> str:
+    """Return black or white, whichever stands out more (relative luminance, WCAG 2)."""
+    linear = np.where(behind <= 0.04045, behind / 12.92, ((behind + 0.055) / 1.055) ** 2.4)
+    return "black" if float(linear @ (0.2126, 0.7152, 0.0722)) > 0.179 else "white"
