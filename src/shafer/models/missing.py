@@ -21,6 +21,7 @@ from shafer.evidence.weights import DenseWeights
 from shafer.models.adapted import AdaptedModel, LinearModel, Pool
 from shafer.models.conditional import ConditionalGaussian
 from shafer.models.inputs import gaps_in, n_rows, values_of
+from shafer.models.moderation import moderating_factor
 
 MISSING = ("error", "vacuous", "conditional")
 
@@ -118,8 +119,7 @@ class MissingInputs:
             weights = DenseWeights(ev.weights + change)
             return Evidence.from_source(weights, ev.classes, ev.component_names)
         open_variance = 2.0 / (self.beta.shape[1] - 1) * variances.sum(axis=1)
-        factor = 1.0 / np.sqrt(1.0 + np.pi / 8.0 * open_variance)
-        return ev.tempered(factor)
+        return ev.tempered(moderating_factor(open_variance))
 
     @property
     def complete_model(self) -> LinearModel:
