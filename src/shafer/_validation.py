@@ -206,6 +206,20 @@ def positions_of(subset: Label | Iterable[Label], classes: NDArray[Any]) -> list
     return sorted({known[label] for label in labels})
 
 
+def label_positions(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.intp]:
+    """Return the position among the classes of each of n rows' true class."""
+    values = to_numpy(y)
+    if values.shape != (n,):
+        raise ValueError(f"y must hold one label for each of {n} rows; got shape {values.shape}.")
+    known = {label: k for k, label in enumerate(classes.tolist())}
+    unknown = [value for value in values.tolist() if value not in known]
+    if unknown:
+        raise ValueError(
+            f"y holds {unknown[0]!r}, which is not among the classes {_shortened(list(known))}."
+        )
+    return np.array([known[value] for value in values.tolist()], dtype=np.intp)
+
+
 def _plain(label: Any) -> Any:
     """Take a NumPy scalar out of its type, as ``tolist`` does for the classes."""
     return label.item() if isinstance(label, np.generic) else label

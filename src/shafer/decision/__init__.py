@@ -8,7 +8,7 @@ calibration on held-out rows is in ``conformal``, ``cross_conformal`` and ``temp
 
 from shafer.decision.acts import Acts, read_acts, read_loss
 from shafer.decision.classes import interval_dominance
-from shafer.decision.conformal import ConformalSets, label_positions, split_conformal
+from shafer.decision.conformal import ConformalSets, split_conformal
 from shafer.decision.conformal_scores import conformal_scores
 from shafer.decision.cross_conformal import CrossConformalSets, cross_conformal
 from shafer.decision.dominance import choose_largest
@@ -29,7 +29,6 @@ __all__ = [
     "conformal_scores",
     "cross_conformal",
     "interval_dominance",
-    "label_positions",
     "names_of",
     "owa_weights",
     "read_acts",

@@ -21,7 +21,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
-from shafer._validation import class_labels, float_array, frozen, to_numpy
+from shafer._validation import class_labels, float_array, frozen, label_positions, to_numpy
 from shafer.decision.conformal_scores import check_score
 from shafer.decision.dominance import choose_largest
 
@@ -227,18 +227,6 @@ def checked_scores(scores: Any, n_classes: int | None = None) -> Array:
             f"scores must have {n_classes} columns, as at calibration; got {array.shape[1]}."
         )
     return array
-
-
-def label_positions(y: Any, labels: NDArray[Any], n: int) -> NDArray[np.intp]:
-    """Return the column of each row's true class."""
-    values = to_numpy(y) if hasattr(y, "__array__") else np.asarray(y)
-    if values.shape != (n,):
-        raise ValueError(f"y must hold one label for each of {n} rows; got shape {values.shape}.")
-    known = {label: k for k, label in enumerate(labels.tolist())}
-    unknown = [value for value in values.tolist() if value not in known]
-    if unknown:
-        raise ValueError(f"y holds {unknown[0]!r}, which is not among the classes {list(known)}.")
-    return np.array([known[value] for value in values.tolist()], dtype=np.intp)
 
 
 def _exp(x: Any) -> Any:

@@ -20,11 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer._validation import class_labels, to_numpy
+from shafer._validation import class_labels, label_positions, to_numpy
 from shafer.decision.conformal import (
     checked_scores,
     exact_coverage,
-    label_positions,
     warn_if_too_few,
 )
 from shafer.decision.conformal_scores import check_score

@@ -159,6 +159,7 @@ class FusedEvidence(ABC):
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row per instance as a data frame; the columns are ``Evidence.to_frame``'s."""
+        # The table needs no more than the reading names, which this has as well.
         return tables.to_frame(self, backend)  # type: ignore[arg-type]
 
     def __getattr__(self, name: str) -> Any:

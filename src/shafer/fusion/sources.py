@@ -22,8 +22,12 @@ class HasMasses(Protocol):
     """Evidence of any kind: a mass function for each instance, over named classes."""
 
     @property
-    def classes(self) -> NDArray[Any]: ...  # noqa: D102
-    def masses(self) -> Array: ...  # noqa: D102
+    def classes(self) -> NDArray[Any]:
+        """Class labels, (K,)."""
+
+    def masses(self) -> Array:
+        """All masses, (n, 2^K)."""
+
     def __len__(self) -> int: ...
     def __getitem__(self, rows: Any) -> Any: ...
 

@@ -27,6 +27,7 @@ from shafer.metrics.utility import discounted_utility_score, u65_score, u80_scor
 def _of_size(function: Callable[..., float]) -> Callable[..., float]:
     """Give a metric of sets alone the arguments of the others."""
 
+    # Every metric is called with labels; the size of a set needs none.
     def score(_y_true: Any, y_set: Any, *, labels: Any, sample_weight: Any) -> float:  # noqa: ARG001
         return function(y_set, sample_weight=sample_weight)
 

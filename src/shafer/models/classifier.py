@@ -13,13 +13,12 @@ from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import to_numpy
+from shafer._validation import label_positions, to_numpy
 from shafer.decision import (
     PRECISE_RULES,
     CrossConformalSets,
     conformal_scores,
     cross_conformal,
-    label_positions,
     tempering_factor,
 )
 from shafer.evidence import AnyEvidence

@@ -9,11 +9,10 @@ from typing import Any, Self, final
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import frame_columns, to_numpy
+from shafer._validation import frame_columns, label_positions, to_numpy
 from shafer.decision import (
     ConformalSets,
     conformal_scores,
-    label_positions,
     split_conformal,
     tempering_factor,
 )
