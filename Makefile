@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Coverage is asked of the layers that carry the mathematics.
-CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*
+CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
 .PHONY: bench bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage clean
 

@@ -35,12 +35,12 @@ from sklearn.preprocessing import StandardScaler
 import shafer
 from datasets import load
 from shafer.decision import set_worth
-from shafer.decision.set_valued import most_probable_set
+from shafer.decision.rules.class_sets import most_probable_set
 from shafer.fusion import prior_evidence
-from shafer.fusion.prior import log_prior
+from shafer.fusion.class_prior import log_prior
 from shafer.metrics import u65_score
-from shafer.models.fitted_source import fit_source
-from shafer.models.reliability import factors_for, learn_by_presence, out_of_fold
+from shafer.models.ensemble.fitted_source import fit_source
+from shafer.models.ensemble.source_factors import factors_for, learn_by_presence, out_of_fold
 
 DATA = [
     "australian",

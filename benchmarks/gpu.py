@@ -14,7 +14,8 @@ import torch
 import triton
 from machine import record, table
 
-from shafer.kernels import cuda, forms, pooling
+from shafer.kernels import pooling, triton_kernels
+from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
 
 SHAPES = [
@@ -54,10 +55,10 @@ def check(n: int, n_features: int, n_classes: int) -> dict[str, Any]:
     """Compare both kernels with the reference in double precision."""
     arrays = head(n, n_features, n_classes)
     exact = pooling.pool_linear(*(array.double() for array in arrays))
-    pooled = cuda.pool_linear(*arrays)
+    pooled = triton_kernels.pool_linear(*arrays)
     given = Pooled(*(array.float() for array in exact))
-    actual = cuda.closed_forms(given)
-    expected = forms.closed_forms(Pooled(*(array.double() for array in given)))
+    actual = triton_kernels.closed_forms(given)
+    expected = reference_closed_forms(Pooled(*(array.double() for array in given)))
     absolute = [
         float((a.double() - b).abs().max()) if b.numel() else 0.0
         for a, b in zip(actual[:5], expected[:5], strict=True)
@@ -81,15 +82,18 @@ def kernel_alone(arrays: list[Any]) -> float:
     features, centre, beta, offset = arrays
     n = len(features)
     columns = (features - centre).T.contiguous()
-    tiles = triton.cdiv(n, cuda._ROWS), triton.cdiv(CLASSES, cuda._CLASSES)
-    per_block = triton.cdiv(FEATURES, cuda._parts(tiles[0] * tiles[1], FEATURES, features.device))
+    tiles = triton.cdiv(n, triton_kernels._ROWS), triton.cdiv(CLASSES, triton_kernels._CLASSES)
+    per_block = triton.cdiv(
+        FEATURES, triton_kernels._parts(tiles[0] * tiles[1], FEATURES, features.device)
+    )
     parts = triton.cdiv(FEATURES, per_block)
     partial = torch.empty((parts, n, CLASSES), device="cuda")
 
     def reduce() -> None:
-        cuda._absolute_sums[(*tiles, parts)](
+        triton_kernels._absolute_sums[(*tiles, parts)](
             columns, beta, offset, partial, n, FEATURES, CLASSES, per_block,
-            ROWS=cuda._ROWS, CLASSES=cuda._CLASSES, UNROLL=cuda._UNROLL, num_warps=cuda._WARPS,
+            ROWS=triton_kernels._ROWS, CLASSES=triton_kernels._CLASSES,
+            UNROLL=triton_kernels._UNROLL, num_warps=triton_kernels._WARPS,
         )  # fmt: skip
 
     return milliseconds(reduce)
@@ -99,17 +103,17 @@ def measure(n: int) -> dict[str, Any]:
     """Time one batch size."""
     arrays = head(n, FEATURES, CLASSES)
     alone = kernel_alone(arrays)
-    pooled = cuda.pool_linear(*arrays)
+    pooled = triton_kernels.pool_linear(*arrays)
     eager = milliseconds(lambda: pooling.pool_linear(*arrays)) if n <= 256 else None
     return {
         "n": n,
         "reduction ms": f"{alone:.4f}",
         "elements/s": f"{n * FEATURES * CLASSES / alone * 1e3:.2e}",
-        "pooling ms": f"{milliseconds(lambda: cuda.pool_linear(*arrays)):.4f}",
+        "pooling ms": f"{milliseconds(lambda: triton_kernels.pool_linear(*arrays)):.4f}",
         "matmul ms": f"{milliseconds(lambda: arrays[0] @ arrays[2]):.4f}",
-        "closed forms ms": f"{milliseconds(lambda: cuda.closed_forms(pooled)):.4f}",
+        "closed forms ms": f"{milliseconds(lambda: triton_kernels.closed_forms(pooled)):.4f}",
         "eager pooling ms": "-" if eager is None else f"{eager:.1f}",
-        "eager closed forms ms": f"{milliseconds(lambda: forms.closed_forms(pooled)):.2f}",
+        "eager closed forms ms": f"{milliseconds(lambda: reference_closed_forms(pooled)):.2f}",
     }
 
 

@@ -40,8 +40,8 @@ from tqdm import tqdm
 import shafer
 from datasets import Dataset, load, names
 from shafer.evidence import WeightProfile
-from shafer.models.families import adapt
-from shafer.models.missing import MissingInputs
+from shafer.models.readers.registry import adapt
+from shafer.models.uncertainty.missing_inputs import MissingInputs
 
 SIZES = (0.05, 0.2, 0.5, 1.0)
 MOST_HELD_OUT = 5

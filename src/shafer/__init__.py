@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         NeighbourEvidence,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 _HOME = {
     "DiscountedEvidence": "shafer.evidence",

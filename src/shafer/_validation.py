@@ -12,6 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._text import listed
 from shafer._typing import Array, Label
 
 
@@ -129,9 +130,9 @@ def class_labels(classes: Any, n_classes: int) -> NDArray[Any]:
     if labels.shape != (n_classes,):
         raise ValueError(f"classes must hold {n_classes} labels; got shape {labels.shape}.")
     if any(label != label for label in labels.tolist()):
-        raise ValueError(f"classes must not hold NaN; got {_shortened(labels.tolist())}.")
+        raise ValueError(f"classes must not hold NaN; got [{listed(labels.tolist())}].")
     if len(set(labels.tolist())) != n_classes:
-        raise ValueError(f"classes must be distinct; got {_shortened(labels.tolist())}.")
+        raise ValueError(f"classes must be distinct; got [{listed(labels.tolist())}].")
     labels.flags.writeable = False
     return labels
 
@@ -200,8 +201,7 @@ def positions_of(subset: Label | Iterable[Label], classes: NDArray[Any]) -> list
         unknown = labels  # a boolean mask would read as the labels 0 and 1
     if unknown:
         raise ValueError(
-            f"Unknown class label(s) {_shortened(unknown)}; "
-            f"the classes are {_shortened(list(known))}."
+            f"Unknown class label(s) [{listed(unknown)}]; the classes are [{listed(known)}]."
         )
     return sorted({known[label] for label in labels})
 
@@ -215,7 +215,7 @@ def label_positions(y: Any, classes: NDArray[Any], n: int) -> NDArray[np.intp]:
     unknown = [value for value in values.tolist() if value not in known]
     if unknown:
         raise ValueError(
-            f"y holds {unknown[0]!r}, which is not among the classes {_shortened(list(known))}."
+            f"y holds {unknown[0]!r}, which is not among the classes [{listed(known)}]."
         )
     return np.array([known[value] for value in values.tolist()], dtype=np.intp)
 
@@ -236,7 +236,24 @@ def _is_mask(labels: list[Any], known: dict[Any, int]) -> bool:
     return not has_bool_classes and any(isinstance(label, bool) for label in labels)
 
 
-def _shortened(values: list[Any], most: int = 8) -> str:
-    shown = ", ".join(repr(value) for value in values[:most])
-    more = f" and {len(values) - most} more" if len(values) > most else ""
-    return f"[{shown}]{more}"
+def row_weights(
+    sample_weight: Any, n: int, *, allow_all_zero: bool = False
+) -> NDArray[np.float64] | None:
+    """Return one weight ≥ 0 for each of n rows, or None for equal weights.
+
+    A single number counts for every row. Unless ``allow_all_zero``, some weight must be positive.
+    """
+    if sample_weight is None:
+        return None
+    given = to_numpy(float_array(sample_weight, "sample_weight", ndim=(0, 1))).astype(np.float64)
+    weight = np.broadcast_to(given, (n,)) if given.ndim == 0 else given
+    if weight.shape != (n,):
+        raise ValueError(
+            f"sample_weight must have one weight for each of the {n} rows; got {weight.shape[0]}."
+        )
+    if n and (weight.min() < 0 or (weight.max() == 0 and not allow_all_zero)):
+        raise ValueError(
+            "sample_weight must be nonnegative and not all zero; "
+            f"got values from {weight.min()} to {weight.max()}."
+        )
+    return weight

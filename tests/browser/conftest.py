@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.report import Study, heart_study, make_study, write_report
-from shafer.report.training import train
+from shafer.report.default_model import train
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

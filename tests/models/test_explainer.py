@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models import logistic
+from shafer.models.readers.sklearn import linear
 
 
 @pytest.fixture
@@ -150,10 +150,10 @@ def test_bad_background(wine: tuple[Any, Any]) -> None:
         with pytest.raises(ValueError, match=message):
             shafer.Explainer(head, background)
     for weight, message in (
-        (np.ones(3), "one weight for each of the 178 rows of background; got 3"),
+        (np.ones(3), "one weight for each of the 178 rows; got 3"),
         (np.zeros(178), "at least one row with a positive weight"),
         (np.full(178, np.nan), "sample_weight must be finite"),
-        (np.linspace(-1, 1, 178), "sample_weight must not be negative; got -1.0"),
+        (np.linspace(-1, 1, 178), "sample_weight must be nonnegative and not all zero; got values from -1.0"),
     ):
         with pytest.raises(ValueError, match=message):
             shafer.Explainer(head, X, sample_weight=weight)
@@ -229,12 +229,12 @@ def test_parameters_of_older_scikit_learn() -> None:
     # multi_class is gone since 1.8; what it meant still decides how to read an older model.
     ovr = SimpleNamespace(classes_=np.arange(3), multi_class="ovr", solver="lbfgs")
     with pytest.raises(shafer.UnsupportedModelError, match="normalises separate sigmoids"):
-        logistic._log_odds_factor(ovr)
+        linear._log_odds_factor(ovr)
     liblinear = SimpleNamespace(classes_=np.arange(3), multi_class="auto", solver="liblinear")
     with pytest.raises(shafer.UnsupportedModelError, match="normalises separate sigmoids"):
-        logistic._log_odds_factor(liblinear)
+        linear._log_odds_factor(liblinear)
     doubled = SimpleNamespace(classes_=np.arange(2), multi_class="multinomial", solver="lbfgs")
-    assert logistic._log_odds_factor(doubled) == 2.0
+    assert linear._log_odds_factor(doubled) == 2.0
 
 
 def test_repr(wine: tuple[Any, Any]) -> None:

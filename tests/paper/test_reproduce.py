@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from shafer.cli import main
 from shafer.paper import reproduce
-from shafer.paper.words import verdict
+from shafer.paper.findings import verdict
 
 FIGURES = (
     "contours",

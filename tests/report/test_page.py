@@ -18,8 +18,8 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 import shafer
 from shafer.report import Study, heart_study, make_study, render, write_report
+from shafer.report.default_model import held_out_error, train
 from shafer.report.payload import as_json, payload
-from shafer.report.training import held_out_error, train
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_many_categories_and_classes_fit_the_page() -> None:
 
 
 def test_a_text_may_be_called_nan() -> None:
-    from shafer.report.inputs import plain
+    from shafer.report.table_columns import plain
 
     assert plain("nan") == "nan"
     assert plain(np.nan) is None

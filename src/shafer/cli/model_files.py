@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from shafer.cli.refusals import one_line
+from shafer.cli.clean_errors import one_line
 
 _SKOPS, _PICKLES = (".skops",), (".pkl", ".pickle", ".joblib")
 # Our own models and what they hold. A partial runs nothing but the function it names, which must be
 # known as well.
-_OURS = ("shafer.models.", "shafer.evidence.identification.", "shafer.evidence.additive.")
+_OURS = (
+    "shafer.models.",
+    "shafer.evidence.identification.linear_pool.",
+    "shafer.evidence.identification.additive_pool.",
+)
 # Parts of scikit-learn's own models that skops leaves to the user because no public name leads to
 # them; they are plain Python and hold nothing but numbers. Trees are left out on purpose: skops
 # does not trust them, because scikit-learn follows their stored indices unchecked.

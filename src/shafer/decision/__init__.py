@@ -7,15 +7,15 @@ calibration on held-out rows is in ``conformal``, ``cross_conformal`` and ``temp
 """
 
 from shafer.decision.acts import Acts, read_acts, read_loss
-from shafer.decision.classes import interval_dominance
-from shafer.decision.conformal import ConformalSets, split_conformal
-from shafer.decision.conformal_scores import conformal_scores
-from shafer.decision.cross_conformal import CrossConformalSets, cross_conformal
-from shafer.decision.dominance import choose_largest
-from shafer.decision.opinion import Opinion
-from shafer.decision.owa import owa_weights, set_worth
-from shafer.decision.rules import PRECISE_RULES, RULES, choose, names_of
-from shafer.decision.temperature import tempering_factor
+from shafer.decision.calibration.conformal_scores import conformal_scores
+from shafer.decision.calibration.cross_conformal import CrossConformalSets, cross_conformal
+from shafer.decision.calibration.split_conformal import ConformalSets, split_conformal
+from shafer.decision.calibration.temperature import tempering_factor
+from shafer.decision.rules.class_rules import interval_dominance
+from shafer.decision.rules.dominance import choose_largest
+from shafer.decision.rules.rule_table import PRECISE_RULES, RULES, choose, names_of
+from shafer.decision.rules.set_utility import owa_weights, set_worth
+from shafer.opinion.pooled_opinion import Opinion
 
 __all__ = [
     "PRECISE_RULES",

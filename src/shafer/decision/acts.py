@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 
 from shafer._typing import Array, Label
 from shafer._validation import check_overflow, float_array, to_numpy
-from shafer.decision.checks import check_reject
+from shafer.decision.option_checks import check_reject
 
 REJECT = "reject"
 """The name of the act that a cost of rejection adds."""

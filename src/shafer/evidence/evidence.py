@@ -26,18 +26,18 @@ from shafer._validation import (
     to_numpy,
 )
 from shafer.decision import Opinion
-from shafer.evidence import deciding, display, storage, tables
-from shafer.evidence.discounted import DiscountedEvidence, read_reliability
-from shafer.evidence.focal import FocalSet
-from shafer.evidence.groups import Groups, component_positions, read_groups
-from shafer.evidence.scaling import read_factor, scaled_weights
-from shafer.evidence.statements import (
+from shafer.evidence import deciding
+from shafer.evidence.component_groups import Groups, component_positions, read_groups
+from shafer.evidence.discounted_evidence import DiscountedEvidence, read_reliability
+from shafer.evidence.expert_statements import (
     labels_given,
     read_statements,
     statement_names,
     statement_weights,
 )
-from shafer.evidence.weights import DenseWeights, WeightSource
+from shafer.evidence.focal_set import FocalSet
+from shafer.evidence.io import frame_table, notebook_display, npz_file
+from shafer.evidence.weight_sources import DenseWeights, WeightSource, read_factor, scaled_weights
 from shafer.kernels import Forms, LogTerms, Pooled
 
 _LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
@@ -498,19 +498,19 @@ class Evidence:
         class c, then ``ignorance``, ``conflict``, ``weight_of_conflict`` and ``decision`` (the set
         kept by interval dominance).
         """
-        return tables.to_frame(self, backend)
+        return frame_table.to_frame(self, backend)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the evidence to one file (NumPy's ``.npz``, no pickle), all of it or nothing."""
-        storage.save(self, path)
+        npz_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Evidence:
         """Read evidence written by :meth:`save`; arrays come back as NumPy."""
-        return cls.from_source(*storage.load(path))
+        return cls.from_source(*npz_file.load(path))
 
     def __repr__(self) -> str:
-        return display.text(self)
+        return notebook_display.text(self)
 
     def _repr_html_(self) -> str:
-        return display.html(self)
+        return notebook_display.html(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from shafer.evidence.discounted import DiscountedEvidence
+from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 
 AnyEvidence: TypeAlias = Evidence | DiscountedEvidence

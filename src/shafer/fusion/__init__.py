@@ -7,13 +7,13 @@ all 2^K sets (``FiniteEvidence``) and is for small frames. ``conflict_between`` 
 say who disagrees with whom and who matters. May import ``evidence`` and below; knows no framework.
 """
 
-from shafer.fusion.combination import combine
-from shafer.fusion.conflict import SourceConflict, conflict_between
-from shafer.fusion.finite import FiniteEvidence
-from shafer.fusion.influence import SourceInfluence, influence
-from shafer.fusion.mixture import MixedEvidence
-from shafer.fusion.prior import prior_evidence, without_prior
-from shafer.fusion.reading import FusedEvidence
+from shafer.fusion.class_prior import prior_evidence, without_prior
+from shafer.fusion.combine_sources import combine
+from shafer.fusion.finite_evidence import FiniteEvidence
+from shafer.fusion.fused_evidence import FusedEvidence
+from shafer.fusion.mixed_evidence import MixedEvidence
+from shafer.fusion.source_conflict import SourceConflict, conflict_between
+from shafer.fusion.source_influence import SourceInfluence, influence
 
 __all__ = [
     "FiniteEvidence",

@@ -5,8 +5,22 @@ come out as they went in. No classes, no validation, no labels: callers have che
 May import ``_typing`` and ``_errors`` only; never ``belief``, which tests it.
 """
 
-from shafer.kernels.admissible import e_admissible_classes, excess_belief
-from shafer.kernels.closed_forms import (
+from shafer.kernels.closed_forms import Forms
+from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
+from shafer.kernels.dispatch import (
+    closed_forms,
+    pool_linear,
+    pool_linear_sparse,
+)
+from shafer.kernels.e_admissible_classes import e_admissible_classes, excess_belief
+from shafer.kernels.expected_loss import (
+    lower_expectation,
+    lower_risk,
+    upper_expectation,
+    upper_risk,
+)
+from shafer.kernels.largest_focal_sets import focal_logarithms, largest_focal_sets
+from shafer.kernels.log_terms import (
     LogTerms,
     log_belief,
     log_ignorance,
@@ -14,25 +28,16 @@ from shafer.kernels.closed_forms import (
     log_terms,
     probability,
 )
-from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
-from shafer.kernels.dispatch import (
-    closed_forms,
-    pool_linear,
-    pool_linear_sparse,
-)
-from shafer.kernels.focal import focal_logarithms, largest_focal_sets
-from shafer.kernels.forms import Forms
 from shafer.kernels.pignistic import pignistic
 from shafer.kernels.pooling import Pooled, linear_weights, pool
-from shafer.kernels.risk import lower_expectation, lower_risk, upper_expectation, upper_risk
-from shafer.kernels.shares import Shares, one_minus_exp_ratio, shares
-from shafer.kernels.subsets import (
+from shafer.kernels.set_functions import (
     all_masses,
     belief_of,
     commonality_of,
     mass_of,
     plausibility_of,
 )
+from shafer.kernels.shares import Shares, one_minus_exp_ratio, shares
 
 __all__ = [
     "Forms",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from shafer._typing import Array
-from shafer.kernels.closed_forms import LogTerms, log_one_minus_product
+from shafer.kernels.log_terms import LogTerms, log_one_minus_product
 from shafer.kernels.logspace import (
     leave_one_out_logsumexp,
     leave_one_out_sum,

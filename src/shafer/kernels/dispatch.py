@@ -17,8 +17,9 @@ import array_api_compat
 import numpy as np
 
 from shafer._typing import Array, FloatArray
-from shafer.kernels import forms, pooling, sparse
-from shafer.kernels.forms import Forms
+from shafer.kernels import pooling, sparse_pooling
+from shafer.kernels.closed_forms import Forms
+from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
 
 # Loading numba takes some hundred milliseconds; below this many weights NumPy is done sooner.
@@ -29,14 +30,14 @@ _WORTH_COMPILING = 2**22
 def _compiled() -> ModuleType | None:
     if importlib.util.find_spec("numba") is None:
         return None
-    return importlib.import_module("shafer.kernels.compiled")
+    return importlib.import_module("shafer.kernels.numba_kernels")
 
 
 @cache
 def _cuda() -> ModuleType | None:
     if importlib.util.find_spec("triton") is None:
         return None
-    return importlib.import_module("shafer.kernels.cuda")
+    return importlib.import_module("shafer.kernels.triton_kernels")
 
 
 def _wants_gradient(*tensors: Array) -> bool:
@@ -64,19 +65,19 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
-    """Pool over CSR features: :func:`shafer.kernels.sparse.pool_linear_sparse`, faster."""
-    kernels = _fast(features.nnz * beta.shape[1], beta) or sparse
+    """Pool over CSR features: :func:`shafer.kernels.sparse_pooling.pool_linear_sparse`, faster."""
+    kernels = _fast(features.nnz * beta.shape[1], beta) or sparse_pooling
     result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
     return result
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row: :func:`shafer.kernels.forms.closed_forms`, faster."""
+    """Return the closed forms of every row, by the fastest kernel for the arrays."""
     shape = pooled.logits.shape
     # A class of a row costs about as much as twenty weights in the reduction.
     kernels = _fast(20 * math.prod(shape), *pooled)
     if kernels is None:
-        return forms.closed_forms(pooled)
+        return reference_closed_forms(pooled)
     rows: Forms = kernels.closed_forms(Pooled(*(a.reshape(-1, shape[-1]) for a in pooled)))
     by_class, scalars = rows[:3], rows[3:]
     return Forms(*(a.reshape(shape) for a in by_class), *(a.reshape(shape[:-1]) for a in scalars))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from array_api_compat import array_namespace
 
 from shafer._typing import Array
-from shafer.kernels.closed_forms import LogTerms
+from shafer.kernels.log_terms import LogTerms
 
 # e^-800 is zero, so a class that nothing speaks against is as good with this −ln v as with any
 # larger one; and sums over a thousand classes keep their digits.

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.metrics.inputs import given_weights, set_array, set_predictions
+from shafer._validation import row_weights
+from shafer.metrics.set_predictions import set_array, set_predictions
 
 _Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -68,7 +69,7 @@ def set_confusion_matrix(
     cells = predictions.truth, _column_of(predictions.chosen, columns)
     weight = None if sample_weight is None else predictions.weight
     if normalize is None and sample_weight is not None:
-        weight = given_weights(sample_weight, len(predictions.chosen))
+        weight = row_weights(sample_weight, len(predictions.chosen))
     shape = predictions.chosen.shape[1], len(columns)
     return in_per_cent(_counted(shape, cells, weight), normalize)
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.metrics.inputs import row_weights, same_length, true_classes
+from shafer.metrics.set_predictions import relative_weights, same_length, true_classes
 
 
 class ErrorImprecisionCurve(NamedTuple):
@@ -65,7 +65,7 @@ def error_imprecision_curve(
         )
     truth = true_classes(y_true, scores.shape[1], labels).positions
     same_length({"y_true": truth, "y_score": scores})
-    weight = row_weights(sample_weight, len(scores))
+    weight = relative_weights(sample_weight, len(scores))
     held = weight > 0
     return _curve(truth[held], scores[held], weight[held])
 

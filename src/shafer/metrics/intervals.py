@@ -10,7 +10,12 @@ from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.metrics.inputs import row_weights, same_length, true_classes, weighted_mean
+from shafer.metrics.set_predictions import (
+    relative_weights,
+    same_length,
+    true_classes,
+    weighted_mean,
+)
 
 _EVENTS = ("decided", "every")
 _STRATEGIES = ("quantile", "uniform")
@@ -128,7 +133,7 @@ def interval_calibration(
     below, above = _interval_arrays(belief, plausibility)
     truth = true_classes(y_true, below.shape[1], labels).positions
     same_length({"y_true": truth, "belief": below})
-    weight = row_weights(sample_weight, len(below))
+    weight = relative_weights(sample_weight, len(below))
     held = weight > 0
     rows = truth[held], below[held], above[held], weight[held]
     found = _decided_events(*rows) if events == "decided" else _every_event(*rows)

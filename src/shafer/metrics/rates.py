@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from shafer.metrics.inputs import row_weights, set_array, set_predictions, weighted_mean
+from shafer.metrics.set_predictions import (
+    relative_weights,
+    set_array,
+    set_predictions,
+    weighted_mean,
+)
 
 
 def coverage_score(
@@ -136,7 +141,7 @@ def mean_set_size(y_set: Any, *, sample_weight: Any = None) -> float:
     1.5
     """
     chosen = set_array(y_set)
-    return weighted_mean(chosen.sum(axis=1), row_weights(sample_weight, len(chosen)))
+    return weighted_mean(chosen.sum(axis=1), relative_weights(sample_weight, len(chosen)))
 
 
 def mean_imprecision(y_set: Any, *, sample_weight: Any = None) -> float:
@@ -164,7 +169,7 @@ def mean_imprecision(y_set: Any, *, sample_weight: Any = None) -> float:
     """
     chosen = set_array(y_set)
     more_than_one = np.maximum(chosen.sum(axis=1) - 1, 0) / (chosen.shape[1] - 1)
-    return weighted_mean(more_than_one, row_weights(sample_weight, len(chosen)))
+    return weighted_mean(more_than_one, relative_weights(sample_weight, len(chosen)))
 
 
 def singleton_rate(y_set: Any, *, sample_weight: Any = None) -> float:
@@ -190,7 +195,7 @@ def singleton_rate(y_set: Any, *, sample_weight: Any = None) -> float:
     0.5
     """
     chosen = set_array(y_set)
-    return weighted_mean(chosen.sum(axis=1) == 1, row_weights(sample_weight, len(chosen)))
+    return weighted_mean(chosen.sum(axis=1) == 1, relative_weights(sample_weight, len(chosen)))
 
 
 def rejection_rate(y_set: Any, *, sample_weight: Any = None) -> float:
@@ -216,4 +221,4 @@ def rejection_rate(y_set: Any, *, sample_weight: Any = None) -> float:
     0.5
     """
     chosen = set_array(y_set)
-    return weighted_mean(np.all(chosen, axis=1), row_weights(sample_weight, len(chosen)))
+    return weighted_mean(np.all(chosen, axis=1), relative_weights(sample_weight, len(chosen)))

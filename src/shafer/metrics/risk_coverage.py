@@ -9,7 +9,12 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.metrics.inputs import label_vector, row_weights, same_length, set_predictions
+from shafer.metrics.set_predictions import (
+    label_vector,
+    relative_weights,
+    same_length,
+    set_predictions,
+)
 
 
 class RiskCoverageCurve(NamedTuple):
@@ -143,7 +148,7 @@ def _accepted(
     wrong = _errors(y_true, y_pred, labels)
     score: FloatArray = to_numpy(float_array(confidence, "confidence", ndim=(1,)))
     same_length({"y_true": wrong, "confidence": score})
-    weight = row_weights(sample_weight, len(wrong))
+    weight = relative_weights(sample_weight, len(wrong))
     held = weight > 0
     return _in_order(wrong[held], weight[held], score[held])
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.metrics.inputs import SetPredictions, set_predictions
+from shafer.metrics.set_predictions import SetPredictions, set_predictions
 
 
 @final

@@ -10,7 +10,7 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.metrics.inputs import set_predictions, weighted_mean
+from shafer.metrics.set_predictions import set_predictions, weighted_mean
 
 
 def _quadratic(first: float) -> Callable[[FloatArray], FloatArray]:

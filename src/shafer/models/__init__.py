@@ -12,15 +12,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shafer.models.classifier import EvidentialClassifier
+from shafer.models.ensemble.evidential_voting import EvidentialVotingClassifier
+from shafer.models.ensemble.neighbour_evidence import NeighbourEvidence
+from shafer.models.evidential_classifier import EvidentialClassifier
 from shafer.models.explainer import Explainer
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.neighbours import NeighbourEvidence
-from shafer.models.rbf import RBFLayer
-from shafer.models.voting import EvidentialVotingClassifier
+from shafer.models.rbf_layer import RBFLayer
 
 if TYPE_CHECKING:
-    from shafer.models.shap import from_shap, to_shap
+    from shafer.models.readers.shap import from_shap, to_shap
 
 __all__ = [
     "Contributions",
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 # Loaded on first use, with the framework they need.
-_HOME = {"from_shap": "shafer.models.shap", "to_shap": "shafer.models.shap"}
+_HOME = {"from_shap": "shafer.models.readers.shap", "to_shap": "shafer.models.readers.shap"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     if name == "torch":
-        return importlib.import_module("shafer.models.torch")
+        return importlib.import_module("shafer.models.readers.torch.module")
     raise AttributeError(f"module 'shafer.models' has no attribute {name!r}")

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import frame_columns, label_positions, to_numpy
+from shafer._validation import frame_columns, label_positions, row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
     conformal_scores,
@@ -17,16 +17,15 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
-from shafer.evidence.groups import Groups
-from shafer.evidence.means import checked_weight
-from shafer.evidence.weight_profile import WeightProfile
-from shafer.models.adapted import Pool
-from shafer.models.background import as_batches
-from shafer.models.components import names_of, read_partition
-from shafer.models.families import adapt
-from shafer.models.inputs import check_rows
-from shafer.models.missing import MissingInputs, check_gaps
-from shafer.models.moderation import Moderation, ModerationFit
+from shafer.evidence.component_groups import Groups
+from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.inputs.background import as_batches
+from shafer.models.inputs.component_names import names_of, read_partition
+from shafer.models.inputs.rows import check_rows
+from shafer.models.readers.adapted_model import Pool
+from shafer.models.readers.registry import adapt
+from shafer.models.uncertainty.missing_inputs import MissingInputs, check_gaps
+from shafer.models.uncertainty.moderation import Moderation, ModerationFit
 
 
 @final
@@ -266,7 +265,7 @@ class Explainer:
                     "Give its evidence: shafer.typicality(explainer(X), explainer(background))."
                 )
             usual = self._plain(self._background)
-            weight = checked_weight(self._background_weight, len(usual))
+            weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
         return self._profile.typicality(self._plain(X))
 

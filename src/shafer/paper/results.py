@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from shafer._typing import FloatArray
-from shafer.paper import printed
-from shafer.paper.gaussian import GaussianResult
-from shafer.paper.heart import HeartResult
-from shafer.paper.selection import Selection
+from shafer.paper import printed_numbers
+from shafer.paper.gaussian_experiment import GaussianResult
+from shafer.paper.heart_experiment import HeartResult
+from shafer.paper.penalty_selection import Selection
 
 LOW, HIGH = 10, 90  # percentiles of the reported range
 
@@ -41,7 +41,7 @@ def heart_results(result: HeartResult) -> dict[str, Any]:
         "id_sd": _plain(result.id.std(axis=0)),
         "derived": {
             name: {
-                "paper": printed.HEART_DERIVED[name],
+                "paper": printed_numbers.HEART_DERIVED[name],
                 "mean": _plain(values.mean()),
                 "sd": _plain(values.std()),
             }
@@ -59,7 +59,7 @@ def _range(values: FloatArray) -> dict[str, float]:
 def gaussian_results(result: GaussianResult, selection: Selection | None) -> dict[str, Any]:
     """Summarise the Gaussian experiment: median network and range over the networks."""
     figures = {}
-    for name, number in printed.GAUSSIAN.items():
+    for name, number in printed_numbers.GAUSSIAN.items():
         spread = _range(result.figures[name])
         inside = spread["low"] <= number <= spread["high"]
         figures[name] = {"paper": number, **spread, "paper_in_range": inside}
@@ -81,7 +81,7 @@ def gaussian_results(result: GaussianResult, selection: Selection | None) -> dic
                 **{
                     name: _range(values[step])
                     for name, values in result.by_epochs.items()
-                    if name in printed.GAUSSIAN and name != "bayes_error"
+                    if name in printed_numbers.GAUSSIAN and name != "bayes_error"
                 },
             }
             for step, epochs in enumerate(result.plan.checkpoints)

@@ -12,13 +12,13 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from shafer._files import replacing
-from shafer.paper import figures_gaussian, figures_heart, words
-from shafer.paper.drawing import paper_style, save_figure
-from shafer.paper.gaussian import GaussianResult, Plan, run_gaussian
-from shafer.paper.heart import HeartResult, run_heart
-from shafer.paper.page import write_page
+from shafer.paper import figures_gaussian, figures_heart, findings
+from shafer.paper.figure_style import paper_style, save_figure
+from shafer.paper.gaussian_experiment import GaussianResult, Plan, run_gaussian
+from shafer.paper.heart_experiment import HeartResult, run_heart
+from shafer.paper.penalty_selection import PENALTIES, Selection, cross_validate
 from shafer.paper.results import gaussian_results, heart_results
-from shafer.paper.selection import PENALTIES, Selection, cross_validate
+from shafer.paper.results_page import write_page
 
 PENALTY = 0.5
 EPOCHS = 450
@@ -91,13 +91,13 @@ def reproduce(
         "seed": seed,
         "quick": quick,
     }
-    findings = {
-        **words.heart_findings(heart),
-        **words.gaussian_findings(gaussian, results["gaussian"], size.resolution // 2),
+    found = {
+        **findings.heart_findings(heart),
+        **findings.gaussian_findings(gaussian, results["gaussian"], size.resolution // 2),
     }
     _draw(folder, heart, gaussian, size.resolution)
     results["seconds"] = round(time.perf_counter() - start, 1)
-    write_page(folder, results, findings)
+    write_page(folder, results, found)
     with replacing(folder / "results.json") as file:
         file.write(json.dumps(results, indent=1, ensure_ascii=False).encode())
     return results

@@ -7,19 +7,19 @@ never ``models`` or ``datasets``: where an explainer is needed, any function fro
 do.
 """
 
-from shafer.plots.dependence import DependenceDisplay
-from shafer.plots.error_imprecision import ErrorImprecisionDisplay
-from shafer.plots.interval import IntervalDisplay
-from shafer.plots.interval_calibration import IntervalCalibrationDisplay
-from shafer.plots.mass import MassDisplay
-from shafer.plots.region import RegionDisplay
-from shafer.plots.risk_coverage import RiskCoverageDisplay
-from shafer.plots.set_confusion import SetConfusionDisplay
-from shafer.plots.source_conflict import SourceConflictDisplay
-from shafer.plots.summary import SummaryDisplay
-from shafer.plots.uncertainty import UncertaintyDisplay
-from shafer.plots.unit import UnitDisplay
-from shafer.plots.waterfall import WaterfallDisplay
+from shafer.plots.dependence_display import DependenceDisplay
+from shafer.plots.error_imprecision_display import ErrorImprecisionDisplay
+from shafer.plots.interval_calibration_display import IntervalCalibrationDisplay
+from shafer.plots.interval_display import IntervalDisplay
+from shafer.plots.mass_display import MassDisplay
+from shafer.plots.region_display import RegionDisplay
+from shafer.plots.risk_coverage_display import RiskCoverageDisplay
+from shafer.plots.set_confusion_display import SetConfusionDisplay
+from shafer.plots.source_conflict_display import SourceConflictDisplay
+from shafer.plots.summary_display import SummaryDisplay
+from shafer.plots.uncertainty_display import UncertaintyDisplay
+from shafer.plots.unit_display import UnitDisplay
+from shafer.plots.waterfall_display import WaterfallDisplay
 
 __all__ = [
     "DependenceDisplay",

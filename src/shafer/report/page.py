@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 import shafer
 from shafer._files import replacing
-from shafer.evidence.wording import CONFLICTING, LACKING
+from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.report.payload import as_json, payload
 from shafer.report.study import Study
 

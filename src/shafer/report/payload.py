@@ -10,13 +10,13 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence.tables import label_texts
-from shafer.evidence.wording import CONFLICTING, LACKING
+from shafer.evidence.degree_words import CONFLICTING, LACKING
+from shafer.evidence.io.frame_table import label_texts
 from shafer.kernels.pignistic import gauss_legendre, quadrature_size
-from shafer.report import words
-from shafer.report.selection import preferred
+from shafer.report import instance_words
+from shafer.report.shown_rows import preferred
 from shafer.report.study import Study
-from shafer.report.whatif import WhatIf
+from shafer.report.what_if import WhatIf
 
 _RANKED = 30  # components in the global view, and per instance where weights are stored
 _KEPT = 12
@@ -149,10 +149,10 @@ def payload(study: Study, rows: Sequence[int] | None, room: int) -> dict[str, An
         "limits": {
             "lacking": LACKING,
             "conflicting": CONFLICTING,
-            "barely": words.BARELY,
-            "weakly": words.WEAKLY,
-            "moderately": words.MODERATELY,
-            "named": words.NAMED,
+            "barely": instance_words.BARELY,
+            "weakly": instance_words.WEAKLY,
+            "moderately": instance_words.MODERATELY,
+            "named": instance_words.NAMED,
         },
     }
     left = room - len(as_json(head).encode())

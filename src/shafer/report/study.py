@@ -13,9 +13,9 @@ from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence import AnyEvidence
 from shafer.models import Explainer
-from shafer.report import words
-from shafer.report.inputs import Columns, columns_of
-from shafer.report.whatif import NotLinearError, WhatIf, learn
+from shafer.report import instance_words
+from shafer.report.table_columns import Columns, columns_of
+from shafer.report.what_if import NotLinearError, WhatIf, learn
 
 Positions: TypeAlias = NDArray[np.intp]
 
@@ -77,15 +77,15 @@ class Study:
 
     def title_of(self, component: str, row: int) -> str:
         """Name a component with its value in a row, such as ``age 61``, if it is an input."""
-        name = words.shortened(component)
+        name = instance_words.shortened(component)
         if component not in self.columns:
             return name
-        return f"{name} {words.shown_value(self.columns[component][row])}"
+        return f"{name} {instance_words.shown_value(self.columns[component][row])}"
 
     def sentence(self, row: int) -> str:
         """Say in plain words what the evidence of a row is."""
         titles = [self.title_of(name, row) for name in self.evidence.component_names]
-        return words.sentence(self.evidence[row], titles)
+        return instance_words.sentence(self.evidence[row], titles)
 
     def mean_weights(self) -> FloatArray:
         """Return the mean of |w_gk| over the instances, (G, K), holding few weights at a time."""

@@ -1,0 +1,31 @@
+"""Short texts for messages and labels: lists that end in "and N more", and cut-off names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def listed(items: Iterable[object], most: int = 8) -> str:
+    """Write the first items as Python would, and count the rest.
+
+    Examples
+    --------
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    >>> listed(range(10), most=3)
+    '0, 1, 2 and 7 more'
+    """
+    values = list(items)
+    shown = ", ".join(repr(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """Cut a text to at most ``most`` characters; an ellipsis marks the cut.
+
+    Examples
+    --------
+    >>> shortened("a long name", most=6)
+    'a lon…'
+    """
+    return text if len(text) <= most else text[: most - 1] + "…"

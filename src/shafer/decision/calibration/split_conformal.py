@@ -1,0 +1,238 @@
+r"""Sets of classes with a promised coverage, from scores of held-out rows. Arrays only.
+
+Split conformal prediction (Vovk, Gammerman & Shafer 2005; Papadopoulos et al. 2002): of n
+calibration rows, take the :math:`\lceil (n + 1)(1 - \alpha) \rceil`-th smallest score of their true
+classes; a new set keeps every class whose score does not exceed it. If the n + 1 rows are
+exchangeable, the set holds the true class with a probability of at least :math:`1 - \alpha` and,
+without ties, less than :math:`1 - \alpha + 1/(n + 1)`, whatever the model is worth.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from fractions import Fraction
+from numbers import Real
+from typing import Any, final
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from shafer._typing import Array, FloatArray
+from shafer._validation import class_labels, float_array, frozen, label_positions, to_numpy
+from shafer.decision.calibration.conformal_scores import check_score
+from shafer.decision.rules.dominance import choose_largest
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConformalSets:
+    """A calibrated threshold on scores: what :func:`split_conformal` returns.
+
+    Attributes
+    ----------
+    score : str
+        The score the threshold is for; see :func:`conformal_scores`.
+    coverage : float
+        The promised coverage, 1 − α.
+    threshold : float or array of shape (K,)
+        A class is kept if its score is at most this; one for each class if class-conditional.
+        +∞ keeps every class: there were too few rows to promise more.
+    n_calibration : int
+        The number of calibration rows.
+    n_classes : int
+    allow_empty : bool
+    """
+
+    score: str
+    coverage: float
+    threshold: float | FloatArray
+    n_calibration: int
+    n_classes: int
+    allow_empty: bool = True
+
+    @property
+    def class_conditional(self) -> bool:
+        """Whether every class has a threshold of its own."""
+        return isinstance(self.threshold, np.ndarray)
+
+    @property
+    def plausibility_floor(self) -> float | FloatArray | None:
+        r"""The plausibility a class needs to be kept; None for another score.
+
+        The threshold t is on the log-odds of :math:`1 - pl_k`, so this is :math:`1/(1 + e^t)`,
+        and one less this is the threshold on :math:`1 - pl_k` itself.
+        """
+        if self.score != "plausibility":
+            return None
+        return _like(self.threshold, 1.0 / (1.0 + _exp(self.threshold)))
+
+    @property
+    def discount_rate(self) -> float | FloatArray | None:
+        r"""The discount of beliefs that the dominance threshold amounts to; None for another score.
+
+        Interval dominance drops class k if some other has :math:`bel_l > pl_k`; these sets drop it
+        only if :math:`(1 - a)\, bel_l > pl_k`, with :math:`1 - a = e^{-t}` for the threshold t. So
+        a tells how far beliefs had to be discounted to earn the coverage: 0 gives interval
+        dominance itself, 1 (t = +∞) keeps all classes. A negative rate means that interval
+        dominance is more cautious than the coverage asks for: the sets are sharper than its own.
+        """
+        if self.score != "dominance":
+            return None
+        return _like(self.threshold, 1.0 - _exp(np.negative(self.threshold)))
+
+    def sets(self, scores: Array) -> Array:
+        """Keep the classes whose score is at most the threshold, boolean (n, K).
+
+        Parameters
+        ----------
+        scores : array of shape (n, K)
+            Scores of new rows, by the same model and :func:`conformal_scores`.
+        """
+        scores = checked_scores(scores, self.n_classes)
+        xp = array_namespace(scores)
+        # Through a list: torch warns about arrays that are not to be written to.
+        limits = np.asarray(self.threshold).tolist()
+        threshold = xp.asarray(limits, dtype=scores.dtype, device=scores.device)
+        kept = scores <= threshold
+        return kept if self.allow_empty else kept | choose_largest(-scores)
+
+
+def split_conformal(
+    scores: Any,
+    y: Any,
+    *,
+    coverage: float = 0.9,
+    score: str = "plausibility",
+    class_conditional: bool = False,
+    allow_empty: bool = True,
+    classes: Any = None,
+) -> ConformalSets:
+    r"""Find the threshold on scores that gives sets the promised coverage.
+
+    Parameters
+    ----------
+    scores : array of shape (n, K)
+        Scores of rows the model was not trained on, from :func:`conformal_scores`.
+    y : array of shape (n,)
+        Their true classes.
+    coverage : float
+        The promised coverage 1 − α, in (0, 1). It holds on average over calibration sets.
+    score : {"plausibility", "dominance"}
+        Which score ``scores`` holds.
+    class_conditional : bool
+        Promise the coverage for each class by itself (Mondrian; Vovk 2012): a threshold for each,
+        from its own rows. The sets become larger, more so for classes with few rows.
+    allow_empty : bool
+        A model that is right more often than ``coverage`` asks for leaves some sets empty: its
+        best class fits worse than 90 % of the calibration rows fit theirs. That is what makes the
+        coverage exact, and it marks unusual rows, so it is the default. ``False`` keeps the class
+        of the smallest score always; the coverage can only grow.
+    classes : array of shape (K,), optional
+        The labels in ``y``, in the order of the columns of ``scores``; 0..K−1 by default.
+
+    Returns
+    -------
+    ConformalSets
+
+    Warns
+    -----
+    UserWarning
+        If there are too few rows for the coverage, :math:`n < \lceil 1/\alpha \rceil - 1`: all
+        classes are then kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.array([[-2.0, 2.0], [-1.0, 1.0], [0.5, -0.5], [1.5, -1.5]])
+    >>> calibrated = split_conformal(scores, [0, 0, 0, 1], coverage=0.8)
+    >>> calibrated.threshold
+    0.5
+    >>> calibrated.sets(np.array([[-3.0, 3.0], [0.2, -0.2]]))
+    array([[ True, False],
+           [ True,  True]])
+    """
+    check_score(score)
+    level = exact_coverage(coverage)
+    table = to_numpy(checked_scores(scores))
+    labels = class_labels(classes, table.shape[1])
+    truth = label_positions(y, labels, len(table))
+    own = table[np.arange(len(table)), truth]
+    threshold: float | FloatArray
+    if class_conditional:
+        parts = [own[truth == k] for k in range(len(labels))]
+        threshold = frozen(np.array([conformal_quantile(part, level) for part in parts]))
+        warn_if_too_few([len(part) for part in parts], level, labels)
+    else:
+        threshold = conformal_quantile(own, level)
+        warn_if_too_few([len(own)], level)
+    return ConformalSets(score, float(level), threshold, len(table), len(labels), bool(allow_empty))
+
+
+def conformal_quantile(scores: FloatArray, coverage: Fraction) -> float:
+    r"""Return the :math:`\lceil (n + 1) c \rceil`-th smallest of n scores, +∞ if there is none.
+
+    The rank is found in whole numbers: in floating point :math:`(n + 1) \cdot 0.9` can come out
+    just above the integer that it is.
+    """
+    rank = math.ceil((len(scores) + 1) * coverage)
+    return math.inf if rank > len(scores) else float(np.sort(scores)[rank - 1])
+
+
+def exact_coverage(coverage: Any) -> Fraction:
+    """Read a coverage in (0, 1) as the decimal it is written as: 0.9 is 9/10."""
+    if isinstance(coverage, bool) or not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
+        raise ValueError(
+            f"coverage must be a number between 0 and 1, such as 0.9; got {coverage!r}."
+        )
+    return Fraction(str(coverage))
+
+
+def rows_needed(coverage: Fraction) -> int:
+    """Return the smallest number of calibration rows that can promise less than everything."""
+    return math.ceil(1 / (1 - coverage)) - 1
+
+
+def warn_if_too_few(
+    counts: list[int], coverage: Fraction, labels: NDArray[Any] | None = None
+) -> None:
+    """Say so if there are too few rows, in all (one count) or of a class (one count each)."""
+    needed = rows_needed(coverage)
+    short = [k for k, count in enumerate(counts) if count < needed]
+    if not short:
+        return
+    if labels is None:
+        message = f"{counts[0]} calibration rows cannot promise a coverage of {float(coverage):g}: "
+        message += f"every set will hold all classes. Give at least {needed} rows"
+    else:
+        named = ", ".join(f"{labels[k].item()!r} ({counts[k]})" for k in short[:8])
+        more = f" and {len(short) - 8} more" if len(short) > 8 else ""
+        message = f"Class(es) with too few calibration rows for a coverage of {float(coverage):g}: "
+        message += f"{named}{more}; every set will hold them. Give at least {needed} rows of each"
+    # From here to whoever called split_conformal or cross_conformal.
+    warnings.warn(message + ", or lower the coverage.", UserWarning, stacklevel=3)
+
+
+def checked_scores(scores: Any, n_classes: int | None = None) -> Array:
+    """Return scores as an (n, K) array; infinite ones are allowed, NaN is not."""
+    # Infinity is a legitimate score, so only NaN is looked for.
+    array = float_array(scores, "scores", ndim=(2,), finite=True)
+    xp = array_namespace(array)
+    if bool(xp.any(xp.isnan(array))):
+        raise ValueError("scores must not hold NaN; make them with conformal_scores.")
+    if n_classes is not None and array.shape[1] != n_classes:
+        raise ValueError(
+            f"scores must have {n_classes} columns, as at calibration; got {array.shape[1]}."
+        )
+    return array
+
+
+def _exp(x: Any) -> Any:
+    with np.errstate(over="ignore"):  # far out: e^1000 is as good as infinity
+        return np.exp(x)
+
+
+def _like(threshold: float | FloatArray, value: Any) -> float | FloatArray:
+    return value if isinstance(threshold, np.ndarray) else float(value)

@@ -1,0 +1,201 @@
+"""The rules by name, what each may be told, and the one function that applies them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any, final
+
+from array_api_compat import array_namespace
+
+from shafer._typing import Array, FloatArray
+from shafer._validation import to_numpy
+from shafer.decision.acts import Acts
+from shafer.decision.option_checks import check_alpha, check_reject, check_tolerance
+from shafer.decision.rules import act_rules, act_sets, class_rules, class_sets, e_admissible_acts
+from shafer.decision.rules.set_utility import set_worth
+from shafer.opinion.pooled_opinion import Opinion
+
+
+@final
+@dataclass(frozen=True)
+class Rule:
+    """A rule under 0-1 loss, the same for any loss, and the options of both."""
+
+    on_classes: Callable[..., Array]
+    on_acts: Callable[..., Array]
+    options: tuple[str, ...] = ()
+    precise: bool = False
+    """Whether it always chooses exactly one."""
+
+
+EXPECTATIONS = ("probability", "pignistic", "lower", "upper", "hurwicz")
+"""How ``utility_set`` weighs the classes; the last mixes lower and upper."""
+DEFAULTS: MappingProxyType[str, Any] = MappingProxyType(
+    {"alpha": 0.5, "tolerance": 0.65, "expectation": "probability"}
+)
+"""What the options are when they are not given."""
+
+
+def _best_set(opinion: Opinion, tolerance: Any, expectation: str, alpha: float) -> Array:
+    """Answer with the set of classes of largest expected utility; discounting plays no part."""
+    base, worth = opinion.base, set_worth(opinion.logits.shape[-1], tolerance)
+    if expectation in ("probability", "pignistic"):
+        return class_sets.most_probable_set(getattr(base, expectation), worth)
+    pessimism = {"lower": 1.0, "upper": 0.0}.get(expectation, alpha)
+    return _back(class_sets.best_set(base, worth, pessimism), opinion)
+
+
+def _best_acts(
+    opinion: Opinion, loss: Array, tolerance: Any, expectation: str, alpha: float
+) -> Array:
+    """Answer with the set of acts of largest expected utility; discounting plays no part."""
+    if tolerance in ("u65", "u80"):
+        raise ValueError(
+            f"tolerance {tolerance!r} is defined for classes under 0-1 loss only; with a matrix "
+            "give a number from 0.5 to 1."
+        )
+    orness = check_tolerance(tolerance)
+    return act_sets.best_set_of_acts(opinion.base, loss, orness, expectation, alpha)
+
+
+def _admissible_acts(opinion: Opinion, loss: Array) -> Array:
+    return _back(e_admissible_acts.e_admissible(opinion, loss), opinion)
+
+
+def _back(chosen: FloatArray | Any, opinion: Opinion) -> Array:
+    """Take a NumPy result to the library of the evidence."""
+    xp = array_namespace(opinion.logits)
+    return xp.asarray(chosen, device=opinion.logits.device)
+
+
+RULES: MappingProxyType[str, Rule] = MappingProxyType(
+    {
+        "plausibility": Rule(class_rules.most_plausible, act_rules.least_lower_risk, precise=True),
+        "belief": Rule(class_rules.most_believed, act_rules.least_upper_risk, precise=True),
+        "pignistic": Rule(
+            class_rules.most_probable_bet, act_rules.least_pignistic_risk, precise=True
+        ),
+        "hurwicz": Rule(
+            class_rules.between, act_rules.least_hurwicz_risk, ("alpha",), precise=True
+        ),
+        # Under 0-1 loss the best act never loses, so that regret is loss.
+        "minimax_regret": Rule(
+            class_rules.most_believed, act_rules.least_upper_regret, precise=True
+        ),
+        "interval_dominance": Rule(
+            class_rules.not_interval_dominated, act_rules.not_interval_dominated
+        ),
+        "maximality": Rule(class_rules.not_interval_dominated, act_rules.maximal),
+        "e_admissible": Rule(class_rules.e_admissible, _admissible_acts),
+        "weak_dominance": Rule(class_rules.not_weakly_dominated, act_rules.not_weakly_dominated),
+        "utility_set": Rule(_best_set, _best_acts, ("tolerance", "expectation", "alpha")),
+    }
+)
+"""The rules by name."""
+
+PRECISE_RULES = tuple(name for name, rule in RULES.items() if rule.precise)
+"""The rules that always choose exactly one class or act."""
+
+
+def choose(
+    opinion: Opinion,
+    rule: str,
+    acts: Acts | None = None,
+    reject: float | None = None,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> Array:
+    """Apply a rule: boolean (..., K) under 0-1 loss, (..., acts) where there are acts.
+
+    Parameters
+    ----------
+    opinion : Opinion
+        The mass function of every row.
+    rule : str
+        One of ``RULES``.
+    acts : Acts, optional
+        What may be done; by default to name a class, under 0-1 loss.
+    reject : float, optional
+        The cost of naming no class, where there are no acts: then the set is the whole frame.
+    options : mapping
+        Of the names in ``DEFAULTS``; None stands for the default.
+    """
+    chosen_rule = find_rule(rule)
+    read = _read_options(rule, chosen_rule, options)
+    if acts is not None:
+        return _among_acts(opinion, acts.loss, partial(chosen_rule.on_acts, **read))
+    chosen = chosen_rule.on_classes(opinion, **read)
+    if reject is None:
+        return chosen
+    return _or_reject(
+        opinion, chosen, rule, check_reject(reject, zero_one=True), read.get("alpha", 0.5)
+    )
+
+
+def _among_acts(opinion: Opinion, loss: Array, on_acts: Callable[..., Array]) -> Array:
+    """Apply a rule to all acts but those that are worse than some other whatever the class.
+
+    No rule chooses these, and none needs them; but a loss that stands for "never" would set the
+    scale by which the others are told apart.
+    """
+    xp = array_namespace(loss)
+    possible = xp.min(loss, axis=1) <= xp.min(xp.max(loss, axis=1))
+    if bool(xp.all(possible)):
+        return on_acts(opinion, loss)
+    chosen = on_acts(opinion, xp.take(loss, xp.nonzero(possible)[0], axis=0))
+    never = xp.zeros_like(chosen[..., :1])
+    column = xp.cumulative_sum(xp.astype(possible, xp.int64)) - 1
+    every = xp.where(possible, column, xp.full_like(column, chosen.shape[-1]))
+    return xp.take(xp.concat([chosen, never], axis=-1), every, axis=-1)
+
+
+def find_rule(rule: object) -> Rule:
+    """Look a rule up by its name."""
+    if not isinstance(rule, str) or rule not in RULES:
+        raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {rule!r}.")
+    return RULES[rule]
+
+
+def _or_reject(opinion: Opinion, chosen: Array, rule: str, cost: float, alpha: float) -> Array:
+    """Choose every class where naming the best one is expected to cost more than rejecting."""
+    if rule not in PRECISE_RULES:
+        raise ValueError(
+            f"Under 0-1 loss reject goes with a rule that chooses one class "
+            f"({', '.join(map(repr, PRECISE_RULES))}); got rule={rule!r}, reject={cost!r}."
+        )
+    xp = array_namespace(opinion.logits)
+    worth = class_rules.worth(opinion, rule, alpha)
+    risk = 1.0 - xp.sum(xp.where(chosen, worth, 0.0), axis=-1, keepdims=True)
+    return chosen | (risk > cost + opinion.rounding)
+
+
+def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Check the options given, refuse those of other rules, and fill in the rest."""
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in rule.options:
+            takes = ", ".join(rule.options) or "no options"
+            raise ValueError(f"rule {name!r} takes {takes}; got {option}={given[option]!r}.")
+    read = {option: given.get(option, DEFAULTS[option]) for option in rule.options}
+    if "expectation" in read and read["expectation"] not in EXPECTATIONS:
+        raise ValueError(
+            f"expectation must be one of {', '.join(map(repr, EXPECTATIONS))}; "
+            f"got {read['expectation']!r}."
+        )
+    if "alpha" in given and read.get("expectation", "hurwicz") != "hurwicz":
+        raise ValueError(
+            f"alpha goes with expectation='hurwicz'; got expectation={read['expectation']!r}."
+        )
+    if "alpha" in read:
+        read["alpha"] = check_alpha(read["alpha"])
+    return read
+
+
+def names_of(chosen: Array, names: tuple[Any, ...]) -> list[Any]:
+    """Write each row of a boolean array (..., names) as a tuple of names."""
+    array = to_numpy(chosen)
+    if array.ndim > 2:
+        return [names_of(row, names) for row in array]
+    return [tuple(name for name, yes in zip(names, row, strict=True) if yes) for row in array]

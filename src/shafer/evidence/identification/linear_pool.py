@@ -1,0 +1,229 @@
+r"""Least commitment: the one choice of weights with the smallest sum of squares (Prop. 2).
+
+The softmax does not change when a constant is added to all logits, and the intercept may be shared
+among the components in any way. The least-commitment principle settles both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, final
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shafer._typing import Array
+from shafer._validation import (
+    check_finite,
+    check_overflow,
+    class_labels,
+    component_names,
+    float_array,
+    frame_columns,
+    frozen,
+    same_library,
+    to_numpy,
+)
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.weight_sources import LinearWeights, SparseWeights, WeightSource
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LinearPool:
+    """A linear head, identified: call it on features to get their :class:`Evidence`.
+
+    Attributes
+    ----------
+    beta, alpha : arrays of shape (J, K)
+        β* and α* of Proposition 2: feature φ_j gives class k the weight β*_jk φ_j + α*_jk.
+    means : array of shape (J,)
+        The feature means μ.
+    offset : array of shape (K,)
+        What each feature gets of the intercept at the means, b_k / J.
+    classes : array of shape (K,)
+        Class labels.
+    component_names : tuple of J strings
+        Names of the features.
+    named : bool
+        Whether the names were given, so that the columns of a data frame must match them.
+    """
+
+    beta: Array
+    alpha: Array
+    means: Array
+    offset: Array
+    classes: NDArray[Any]
+    component_names: tuple[str, ...]
+    named: bool = True
+
+    def __call__(self, features: Any, *, checked: bool = False) -> Evidence:
+        """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix.
+
+        ``checked`` says that the caller knows them to be finite, which spares a pass over them.
+        """
+        n_features = self.beta.shape[0]
+        self._check_columns(features)
+        sparse_input = sparse.issparse(features)
+        given = features
+        if not sparse_input:
+            given = float_array(features, "features", ndim=(2,), finite=checked)
+        if given.ndim != 2 or given.shape[1] != n_features:
+            raise ValueError(
+                f"features must have {n_features} columns, one for each coefficient; "
+                f"got shape {tuple(given.shape)}."
+            )
+        if given.shape[0] == 0:
+            raise ValueError(
+                f"features must have at least one row; got shape {tuple(given.shape)}."
+            )
+        if sparse_input:
+            source = self._sparse_source(given)
+            return Evidence.from_source(source, self.classes, self.component_names)
+        return self._dense(given)
+
+    def _check_columns(self, features: Any) -> None:
+        """Refuse a data frame whose columns are not the components, in their order."""
+        columns = frame_columns(features)
+        if columns is not None and self.named and columns != self.component_names:
+            raise ValueError(
+                f"features must have the columns {list(self.component_names)}, in that order; "
+                f"got {list(columns)}."
+            )
+
+    def _dense(self, features: Array) -> Evidence:
+        xp = same_library({"features": features, "coef": self.beta})
+        precision = xp.result_type(features, self.beta)
+        features, means, beta, offset = (
+            xp.astype(array, precision, copy=False)
+            for array in (features, self.means, self.beta, self.offset)
+        )
+        source = LinearWeights(features, means, beta, offset)
+        return Evidence.from_source(source, self.classes, self.component_names)
+
+    def _sparse_source(self, features: Any) -> WeightSource:
+        if features.dtype.kind not in "biuf":
+            raise ValueError(f"features must hold real numbers; got {features.dtype}.")
+        head = [to_numpy(array) for array in (self.means, self.beta, self.offset)]
+        narrow = features.dtype == head[1].dtype == np.float32
+        precision = np.dtype(np.float32 if narrow else np.float64)
+        rows = sparse.csr_array(features, copy=True, dtype=precision)
+        rows.sum_duplicates()
+        check_finite(rows.data, "features")
+        return SparseWeights(rows, *(array.astype(precision) for array in head))
+
+
+def least_commitment(
+    coef: Any,
+    intercept: Any,
+    feature_means: Any = None,
+    *,
+    classes: Any = None,
+    names: Iterable[Any] | None = None,
+) -> LinearPool:
+    r"""Identify the weights of evidence of a linear head (Denœux 2019, Prop. 2).
+
+    .. math:: \beta^*_{jk} = \beta_{jk} - \tfrac1K \sum_l \beta_{jl}, \qquad
+              b_k = \beta^*_{0k} + \sum_j \beta^*_{jk} \mu_j, \qquad
+              \alpha^*_{jk} = b_k / J - \beta^*_{jk} \mu_j .
+
+    Parameters
+    ----------
+    coef : array of shape (K, J), or (J,) or (1, J)
+        Coefficients as in scikit-learn and ``torch.nn.Linear``. One row is a binary log-odds model
+        whose positive class is column 1 of the result.
+    intercept : array of shape (K,), or a number for a binary model
+    feature_means : array of shape (J,), optional
+        Means of the features over the background; zeros (features already centred) by default.
+    classes : array of shape (K,), optional
+        Class labels; 0..K−1 by default.
+    names : sequence of J strings, optional
+        Names of the features; x0, x1, ... by default.
+
+    Returns
+    -------
+    LinearPool
+        Call it on features to get their evidence.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> pool = shafer.least_commitment(coef=[0.07, 0.18], intercept=-4.9, feature_means=[42.8, 4.7])
+    >>> pool.beta
+    array([[-0.035,  0.035],
+           [-0.09 ,  0.09 ]])
+    >>> pool([[61.0, 3.1]]).probability.round(3)
+    array([[0.518, 0.482]])
+    """
+    coef = float_array(coef, "coef", ndim=(1, 2))
+    intercept = float_array(like(intercept, coef), "intercept", ndim=(0, 1))
+    xp = same_library({"coef": coef, "intercept": intercept})
+    if 0 in coef.shape:
+        raise ValueError(
+            f"coef must have at least one row and one feature; got shape {tuple(coef.shape)}."
+        )
+    coef, intercept = _both_classes(xp, coef, intercept)
+    n_classes, n_features = coef.shape
+    if feature_means is None:
+        means = xp.zeros_like(coef[0, :])
+    else:
+        means = float_array(like(feature_means, coef), "feature_means", ndim=(1,))
+    same_library({"coef": coef, "feature_means": means})
+    precision = xp.result_type(coef, intercept, means)
+    coef, intercept, means = (xp.astype(a, precision, copy=True) for a in (coef, intercept, means))
+    if means.shape != (n_features,):
+        raise ValueError(
+            f"feature_means must have one mean for each of the {n_features} columns of coef; "
+            f"got shape {tuple(means.shape)}."
+        )
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        beta = centred_over_classes(xp, coef.T)
+        offset = (centred_over_classes(xp, intercept) + means @ beta) / n_features
+        alpha = offset - means[:, None] * beta
+    for array in (beta, alpha, offset):
+        check_overflow(array, "weights")
+    return LinearPool(
+        frozen(beta),
+        frozen(alpha),
+        frozen(means),
+        frozen(offset),
+        class_labels(classes, n_classes),
+        component_names(names, n_features),
+        named=names is not None,
+    )
+
+
+def like(value: Any, coef: Array) -> Any:
+    """Bring plain numbers and lists to the library and device of the coefficients."""
+    if not isinstance(value, float | int | list | tuple):
+        return value
+    if array_api_compat.is_numpy_array(coef):
+        return np.asarray(value, dtype=coef.dtype)
+    xp = array_api_compat.array_namespace(coef)
+    return xp.asarray(value, dtype=coef.dtype, device=coef.device)
+
+
+def _both_classes(xp: Any, coef: Array, intercept: Array) -> tuple[Array, Array]:
+    """Write a binary log-odds model z as the two logits (−z/2, +z/2)."""
+    binary = coef.ndim == 1 or coef.shape[0] == 1
+    wanted = 1 if binary else coef.shape[0]
+    if intercept.ndim == 0:
+        intercept = xp.reshape(intercept, (1,))
+    if intercept.shape[0] != wanted:
+        raise ValueError(
+            f"intercept must have {wanted} value(s), as coef of shape {tuple(coef.shape)} has; "
+            f"got {intercept.shape[0]}."
+        )
+    if not binary:
+        return coef, intercept
+    coef = xp.reshape(coef, (1, -1))
+    return xp.concat([-coef / 2, coef / 2], axis=0), xp.concat([-intercept / 2, intercept / 2])
+
+
+def centred_over_classes(xp: Any, array: Array) -> Array:
+    """Subtract the mean over the classes, the last axis; equal classes give exact zeros."""
+    relative = array - array[..., :1]
+    return relative - xp.mean(relative, axis=-1, keepdims=True)

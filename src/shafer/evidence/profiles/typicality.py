@@ -1,0 +1,45 @@
+"""``typicality``: how usual the weights of an instance are."""
+
+from __future__ import annotations
+
+from shafer._typing import Array
+from shafer.evidence.discounted_evidence import DiscountedEvidence
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.profiles.weight_profile import WeightProfile
+
+
+def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightProfile) -> Array:
+    """Say how usual each instance's weights of evidence are for the class it is assigned to.
+
+    A novelty score, where plain ignorance is none: small values mean that the components do not
+    usually speak for this class in this way. Read it like a p-value; below the rank of the least
+    usual background row it only orders. The background rows' own typicality is optimistic: they
+    have helped to say what is usual.
+
+    Parameters
+    ----------
+    ev : Evidence or DiscountedEvidence
+        Of the instances; a discount makes no difference. Best the plain one: a factor on all
+        weights of an instance, as moderation has it, hides how unusual they are.
+    background : Evidence or WeightProfile
+        Evidence of the training rows, from the same model; or what
+        :meth:`WeightProfile.fit` has learnt from it, if asked more than once.
+
+    Returns
+    -------
+    array of shape (n,), in (0, 1]
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from shafer.evidence import typicality
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> explainer = shafer.Explainer(LogisticRegression(max_iter=1000).fit(X, y), X)
+    >>> ev = explainer([[5.0, 3.4, 1.5, 0.2], [9.0, 1.0, 2.0, 4.0]])
+    >>> typicality(ev, explainer(X)).round(3)
+    array([1.   , 0.001])
+    """
+    profile = background if isinstance(background, WeightProfile) else WeightProfile.fit(background)
+    return profile.typicality(ev.evidence if isinstance(ev, DiscountedEvidence) else ev)

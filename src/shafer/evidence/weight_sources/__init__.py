@@ -1,0 +1,31 @@
+"""Where weights of evidence come from: held in full, a linear head, or several side by side.
+
+Every source implements ``WeightSource``. May import ``kernels`` and what is below.
+"""
+
+from shafer.evidence.weight_sources.dense_weights import DenseWeights
+from shafer.evidence.weight_sources.joined_weights import JoinedWeights, Part, parts_of
+from shafer.evidence.weight_sources.linear_weights import LinearWeights
+from shafer.evidence.weight_sources.scaled_weights import (
+    ScaledWeights,
+    per_instance,
+    read_factor,
+    scaled_weights,
+)
+from shafer.evidence.weight_sources.sparse_weights import SparseWeights
+from shafer.evidence.weight_sources.weight_source import Positions, WeightSource
+
+__all__ = [
+    "DenseWeights",
+    "JoinedWeights",
+    "LinearWeights",
+    "Part",
+    "Positions",
+    "ScaledWeights",
+    "SparseWeights",
+    "WeightSource",
+    "parts_of",
+    "per_instance",
+    "read_factor",
+    "scaled_weights",
+]

@@ -1,0 +1,68 @@
+"""``WeightSource``: where weights of evidence come from, and what can be asked of them.
+
+The (n, G, K) array of all weights is often far larger than anything else, so evidence keeps the
+source and asks it for what is needed.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from shafer._typing import Array
+from shafer.kernels import Pooled
+
+Positions: TypeAlias = Sequence[int] | NDArray[np.intp]
+
+
+def take(x: Array, positions: Positions, axis: int) -> Array:
+    """Take entries along one axis by position."""
+    xp = array_namespace(x)
+    return xp.take(x, xp.asarray(positions, dtype=xp.int64, device=x.device), axis=axis)
+
+
+class WeightSource(ABC):
+    """Weights of evidence w_gk of shape (..., G, K), given on demand."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The shape (..., G, K) the weights have in full."""
+
+    @abstractmethod
+    def pooled(self) -> Pooled:
+        """Sum the positive and the negative parts over the components."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """Return all weights, (..., G, K)."""
+
+    @abstractmethod
+    def rows(self, positions: Positions) -> WeightSource:
+        """Keep some instances."""
+
+    @abstractmethod
+    def keep(self, components: Positions) -> WeightSource:
+        """Keep some components."""
+
+    @abstractmethod
+    def grouped(self, groups: Sequence[Positions]) -> WeightSource:
+        """Sum the signed weights inside each group."""
+
+    @abstractmethod
+    def scaled(self, factor: float) -> WeightSource:
+        """Multiply all weights."""
+
+    def has_changed(self, pooled: Pooled) -> bool:
+        """Say whether the source no longer gives what was pooled: it may share a user's array."""
+        del pooled  # a source of its own cannot change
+        return False
+
+    @abstractmethod
+    def arrays(self) -> dict[str, Array]:
+        """Return the arrays that make up the source, by the names of its fields."""

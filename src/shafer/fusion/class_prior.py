@@ -1,0 +1,103 @@
+r"""Counting the prior once.
+
+A classifier's logits hold the log prior of its training data: :math:`z_k = \ln \pi_k + \ln p(x
+\mid k)` up to a constant. Adding the logits of S classifiers, as Dempster's rule does, counts the
+prior S times. If the sources are independent given the class, Bayes' rule asks for
+
+.. math:: \ln \pi_k + \sum_s (z_{sk} - \ln \pi_k),
+
+the prior as one piece of evidence of its own, and each source without it. Taken out of a source,
+the centred log prior :math:`c_k` goes from the intercept, which least commitment shares equally
+among the components: each of the G components loses :math:`c_k / G`. That is Proposition 2 applied
+to the model without its prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import Array
+from shafer._validation import float_array, to_numpy
+from shafer.evidence import Evidence
+from shafer.evidence.weight_sources import DenseWeights, LinearWeights, SparseWeights, WeightSource
+
+
+def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
+    """Return a prior as evidence, n equal instances with one component ``"prior"``.
+
+    Parameters
+    ----------
+    prior : array of shape (K,), or mapping from class to probability
+        Positive; it need not sum to 1.
+    classes : sequence of K labels
+    n : int
+
+    Examples
+    --------
+    >>> from shafer.fusion import prior_evidence
+    >>> prior_evidence([0.8, 0.2], classes=["no", "yes"]).probability
+    array([[0.8, 0.2]])
+    """
+    labels = list(classes)
+    weights = np.tile(log_prior(prior, labels), (n, 1, 1))
+    return Evidence.from_weights(weights, classes=classes, names=["prior"])
+
+
+def without_prior(evidence: Evidence, prior: Any) -> Evidence:
+    """Take a prior out of the evidence of a classifier, in equal shares from all components.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    prior : array of shape (K,), or mapping from class to probability
+        Class frequencies of the data the classifier was trained on, in the order of
+        ``evidence.classes``.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> ev = shafer.fusion.prior_evidence([0.8, 0.2], classes=["no", "yes"])
+    >>> shafer.fusion.without_prior(ev, [0.8, 0.2]).probability
+    array([[0.5, 0.5]])
+    """
+    share = log_prior(prior, evidence.classes.tolist()) / evidence.n_components
+    xp = array_api_compat.array_namespace(evidence.logits)
+    shift = xp.asarray(share, dtype=evidence.logits.dtype, device=evidence.logits.device)
+    source = _shifted(evidence.unchanged_source(), shift)
+    return Evidence.from_source(source, evidence.classes, evidence.component_names, evidence.parts)
+
+
+def log_prior(prior: Any, classes: list[Any]) -> NDArray[np.float64]:
+    """Return the logarithms of a prior, centred over the classes, (K,)."""
+    if isinstance(prior, Mapping):
+        missing = [label for label in classes if label not in prior]
+        if missing:
+            raise ValueError(f"prior must have a probability for every class; none for {missing}.")
+        prior = [prior[label] for label in classes]
+    values = to_numpy(float_array(prior, "prior", ndim=(1,))).astype(np.float64)
+    if values.shape != (len(classes),):
+        raise ValueError(
+            f"prior must have one probability for each of the {len(classes)} classes; got shape "
+            f"{values.shape}."
+        )
+    if not (values > 0).all():
+        raise ValueError(
+            f"prior must be positive: a class of probability {values.min()} could never be "
+            "believed, whatever the evidence."
+        )
+    logs = np.log(values)
+    centred: NDArray[np.float64] = logs - logs.mean()
+    return centred
+
+
+def _shifted(source: WeightSource, shift: Array) -> WeightSource:
+    """Subtract the same (K,) weights from every component."""
+    if isinstance(source, LinearWeights | SparseWeights):
+        return replace(source, offset=source.offset - shift)
+    return DenseWeights(source.dense() - shift)

@@ -1,0 +1,199 @@
+"""What ``combine`` is given: named sources over the same instances, and numbers for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol, final, runtime_checkable
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import Array
+from shafer._validation import float_array, same_library, to_numpy
+from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence.weight_sources import DenseWeights
+
+
+@runtime_checkable
+class HasMasses(Protocol):
+    """Evidence of any kind: a mass function for each instance, over named classes."""
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels, (K,)."""
+
+    def masses(self) -> Array:
+        """All masses, (n, 2^K)."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: Any) -> Any: ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Sources:
+    """Named sources, all over the same n instances."""
+
+    names: tuple[str, ...]
+    evidences: tuple[Any, ...]
+    n: int
+    reliability: NDArray[np.float64] | None = None
+    """Of sources that came discounted, (n, S); the evidences are as they were before."""
+
+    @property
+    def are_weights(self) -> bool:
+        """Whether all sources are pools of weights, so that closed forms apply."""
+        return all(isinstance(evidence, Evidence) for evidence in self.evidences)
+
+
+def read_sources(evidences: Any) -> Sources:
+    """Name the sources, check them, and repeat a source of one instance for all the others'."""
+    if isinstance(evidences, Mapping):
+        named = {str(name): evidence for name, evidence in evidences.items()}
+        if len(named) < len(evidences):
+            raise ValueError(f"names of sources must read differently; got {list(evidences)}.")
+    elif isinstance(evidences, Iterable) and not isinstance(evidences, HasMasses):
+        named = {f"source {s}": evidence for s, evidence in enumerate(evidences, start=1)}
+    else:
+        raise ValueError(
+            "evidences must be a sequence of Evidence or a mapping from source name to Evidence; "
+            f"got {type(evidences).__name__}."
+        )
+    if not named:
+        raise ValueError("evidences must hold at least one source; got none.")
+    for name, evidence in named.items():
+        _check(name, evidence)
+    n = max(len(evidence) for evidence in named.values())
+    repeated = [_repeated(name, evidence, n) for name, evidence in named.items()]
+    reliability = None
+    if any(isinstance(evidence, DiscountedEvidence) for evidence in repeated):
+        reliability = np.ones((n, len(repeated)))
+        for s, evidence in enumerate(repeated):
+            if isinstance(evidence, DiscountedEvidence):
+                repeated[s] = evidence.evidence
+                reliability[:, s] = to_numpy(evidence.reliability)
+    repeated = in_one_library(repeated)
+    pairs = zip(named, repeated, strict=True)
+    weighty = {name: e.logits for name, e in pairs if isinstance(e, Evidence)}
+    if weighty:
+        same_library(weighty)
+    return Sources(tuple(named), tuple(repeated), n, reliability)
+
+
+def in_one_library(evidences: list[Any]) -> list[Any]:
+    """Bring NumPy evidence, an expert's or a prior, to the library of a model in another one."""
+    weighty = [evidence.logits for evidence in evidences if isinstance(evidence, Evidence)]
+    other = [logits for logits in weighty if not array_api_compat.is_numpy_array(logits)]
+    if not other or len(other) == len(weighty):
+        return evidences
+    xp = array_api_compat.array_namespace(other[0])
+    result = []
+    for evidence in evidences:
+        if isinstance(evidence, Evidence) and array_api_compat.is_numpy_array(evidence.logits):
+            weights = evidence.weights.astype(np.float64)  # a copy that may be written to
+            there = xp.asarray(weights, dtype=other[0].dtype, device=other[0].device)
+            evidence = Evidence.from_source(
+                DenseWeights(there), evidence.classes, evidence.component_names
+            )
+        result.append(evidence)
+    return result
+
+
+def _check(name: str, evidence: Any) -> None:
+    if not isinstance(evidence, HasMasses):
+        raise ValueError(
+            f"source {name!r} must be evidence; got {type(evidence).__name__}. Call an Explainer "
+            "or clf.evidence(X) first."
+        )
+    if isinstance(evidence, Evidence | DiscountedEvidence) and evidence.parts:
+        raise ValueError(
+            f"source {name!r} is the evidence of single components; combine takes evidence of "
+            "instances."
+        )
+
+
+def _repeated(name: str, evidence: Any, n: int) -> Any:
+    if len(evidence) == n:
+        return evidence
+    if len(evidence) != 1:
+        raise ValueError(
+            f"all sources must speak of the same instances, or of one for all; source {name!r} has "
+            f"{len(evidence)} rows where another has {n}."
+        )
+    return evidence[np.zeros(n, dtype=np.intp)]
+
+
+def read_numbers(
+    given: Any, sources: Sources, name: str, most: float = np.inf
+) -> NDArray[np.float64] | None:
+    """Return one number in [0, most] for each instance and source, (n, S), or None if all are 1.
+
+    ``given`` holds one number for each source, or one array of shape (n,) for each, as a sequence
+    or by name (1 for names left out); or is an array (n, S).
+    """
+    if given is None:
+        return None
+    n_sources = len(sources.names)
+    if isinstance(given, Mapping):
+        unknown = [key for key in given if str(key) not in sources.names]
+        if unknown:
+            raise ValueError(
+                f"{name} names unknown sources {unknown}; the sources are {list(sources.names)}."
+            )
+        by_name = {str(key): value for key, value in given.items()}
+        columns = [by_name.get(source, 1.0) for source in sources.names]
+    elif isinstance(given, Real) or getattr(given, "ndim", 1) == 0:
+        columns = [given] * n_sources
+    elif getattr(given, "ndim", 1) == 2:
+        table = to_numpy(float_array(given, name))
+        if table.shape != (sources.n, n_sources):
+            raise ValueError(
+                f"{name} must have shape ({sources.n}, {n_sources}), a row for each instance and "
+                f"a column for each source; got {table.shape}."
+            )
+        columns = list(table.T)
+    else:
+        columns = list(given)
+        if len(columns) != n_sources:
+            raise ValueError(
+                f"{name} must have one entry for each of the {n_sources} sources; got "
+                f"{len(columns)}."
+            )
+    return _table(columns, sources, name, most)
+
+
+def read_reliability(given: Any, sources: Sources) -> NDArray[np.float64] | None:
+    """Return the reliabilities given, times those of sources that came discounted."""
+    table = read_numbers(given, sources, "reliability", most=1.0)
+    if table is None or sources.reliability is None:
+        return sources.reliability if table is None else table
+    return table * sources.reliability
+
+
+def _table(
+    columns: list[Any], sources: Sources, name: str, most: float
+) -> NDArray[np.float64] | None:
+    table = np.empty((sources.n, len(columns)))
+    for s, value in enumerate(columns):
+        array = to_numpy(float_array(value, f"{name} of {sources.names[s]!r}", ndim=(0, 1)))
+        if array.ndim == 1 and array.shape[0] != sources.n:
+            raise ValueError(
+                f"{name} of source {sources.names[s]!r} must be a number or have one for each of "
+                f"the {sources.n} instances; got shape {array.shape}."
+            )
+        table[:, s] = array
+    bad = ~((table >= 0.0) & (table <= most))
+    if bad.any():
+        allowed = "≥ 0" if most == np.inf else f"in [0, {most:g}]"
+        raise ValueError(f"{name} must be {allowed}; got {table[bad][0]}.")
+    return None if (table == 1.0).all() else table
+
+
+def column_like(values: NDArray[np.float64], evidence: Evidence) -> Array:
+    """Bring a column of numbers to the library, precision and device of the evidence, (n,)."""
+    logits = evidence.logits
+    xp = array_api_compat.array_namespace(logits)
+    return xp.asarray(np.ascontiguousarray(values), dtype=logits.dtype, device=logits.device)

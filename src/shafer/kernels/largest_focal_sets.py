@@ -1,0 +1,105 @@
+r"""The largest focal sets of one row, without looking at all 2^K.
+
+For two classes or more, :math:`\ln m(A)` is a sum of one choice per class: in (:math:`\ln u_k`) or
+out (:math:`\ln v_k`). The best set takes the better choice everywhere; every other set pays
+:math:`|\ln u_k - \ln v_k|` for each choice it flips. So the sets come out in order from a
+best-first search over flips, cheapest first. Singletons have a mass of their own and are merged in.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.kernels.log_terms import LogTerms, log_belief
+
+_Flips = tuple["_Flips", int] | None  # a linked list, so that a step does not copy the set
+
+
+def _cheapest_flips(
+    cost: FloatArray, grows: NDArray[np.int_]
+) -> Iterator[tuple[float, int, _Flips]]:
+    """Yield (cost, change of size, flips) of every subset of flips in ascending order of cost."""
+    yield 0.0, 0, None
+    if not len(cost):
+        return
+    heap: list[tuple[float, int, int, int, _Flips]] = [(float(cost[0]), 0, 0, 0, None)]
+    count = 0
+    while heap:
+        total, _, last, size, before = heapq.heappop(heap)
+        yield total, size + int(grows[last]), (before, last)
+        if last + 1 < len(cost):
+            step = float(cost[last + 1])
+            added = (total + step, count + 1, last + 1, size + int(grows[last]), (before, last))
+            moved = (total - float(cost[last]) + step, count + 2, last + 1, size, before)
+            count += 2
+            heapq.heappush(heap, added)
+            heapq.heappush(heap, moved)
+
+
+def _apply(best: BoolArray, order: NDArray[np.int_], flips: _Flips) -> tuple[int, ...]:
+    inside = best.copy()
+    while flips is not None:
+        flips, position = flips
+        inside[order[position]] ^= True
+    return tuple(np.flatnonzero(inside).tolist())
+
+
+def focal_logarithms(terms: LogTerms) -> tuple[Array, Array, Array, Array]:
+    r"""Return ln u, ln v, the log-masses of the singletons, (..., K), and −ln D, (..., 1).
+
+    What cannot be is −∞ here, however small what can be is: a class without evidence against it is
+    in every focal set of two or more, and no other singleton has mass but by evidence for it.
+    """
+    xp = array_namespace(terms.logits)
+    undenied = terms.weights_against == 0
+    how_many = xp.count_nonzero(undenied, axis=-1, keepdims=True)
+    others_undenied = how_many > xp.astype(undenied, how_many.dtype)
+    has_mass = (terms.weights_for > 0) | ~others_undenied
+    return (
+        -terms.weights_against,
+        xp.where(undenied, -xp.inf, -terms.neg_log_v),
+        xp.where(has_mass, log_belief(terms), -xp.inf),
+        -terms.log_d - terms.shift,
+    )
+
+
+def largest_focal_sets(
+    log_u: FloatArray, log_v: FloatArray, log_singleton: FloatArray, log_scale: float, top: int
+) -> list[tuple[float, tuple[int, ...]]]:
+    r"""Return (ln m, class positions) of the ``top`` largest focal sets, the largest first.
+
+    Parameters
+    ----------
+    log_u, log_v : arrays of shape (K,)
+        Logarithms of :math:`e^{-w^-}` and :math:`1 - e^{-w^-}`.
+    log_singleton : array of shape (K,)
+        Logarithms of the masses of the singletons.
+    log_scale : float
+        :math:`-\ln D`.
+    top : int
+        How many sets to return at most.
+    """
+    best = log_u >= log_v
+    cost = np.abs(log_u - log_v)
+    order = np.argsort(cost, kind="stable")
+    order = order[np.isfinite(cost[order])]
+    log_best = float(np.where(best, log_u, log_v).sum()) + log_scale
+    found: list[tuple[float, tuple[int, ...]]] = [
+        (float(log_singleton[k]), (int(k),))
+        for k in np.argsort(-log_singleton, kind="stable")[:top]
+        if log_singleton[k] > -np.inf
+    ]
+    wanted = top
+    for total, change, flips in _cheapest_flips(cost[order], np.where(best[order], -1, 1)):
+        if wanted == 0:
+            break
+        if int(best.sum()) + change > 1:
+            found.append((min(log_best - total, 0.0), _apply(best, order, flips)))
+            wanted -= 1
+    return sorted(found, key=lambda entry: (-entry[0], len(entry[1]), entry[1]))[:top]

@@ -1,0 +1,111 @@
+r"""The pooled mass function in closed form: plausibility, belief, ignorance (Denœux 2019, Prop. 1).
+
+With :math:`u = e^{-w^-}`, :math:`v = 1 - u`, :math:`s = u(e^{w^+} - 1)`, :math:`P = \prod_k v_k`
+and :math:`D = \sum_k s_k + 1 - P`, everything costs O(K) per row. Logarithms are kept relative to
+the largest logit, so that large weights cost no accuracy beyond their own. Derivations:
+docs/theory.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from array_api_compat import array_namespace
+
+from shafer._typing import Array
+from shafer.kernels.logspace import (
+    leave_one_out_sum,
+    log1mexp,
+    log1mexpexp,
+    log_neg_log1mexp,
+    logsumexp,
+    neg_log1mexp,
+)
+from shafer.kernels.pooling import Pooled
+
+
+class LogTerms(NamedTuple):
+    """The pooled weights and the logarithms every closed form shares; (..., K) unless said."""
+
+    weights_for: Array  # w⁺
+    weights_against: Array  # w⁻
+    shift: Array  # (..., 1): the largest logit
+    logits: Array  # z − shift
+    log_s: Array  # ln s − shift
+    neg_log_v: Array  # −ln v, as good as +∞ where w⁻ = 0
+    log_neg_log_v: Array  # ln(−ln v)
+    log_1mp: Array  # (..., 1): ln(1 − P) − shift
+    log_d: Array  # (..., 1): ln D − shift
+
+
+def log_one_minus_product(
+    shift: Array, log_neg_log_v: Array, total_of: Callable[[Array], Array] | None = None
+) -> Array:
+    r"""Return :math:`\ln(1 - \prod_k v_k)` less the shift, from :math:`\ln(-\ln v_k)`.
+
+    ``total_of`` is the sum over the classes, in logarithms: all of them by default. Where only
+    evidence against is left, shift and result are both large and negative; the shift is then taken
+    off the terms before they are summed, so that nothing cancels.
+    """
+    xp = array_namespace(shift)
+    total_of = total_of or partial(logsumexp, keepdims=True)
+    early = xp.clip(shift, max=0.0)
+    total = total_of(log_neg_log_v - early)
+    return log1mexpexp(total, early) - (shift - early)
+
+
+def log_terms(pooled: Pooled) -> LogTerms:
+    """Prepare the logarithms the closed forms share."""
+    logits, weights_for, weights_against = pooled
+    xp = array_namespace(logits)
+    shift = xp.max(logits, axis=-1, keepdims=True)
+    logits = logits - shift
+    log_s = logits + log1mexp(weights_for)
+    log_neg_log_v = log_neg_log1mexp(weights_against)
+    log_1mp = log_one_minus_product(shift, log_neg_log_v)
+    return LogTerms(
+        weights_for,
+        weights_against,
+        shift,
+        logits,
+        log_s,
+        neg_log1mexp(weights_against),
+        log_neg_log_v,
+        log_1mp,
+        xp.logaddexp(logsumexp(log_s, keepdims=True), log_1mp),
+    )
+
+
+def probability(terms: LogTerms) -> Array:
+    r"""Return the normalised plausibilities: the softmax of the logits."""
+    xp = array_namespace(terms.logits)
+    odds = xp.exp(terms.logits)
+    return odds / xp.sum(odds, axis=-1, keepdims=True)
+
+
+def log_plausibility(terms: LogTerms) -> Array:
+    r"""Return :math:`\ln pl_k`, where :math:`pl_k = u_k e^{w^+_k} / D`."""
+    xp = array_namespace(terms.logits)
+    return xp.clip(terms.logits - terms.log_d, max=0.0)
+
+
+def log_belief(terms: LogTerms) -> Array:
+    r"""Return :math:`\ln bel_k`, where :math:`bel_k = (s_k + u_k \prod_{l \ne k} v_l) / D`.
+
+    Computed as :math:`pl_k \rho_k` with :math:`\rho_k = 1 - e^{-w^+_k} + e^{-w^+_k}
+    \prod_{l \ne k} v_l`, which lies in [0, 1]: belief never exceeds plausibility.
+    """
+    xp = array_namespace(terms.logits)
+    log_ratio = xp.logaddexp(
+        log1mexp(terms.weights_for), -terms.weights_for - leave_one_out_sum(terms.neg_log_v)
+    )
+    return log_plausibility(terms) + xp.clip(log_ratio, max=0.0)
+
+
+def log_ignorance(terms: LogTerms) -> Array:
+    r"""Return :math:`\ln m(\Theta)`, where :math:`m(\Theta) = \prod_k u_k / D`; shape (...)."""
+    xp = array_namespace(terms.logits)
+    log_all_u = -xp.sum(terms.weights_against, axis=-1, keepdims=True)
+    return xp.clip(log_all_u - terms.shift - terms.log_d, max=0.0)[..., 0]

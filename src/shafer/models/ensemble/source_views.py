@@ -1,0 +1,128 @@
+"""What each source sees of X: its columns or its own input, and the rows where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import _safe_indexing, assert_all_finite
+from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+
+from shafer._typing import BoolArray
+from shafer._validation import frame_columns, to_numpy
+from shafer.models.inputs.rows import gaps_in, n_rows
+
+
+def checked_rows(
+    estimator: Any, X: Any, names: Sequence[str], y: Any = None
+) -> tuple[Any, NDArray[Any] | None]:
+    """Check X, and y in training, as far as the sources will not do it themselves.
+
+    NaN is for them, and data frames may hold anything: only their names are checked.
+    """
+    labels = None if y is None else column_or_1d(y, warn=True)
+    if labels is not None:
+        assert_all_finite(labels, input_name="y")
+    if _has_views(X):
+        _check_views(X, names, labels)
+    elif frame_columns(X) is not None:
+        validate_data(estimator, X, reset=y is not None, skip_check_array=True)
+    else:
+        X = validate_data(
+            estimator,
+            X,
+            reset=y is not None,
+            accept_sparse="csr",
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=1 if y is None else 2,
+        )
+    if labels is not None and not _has_views(X):
+        check_consistent_length(X, labels)
+    return X, labels
+
+
+def _check_views(X: Mapping[str, Any], names: Sequence[str], labels: NDArray[Any] | None) -> None:
+    unknown = [name for name in X if name not in names]
+    if unknown:
+        raise ValueError(f"X has views of unknown sources {unknown}; there are {list(names)}.")
+    n = rows_of(X)
+    if labels is not None and len(labels) != n:
+        raise ValueError(f"y must have one label for each of the {n} rows of X; got {len(labels)}.")
+
+
+def view_of(X: Any, name: str, columns: Any) -> Any:
+    """Take a source's part of X: its columns, or the entry of its name; None if it has none."""
+    view = X.get(name) if _has_views(X) else X
+    if view is None or columns is None:
+        return view
+    return _safe_indexing(view, columns, axis=1)
+
+
+def _has_views(X: Any) -> bool:
+    return isinstance(X, Mapping) and not sparse.issparse(X)  # one kind of those is a mapping too
+
+
+def rows_of(X: Any) -> int:
+    """Count the rows of X, or of the first view that is there."""
+    if _has_views(X):
+        there = [view for view in X.values() if view is not None]
+        if not there:
+            raise ValueError("X must hold at least one view that is not None; got none.")
+        counts = {n_rows(view) for view in there}
+        if len(counts) > 1:
+            raise ValueError(f"all views of X must have the same rows; got {sorted(counts)} rows.")
+        return counts.pop()
+    return n_rows(X)
+
+
+def present_rows(view: Any, n: int, *, missing: str = "all") -> BoolArray:
+    """Say for which of n rows a source has its input: not "all" of it, or not "any", is missing.
+
+    Missing is NaN, or None in columns of objects; of texts and other single inputs, the input.
+    """
+    if view is None:
+        return np.zeros(n, dtype=bool)
+    if sparse.issparse(view):
+        return np.ones(n, dtype=bool)
+    absent = _absent(view).reshape(n, -1)
+    if absent.shape[1] == 0:
+        return np.ones(n, dtype=bool)
+    return np.logical_not(absent.any(axis=1) if missing == "any" else absent.all(axis=1))
+
+
+def _absent(view: Any) -> BoolArray:
+    """Say which entries are missing, in the shape of the view."""
+    native = nw.from_native(view, pass_through=True, eager_only=True, allow_series=True)
+    if isinstance(native, nw.Series):
+        native = native.alias("input").to_frame()
+    if isinstance(native, nw.DataFrame):
+        return gaps_in(native.to_native())
+    array = view if hasattr(view, "shape") else _entries(view)
+    values = to_numpy(array)
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind != "O":
+        return np.zeros(values.shape, dtype=bool)
+    flat = [v is None or (isinstance(v, Real) and v != v) for v in values.ravel().tolist()]
+    return np.array(flat, dtype=bool).reshape(values.shape)
+
+
+def _entries(view: Any) -> NDArray[Any]:
+    """Lay a list of rows, or of single inputs such as texts, out as an array of objects."""
+    rows = list(view)
+    try:
+        return np.array(rows, dtype=object)
+    except ValueError:  # rows of different lengths: each is one input
+        entries = np.empty(len(rows), dtype=object)
+        entries[:] = rows
+        return entries
+
+
+def take(view: Any, rows: Any) -> Any:
+    """Take rows of a view by position."""
+    return _safe_indexing(view, rows)

@@ -1,0 +1,274 @@
+"""``EvidentialClassifier``: a scikit-learn classifier that can also show its evidence."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Tags, column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from shafer._typing import BoolArray, FloatArray
+from shafer._validation import label_positions, to_numpy
+from shafer.decision import (
+    PRECISE_RULES,
+    CrossConformalSets,
+    conformal_scores,
+    cross_conformal,
+    tempering_factor,
+)
+from shafer.evidence import AnyEvidence
+from shafer.models.explainer import Explainer
+from shafer.models.fitting.folds import fold_explainers, fold_positions
+from shafer.models.fitting.sample_weights import fit_weights
+
+_FOLDS = 5
+
+
+class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Trains a classifier, predicts as it does, and decides with its evidence.
+
+    As it comes, the weights are the paper's. ``temper`` and ``moderate`` make them worth what
+    their estimates are worth; see ``docs/honesty.md`` for what that gains.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
+        ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
+    groups : mapping, sequence, "source" or "one", optional
+        What counts as one component, as in :class:`Explainer`. Fine components explain; for
+        deciding, ``"one"`` or few of them are better, as conflict inside a component is settled.
+    temper : {"cv"} or float, optional
+        Multiply all weights by a factor: ``"cv"`` fits it by the log loss of cross-validated
+        predictions. No class changes its rank.
+    moderate : {"laplace", "laplace+discount"}, optional
+        Shrink the weights of rows whose logits are poorly determined, and discount the mass
+        functions of rows unlike the training data, as in :class:`Explainer`. Unless ``temper`` is
+        a number, a factor is fitted along with it. Experimental for networks.
+    missing : {"error", "vacuous", "conditional"}
+        What a NaN means when predicting with a linear model, as in :class:`Explainer`. Training
+        rows must be complete.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The trained classifier.
+    explainer_ : Explainer
+        Gives the evidence; its means are those of the training data, ``explainer_.factor`` is
+        the factor on its weights.
+    conformal_ : ConformalSets, CrossConformalSets or None
+        The calibration of the sets, after :meth:`conformalize`.
+    classes_ : array of shape (K,)
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = shafer.EvidentialClassifier(LogisticRegression(max_iter=1000)).fit(X, y)
+    >>> clf.predict_set(X)[[0, 106]]
+    array([[ True, False, False],
+           [False,  True,  True]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        groups: Any = None,
+        temper: Any = None,
+        moderate: str | None = None,
+        missing: str = "error",
+    ) -> None:
+        self.estimator = estimator
+        self.groups = groups
+        self.temper = temper
+        self.moderate = moderate
+        self.missing = missing
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the inner classifier and take the means; weights reach both.
+
+        In a pipeline they reach the last step, as ``laststep__sample_weight`` would. With
+        scikit-learn's metadata routing the steps decide: ``set_fit_request(sample_weight=True)``.
+        """
+        self._check_temper()
+        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight, self.moderate)
+        self.classes_ = self.estimator_.classes_
+        self.explainer_.factor = self._tempering_factor(X, y, sample_weight)
+        self.conformal_: Any = None
+        for known in ("n_features_in_", "feature_names_in_"):  # text has neither
+            if hasattr(self.estimator_, known):
+                setattr(self, known, getattr(self.estimator_, known))
+        return self
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _trained(
+        self, X: Any, y: Any, sample_weight: Any, moderate: str | None
+    ) -> tuple[Any, Explainer]:
+        """Train a copy of the inner classifier, and read it; its weights are as yet untempered."""
+        inner = clone(self._inner())
+        inner.fit(X, y, **fit_weights(inner, sample_weight))
+        if len(inner.classes_) < 2:
+            raise ValueError(
+                f"Evidence needs at least two classes; y has one class, {inner.classes_}."
+            )
+        explainer = Explainer(
+            inner,
+            X,
+            self.groups,
+            sample_weight=sample_weight,
+            moderate=moderate,
+            missing=self.missing,
+        )
+        return inner, explainer
+
+    def _fold_explainer(self, X: Any, y: Any, sample_weight: Any) -> Explainer:
+        """Train on a part of the rows, to bet on others: no bet needs the discount."""
+        moderate = None if self.moderate is None else "laplace"
+        return self._trained(X, y, sample_weight, moderate)[1]
+
+    def _check_temper(self) -> None:
+        number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
+        named = isinstance(self.temper, str) and self.temper == "cv"
+        if self.temper is None or named or (number and 0.0 < self.temper < np.inf):
+            return
+        raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
+
+    def _tempering_factor(self, X: Any, y: Any, sample_weight: Any) -> float:
+        """Return the factor asked for, or fit it to predictions of models that saw other rows."""
+        if self.temper is None and self.moderate is None:
+            return 1.0
+        if isinstance(self.temper, Real):
+            return float(self.temper)
+        y = column_or_1d(y)  # the inner classifier has said what it thinks of one column
+        folds = fold_positions(y, _FOLDS)
+        logits = np.empty((len(folds), len(self.classes_)))
+        models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
+        for fold, (explainer, rows) in enumerate(models):
+            logits[folds == fold] = to_numpy(explainer(rows).logits)
+        return tempering_factor(
+            logits, label_positions(y, self.classes_, len(folds)), sample_weight
+        )
+
+    def evidence(self, X: Any) -> AnyEvidence:
+        """Return the evidence of each row."""
+        check_is_fitted(self)
+        return self.explainer_(X)
+
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        score: str = "plausibility",
+        class_conditional: bool = False,
+        allow_empty: bool = True,
+        cv: int | None = None,
+    ) -> Self:
+        """Calibrate :meth:`predict_set` so that its sets hold the truth as often as promised.
+
+        Parameters
+        ----------
+        X, y : as in :meth:`fit`
+            Rows that :meth:`fit` has not seen; with ``cv``, the training rows themselves.
+        coverage, score, class_conditional, allow_empty
+            As in :func:`shafer.decision.split_conformal`.
+        cv : int, optional
+            For small data: train ``cv`` models, each without a part of the rows, and calibrate on
+            all rows (:func:`shafer.decision.cross_conformal`). Predicting asks every model.
+        """
+        check_is_fitted(self)
+        options: dict[str, Any] = {
+            "coverage": coverage,
+            "score": score,
+            "class_conditional": class_conditional,
+            "allow_empty": allow_empty,
+        }
+        if cv is None:
+            self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
+            return self
+        if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or cv < 2:
+            raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
+        folds = fold_positions(y, int(cv))
+        scores = np.empty((len(folds), len(self.classes_)))
+        explainers: list[Explainer] = []
+        for fold, (explainer, rows) in enumerate(
+            fold_explainers(self._fold_explainer, X, y, folds)
+        ):
+            explainer.factor = self.explainer_.factor
+            explainers.append(explainer)
+            scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
+        # Only now: what was calibrated before stays whole if anything above fails.
+        self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
+        self.fold_explainers_: list[Explainer] = explainers
+        return self
+
+    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
+        """Predict one class for each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
+            The first predicts as the inner classifier does.
+        """
+        check_is_fitted(self)
+        if rule not in PRECISE_RULES:
+            raise ValueError(
+                f"predict returns one class, so rule must be one of "
+                f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
+                "Rules that return several classes belong to predict_set."
+            )
+        if rule == "plausibility" and self.missing == "error":  # logits and plausibilities agree
+            return np.asarray(self.estimator_.predict(X))
+        chosen = self.explainer_.bet(X).decide(rule)  # a discount has no say in one class
+        return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the normalised plausibilities: the inner classifier's probabilities.
+
+        Tempering and moderation change them; the discount does not, as it is no matter of bets.
+        """
+        check_is_fitted(self)
+        untempered = self.explainer_.factor == 1.0
+        if untempered and self.moderate is None and self.missing == "error":
+            probability: FloatArray = self.estimator_.predict_proba(X)
+            return probability
+        return to_numpy(self.explainer_.bet(X).probability)
+
+    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
+        """Predict a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; else ``"utility_set"`` if the evidence is tempered or moderated,
+            and the paper's ``"interval_dominance"`` if it is as the model has it.
+        """
+        check_is_fitted(self)
+        if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
+            score = self.conformal_.score
+            tables = (
+                conformal_scores(explainer.bet(X).pooled, score)
+                for explainer in self.fold_explainers_
+            )
+            return self.conformal_.sets(tables)
+        return to_numpy(self.explainer_.predict_set(X, rule, **options))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._inner())
+        tags.input_tags = inner.input_tags
+        tags.classifier_tags = inner.classifier_tags
+        return tags

@@ -1,0 +1,71 @@
+"""Means over the background rows, which decide what counts as ordinary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from shafer._typing import Array
+from shafer._validation import row_weights
+from shafer.evidence import RunningMean
+from shafer.models.inputs.rows import check_rows, n_rows, take_rows
+
+# Elements of (rows, G, K) held at a time, and the rows from which G and K are first learnt.
+_BLOCK = 2**22
+_FIRST_ROWS = 256
+
+
+def as_batches(background: Any, sample_weight: Any = None) -> tuple[Any, Iterator[Any]]:
+    """Return the first batch, and all of them; anything but an iterator is one batch."""
+    if not isinstance(background, Iterator):
+        _check_whole(background)
+        return background, iter([background])
+    if sample_weight is not None:
+        raise ValueError(
+            "sample_weight cannot be given with an iterator of batches, whose rows are not known "
+            "yet. Give the background as one array, or leave sample_weight out."
+        )
+    batches = _checked(background)
+    first = next(batches, None)
+    if first is None:
+        raise ValueError("background must have at least one batch; the iterator gave none.")
+    return first, chain([first], batches)
+
+
+def _checked(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        check_rows(batch, "a batch of the background")
+        yield batch
+
+
+def _check_whole(background: Any) -> None:
+    if background is None:
+        raise ValueError(
+            "background is needed, as evidence is relative to what is ordinary: give the rows the "
+            "model was trained on, Explainer(model, X_train), or a sample of them; got None."
+        )
+    check_rows(background, "background")
+    # Such as a torch DataLoader, which can be walked through but holds no rows.
+    rows = any(hasattr(background, name) for name in ("__getitem__", "__array__", "shape"))
+    if isinstance(background, Iterable) and not rows:
+        raise ValueError(
+            f"background of type {type(background).__name__} has no rows that can be taken by "
+            "position. Give one array, or an iterator of batches of X alone, such as "
+            "(X for X, y in loader)."
+        )
+
+
+def add_contributions(
+    running: RunningMean, contributions: Callable[[Any], Array], X: Any, sample_weight: Any
+) -> None:
+    """Take in the contributions of X, holding few of the (n, G, K) at a time."""
+    n = n_rows(X)
+    weight = row_weights(sample_weight, n)
+    start, size = 0, _FIRST_ROWS
+    while start < n:
+        rows = slice(start, min(start + size, n))
+        block = contributions(take_rows(X, rows))
+        running.partial_fit(block, None if weight is None else weight[rows])
+        start = rows.stop
+        size = max(1, _BLOCK // max(1, block.shape[1] * block.shape[2]))

@@ -1,0 +1,1 @@
+"""Readers for boosting libraries, through their own exact contributions for each feature."""

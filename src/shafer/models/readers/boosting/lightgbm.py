@@ -1,0 +1,84 @@
+"""LightGBM: a component is a feature, through the library's own exact contributions (TreeSHAP)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import lightgbm
+import numpy as np
+from scipy import sparse
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
+from shafer._validation import frame_columns
+from shafer.models.heads import Contributions
+from shafer.models.inputs.rows import check_table
+from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.boosting.bias_column import contributions_with_bias
+
+
+def adapt(model: Any) -> AdditiveModel:
+    """Read a fitted ``LGBMClassifier`` or a ``Booster``."""
+    bare = isinstance(model, lightgbm.Booster)
+    booster = model if bare else model.booster_
+    classes = None if bare else model.classes_
+    names = model.feature_name() if bare else getattr(model, "feature_names_in_", None)
+    _check_leaves(booster)
+    summary = booster.dump_model(num_iteration=1)
+    slope = _slope(summary)
+    if summary.get("average_output"):  # boosting="rf": contributions are of the sum of its trees
+        slope /= (
+            booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
+        )
+    n_logits = int(summary["num_tree_per_iteration"])
+    function = partial(_contributions, model, n_logits, tuple(booster.feature_name()))
+    adapted = AdditiveModel(Contributions(function, None, classes, names))
+    return adapted if slope == 1.0 else adapted.rescaled(slope)
+
+
+def _check_leaves(booster: Any) -> None:
+    # Only the text of a model says so, whether trained here or read from a file.
+    text = booster.model_to_string(num_iteration=1)
+    if "\nis_linear=1\n" in text or "[linear_tree: 1]" in text:
+        raise UnsupportedModelError(
+            "LightGBM with linear_tree=True has a linear model in each leaf, for which it gives no "
+            "contributions. Train with linear_tree=False, which has a number in each leaf."
+        )
+
+
+def _slope(summary: dict[str, Any]) -> float:
+    """Return the factor between scores and log-odds, or refuse the objective."""
+    # Such as "binary sigmoid:1", "multiclass num_class:3", "cross_entropy".
+    objective, *settings = str(summary.get("objective", "")).split()
+    if objective == "binary":
+        return next((float(s[8:]) for s in settings if s.startswith("sigmoid:")), 1.0)
+    if objective in ("multiclass", "cross_entropy"):
+        return 1.0
+    raise UnsupportedModelError(
+        f"LightGBM with objective {objective or 'of its own'!r} gives no logistic or softmax of a "
+        "sum. Use objective='binary' or 'multiclass'."
+    )
+
+
+def _contributions(model: Any, n_logits: int, names: tuple[str, ...], X: Any) -> FloatArray:
+    _check_input(names, X)
+    given = model.predict(X, pred_contrib=True)
+    if isinstance(given, list):  # one sparse matrix for each class
+        given = np.stack([part.toarray() for part in given], axis=1)
+    elif sparse.issparse(given):
+        given = given.toarray()
+    if n_logits > 1:
+        given = given.reshape(len(given), n_logits, -1)
+    return contributions_with_bias(given)
+
+
+def _check_input(names: tuple[str, ...], X: Any) -> None:
+    """Refuse what LightGBM reads by position without a word, or fails on without a reason."""
+    columns = frame_columns(X)
+    if columns is not None and columns != names and set(columns) == set(names):
+        raise ValueError(
+            f"X must have its columns in the order of training, {list(names)}, as LightGBM reads "
+            f"them by position; got {list(columns)}."
+        )
+    check_table(X, len(names), "the LightGBM model")

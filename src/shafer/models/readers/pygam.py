@@ -1,0 +1,32 @@
+"""pyGAM's ``LogisticGAM``: a component is a term."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
+from shafer.models.heads import Contributions
+from shafer.models.inputs.rows import values_of
+from shafer.models.readers.adapted_model import AdditiveModel
+
+
+def adapt(model: Any) -> AdditiveModel:
+    """Read a fitted logistic additive model of classes 0 and 1."""
+    # pyGAM has no check of its own: coefficients come with fitting.
+    if getattr(model, "coef_", None) is None:
+        raise UnsupportedModelError("LogisticGAM is not trained. Call fit(X, y) first.")
+    terms = [t for t, term in enumerate(model.terms) if not term.isintercept]
+    constants = [t for t, term in enumerate(model.terms) if term.isintercept]
+    intercept = sum(float(np.sum(model.coef_[model.terms.get_coef_indices(t)])) for t in constants)
+    names = [repr(model.terms[t]) for t in terms]  # such as s(0), te(2, 3)
+    head = Contributions(partial(_contributions, model, terms), intercept, [0, 1], names)
+    return AdditiveModel(head, by_column=False)
+
+
+def _contributions(model: Any, terms: list[int], X: Any) -> FloatArray:
+    values = values_of(X)
+    return np.stack([model.partial_dependence(term=t, X=values) for t in terms], axis=1)

@@ -1,0 +1,1 @@
+"""Readers for scikit-learn: linear models, naive Bayes, networks, SVMs, boosting, wrappers."""

@@ -1,0 +1,59 @@
+"""scikit-learn's ``MLPClassifier``: a component is a unit of the last hidden layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import Array
+from shafer.models.heads import LinearHead
+from shafer.models.inputs.rows import checked
+from shafer.models.readers.adapted_model import LinearModel
+from shafer.models.readers.live_parameters import Origin
+
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "identity": np.positive,
+    "logistic": expit,
+    "relu": partial(np.maximum, 0.0),
+    "tanh": np.tanh,
+}
+
+
+def adapt(model: Any) -> LinearModel:
+    """Read a fitted network of any depth and activation; without hidden layers, its features."""
+    check_is_fitted(model)
+    if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
+        raise UnsupportedModelError(
+            f"MLPClassifier with {model.n_outputs_} labels at once has a sigmoid for each label, "
+            "not one set of classes. Fit one network for each label."
+        )
+    hidden = len(model.coefs_) > 1
+    names = [f"unit {j}" for j in range(model.coefs_[-1].shape[0])] if hidden else None
+    if not hidden:
+        names = getattr(model, "feature_names_in_", None)
+    head = LinearHead(model.coefs_[-1].T, model.intercepts_[-1], model.classes_, names)
+    # The penalty alpha/2n on the mean loss is alpha/2 on the sum over the rows.
+    return LinearModel(
+        head,
+        by_column=not hidden,
+        features=partial(_last_hidden, model),
+        precision=float(model.alpha),
+        origin=Origin.of(partial(_last_layer, model)),
+    )
+
+
+def _last_layer(model: Any) -> tuple[Array, Array]:
+    return model.coefs_[-1], model.intercepts_[-1]
+
+
+def _last_hidden(model: Any, X: Any) -> Array:
+    values = checked(model, X, accept_sparse=["csr", "csc"])
+    for weights, bias in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
+        values = _ACTIVATIONS[model.activation](np.asarray(values @ weights) + bias)
+    return values

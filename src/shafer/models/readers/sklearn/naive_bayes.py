@@ -1,0 +1,106 @@
+r"""scikit-learn's naive Bayes classifiers: a component is a feature.
+
+Their logits are the log prior plus one log-likelihood for each feature. For counts and indicators
+the log-likelihood is linear; for Gaussian and categorical features it is not.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import binarize
+from sklearn.utils.validation import check_is_fitted
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import Array, FloatArray
+from shafer.models.heads import Contributions, LinearHead
+from shafer.models.inputs.rows import checked
+from shafer.models.readers.adapted_model import AdaptedModel, AdditiveModel, LinearModel
+from shafer.models.readers.live_parameters import Origin
+
+
+def adapt(model: Any) -> AdaptedModel:
+    """Read a fitted naive Bayes classifier."""
+    check_is_fitted(model)
+    return next(
+        _READERS[base.__name__] for base in type(model).__mro__ if base.__name__ in _READERS
+    )(model)
+
+
+def _names(model: Any) -> Any:
+    return getattr(model, "feature_names_in_", None)
+
+
+def _gaussian(model: Any) -> AdditiveModel:
+    never = model.classes_[model.class_prior_ == 0.0].tolist()
+    if never:
+        raise UnsupportedModelError(
+            f"GaussianNB gives the class(es) {never} a prior of 0, which is infinite evidence "
+            "against them. Train it without them, or with other priors."
+        )
+    function = partial(_gaussian_contributions, model)
+    return AdditiveModel(
+        Contributions(function, np.log(model.class_prior_), model.classes_, _names(model))
+    )
+
+
+def _gaussian_contributions(model: Any, X: Any) -> FloatArray:
+    values = checked(model, X)[:, :, None]
+    mean, variance = model.theta_.T, model.var_.T  # (J, K)
+    density: FloatArray = -0.5 * (np.log(2 * np.pi * variance) + (values - mean) ** 2 / variance)
+    return density
+
+
+def _categorical(model: Any) -> AdditiveModel:
+    function = partial(_categorical_contributions, model)
+    return AdditiveModel(
+        Contributions(function, model.class_log_prior_, model.classes_, _names(model))
+    )
+
+
+def _categorical_contributions(model: Any, X: Any) -> FloatArray:
+    values = checked(model, X, dtype="int", ensure_non_negative=True)
+    tables = model.feature_log_prob_  # for each feature (K, categories)
+    return np.stack([table.T[values[:, j]] for j, table in enumerate(tables)], axis=1)
+
+
+def _bernoulli(model: Any) -> LinearModel:
+    absent = np.log1p(-np.exp(model.feature_log_prob_))
+    intercept = model.class_log_prior_ + absent.sum(axis=1)
+    head = LinearHead(model.feature_log_prob_ - absent, intercept, model.classes_, _names(model))
+    return LinearModel(head, features=partial(_indicators, model), origin=_origin(model))
+
+
+def _indicators(model: Any, X: Any) -> Array:
+    values = checked(model, X, accept_sparse="csr")
+    return values if model.binarize is None else binarize(values, threshold=model.binarize)
+
+
+def _multinomial(model: Any) -> LinearModel:
+    return _counts(model, model.class_log_prior_)
+
+
+def _complement(model: Any) -> LinearModel:
+    # Its scores leave the prior out whenever there is more than one class.
+    return _counts(model, np.zeros(len(model.classes_)))
+
+
+def _counts(model: Any, intercept: FloatArray) -> LinearModel:
+    head = LinearHead(model.feature_log_prob_, intercept, model.classes_, _names(model))
+    features = partial(checked, model, accept_sparse="csr")
+    return LinearModel(head, features=features, origin=_origin(model))
+
+
+def _origin(model: Any) -> Origin:
+    return Origin.attributes(model, "feature_log_prob_", "class_log_prior_")
+
+
+_READERS = {
+    "GaussianNB": _gaussian,
+    "CategoricalNB": _categorical,
+    "BernoulliNB": _bernoulli,
+    "MultinomialNB": _multinomial,
+    "ComplementNB": _complement,
+}

@@ -1,0 +1,1 @@
+"""Readers for PyTorch modules."""

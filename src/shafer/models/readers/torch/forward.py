@@ -1,0 +1,133 @@
+"""The forward pass of a torch module: the user's rows as its inputs, and errors that show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import Tensor, nn
+
+from shafer._validation import float_array
+from shafer.models.inputs.rows import values_of
+
+Inputs: TypeAlias = dict[Any, Tensor]
+
+# What a module raises when it is given something else than it was written for.
+_FAILURES = (RuntimeError, TypeError, ValueError, IndexError, AttributeError)
+
+_MOST_SHOWN = 4
+
+
+def keyed(X: Any) -> Any:
+    """Write a tuple of inputs as a mapping by position, which can be no tuple of rows."""
+    return dict(enumerate(X)) if isinstance(X, tuple) else X
+
+
+def forward(model: nn.Module, X: Any, calls: list[Any]) -> Any:
+    """Call the module on rows; if it cannot take them as they are, in its own precision.
+
+    An embedding wants whole numbers and a linear layer none, so integers are first given as they
+    are. ``calls``, what hooks have recorded, is emptied before the second attempt.
+    """
+    inputs = tensors(model, X)
+    try:
+        return _called(model, inputs)
+    except torch.cuda.OutOfMemoryError:  # nothing is wrong with X
+        raise
+    except _FAILURES as error:
+        cast = _in_precision_of(model, inputs)
+        if cast is not None:
+            calls.clear()
+            with suppress(*_FAILURES):
+                return _called(model, cast)
+        raise ValueError(_what_failed(model, inputs, error)) from error
+
+
+def tensors(model: nn.Module, X: Any) -> Inputs:
+    """Bring rows to the module; floating numbers that are no tensor also to its precision."""
+    parts = X if isinstance(X, Mapping) else {0: X}
+    return {name: _on_device(model, part) for name, part in parts.items()}
+
+
+def _called(model: nn.Module, inputs: Inputs) -> Any:
+    by_position = [part for name, part in inputs.items() if isinstance(name, int)]
+    by_name = {name: part for name, part in inputs.items() if not isinstance(name, int)}
+    return model(*by_position, **by_name)
+
+
+def _on_device(model: nn.Module, X: Any) -> Tensor:
+    parameter = next(model.parameters(), torch.empty(0))
+    if isinstance(X, Tensor):
+        return X.to(parameter.device)
+    if sparse.issparse(X):
+        raise ValueError(
+            f"{type(model).__name__} takes dense arrays; got a sparse matrix of shape {X.shape}. "
+            "Give X.toarray(), a batch at a time if it is large."
+        )
+    array = np.ascontiguousarray(values_of(X))  # torch takes no negative strides
+    if array.dtype.kind not in "biuf" or array.dtype == np.longdouble:
+        array = float_array(array, "X", finite=True)  # such as a frame of numbers and booleans
+    tensor = torch.tensor(array)
+    dtype = parameter.dtype if tensor.is_floating_point() else tensor.dtype
+    return tensor.to(parameter.device, dtype)
+
+
+def _in_precision_of(model: nn.Module, inputs: Inputs) -> Inputs | None:
+    """Return the inputs as floating numbers of the module's precision, if that changes them."""
+    precision = next((p.dtype for p in model.parameters() if p.is_floating_point()), None)
+    given = list(inputs.values())
+    if precision is None or any(part.is_complex() for part in given):
+        return None
+    if all(part.dtype == precision for part in given):
+        return None
+    return {name: part.to(precision) for name, part in inputs.items()}
+
+
+def _what_failed(model: nn.Module, inputs: Inputs, error: Exception) -> str:
+    first_line, *_ = str(error).splitlines() or [type(error).__name__]
+    shown = list(inputs.items())[:_MOST_SHOWN]
+    shapes = ", ".join(_described(name, part, len(inputs)) for name, part in shown)
+    shapes += f" and {len(inputs) - len(shown)} more" if len(inputs) > len(shown) else ""
+    single = [part for part in inputs.values() if part.ndim == 1]
+    hint = " One row by itself is X[None]." if single and len(inputs) == 1 else ""
+    return (
+        f"{type(model).__name__} cannot take X, {shapes}: {first_line.rstrip('.')}. Give X as its "
+        f"forward takes it: one array, or a tuple or mapping with one array for each input.{hint}"
+    )
+
+
+def _described(name: Any, part: Tensor, n_inputs: int) -> str:
+    shape = ", ".join(["n", *(str(size) for size in part.shape[1:])])
+    which = f"input {name!r} " if n_inputs > 1 else ""
+    return f"{which}of shape ({shape}{',' if part.ndim == 1 else ''}) and {part.dtype}"
+
+
+def check_finite_features(model: nn.Module, features: Tensor, X: Any, start: int) -> None:
+    """Refuse features of rows from ``start`` on that are not finite, and say where X is not."""
+    bad = ~torch.isfinite(features)
+    if not bool(bad.any()):
+        return
+    row, unit = (int(i) for i in bad.nonzero()[0])
+    inputs = tensors(model, X)
+    for name, part in inputs.items():
+        values = part[row]
+        wrong = ~torch.isfinite(values)
+        if bool(wrong.any()):
+            where = [int(i) for i in wrong.nonzero()[0]]
+            column = f", column {where[0]}" if len(where) == 1 else f", index {where}"
+            which = f" of input {name!r}" if len(inputs) > 1 else ""
+            value = "NaN" if bool(values[wrong][0].isnan()) else "infinity"
+            raise ValueError(
+                f"X contains {value}, the first in row {start + row}{column}"
+                f"{which if where else ''}, and {type(model).__name__} makes no finite features of "
+                "it. Impute it before the module."
+            )
+    raise ValueError(
+        f"X is finite in row {start + row}, but what {type(model).__name__} makes of it is not: "
+        f"unit {unit} of what enters its last layer is {float(features[row, unit])}. Check the "
+        "module, and the scale of X."
+    )

@@ -1,0 +1,122 @@
+"""A Gaussian over features: what those that are there say of those that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from shafer._typing import BoolArray, FloatArray
+from shafer.evidence.profiles.covariance_shrinkage import shrinkage_intensity
+
+_MOST_FEATURES = 10_000  # their covariance takes most of a gigabyte
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ConditionalGaussian:
+    r"""A Gaussian whose correlations are shrunk by Ledoit and Wolf's intensity.
+
+    Features are standardised first, so that shrinking does not depend on their units. A feature
+    that is constant over the background says nothing of others and is always at its mean.
+
+    Attributes
+    ----------
+    mean, spread : arrays of shape (J,)
+    correlation, precision : arrays of shape (J, J)
+        Of the standardised features, and its inverse.
+    """
+
+    mean: FloatArray
+    spread: FloatArray
+    correlation: FloatArray
+    precision: FloatArray
+
+    @classmethod
+    def fit(cls, features: FloatArray, share: FloatArray) -> ConditionalGaussian:
+        """Estimate it from complete features (n, J), whose shares sum to 1."""
+        n_features = features.shape[1]
+        if n_features > _MOST_FEATURES:
+            raise ValueError(
+                f"missing='conditional' needs the covariance of all pairs of features, at most "
+                f"{_MOST_FEATURES:,} features; got {n_features:,}. Use missing='vacuous'."
+            )
+        mean = share @ features
+        centred = features - mean
+        spread = np.sqrt(share @ centred**2)
+        # Rounding makes a constant differ from its mean in the last digits.
+        spread = np.where(spread > 1e-12 * np.abs(features).max(axis=0), spread, 0.0)
+        x = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0.0)
+        shrinkage = shrinkage_intensity(x[:, spread > 0.0], share) if spread.any() else 1.0
+        correlation = (1.0 - shrinkage) * (x * share[:, None]).T @ x
+        np.fill_diagonal(correlation, 1.0)
+        identity = np.eye(n_features)
+        precision = cho_solve(cho_factor(correlation, lower=True), identity)
+        return cls(mean, spread, correlation, precision)
+
+    def completed(self, features: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Fill NaN with what is expected, and say how uncertain linear functions of it remain.
+
+        Parameters
+        ----------
+        features : array of shape (n, J)
+        coef : array of shape (J, K)
+
+        Returns
+        -------
+        filled : array of shape (n, J)
+            The expected features, given those that are there.
+        variances : array of shape (n, K)
+            The variances of ``features @ coef``, given the same.
+        """
+        gaps = np.isnan(features)
+        filled = features.copy()
+        variances = np.zeros((features.shape[0], coef.shape[1]))
+        for rows, missing in patterns(gaps):
+            out, there = np.flatnonzero(missing), np.flatnonzero(~missing)
+            gain, left = self._given(there, out)
+            x = (features[np.ix_(rows, there)] - self.mean[there]) / _nonzero(self.spread[there])
+            filled[np.ix_(rows, out)] = self.mean[out] + (x @ gain.T) * self.spread[out]
+            slope = coef[out] * self.spread[out][:, None]
+            variances[rows] = np.maximum(((left @ slope) * slope).sum(axis=0), 0.0)
+        return filled, variances
+
+    def _given(
+        self, there: NDArray[np.intp], out: NDArray[np.intp]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the regression of some standardised features on others, and what is left open.
+
+        The correlations or their inverse give the same; the smaller system is solved.
+        """
+        if len(out) <= len(there):
+            factor = cho_factor(self.precision[np.ix_(out, out)], lower=True)
+            gain = -cho_solve(factor, self.precision[np.ix_(out, there)])
+            return gain, cho_solve(factor, np.eye(len(out)))
+        if len(there) == 0:
+            return np.zeros((len(out), 0)), self.correlation[np.ix_(out, out)]
+        across = self.correlation[np.ix_(there, out)]
+        factor = cho_factor(self.correlation[np.ix_(there, there)], lower=True)
+        gain = cho_solve(factor, across).T
+        return gain, self.correlation[np.ix_(out, out)] - gain @ across
+
+
+def patterns(gaps: BoolArray) -> Iterator[tuple[NDArray[np.intp], BoolArray]]:
+    """Give the rows that miss the same features together; rows that miss none are left out."""
+    incomplete = np.flatnonzero(gaps.any(axis=1))
+    if not len(incomplete):
+        return
+    packed = np.packbits(gaps[incomplete], axis=1)
+    _, which = np.unique(packed, axis=0, return_inverse=True)
+    order = np.argsort(which.reshape(-1), kind="stable")
+    starts = np.flatnonzero(np.diff(which.reshape(-1)[order])) + 1
+    for rows in np.split(incomplete[order], starts):
+        yield rows, gaps[rows[0]]
+
+
+def _nonzero(spread: FloatArray) -> FloatArray:
+    """Avoid 0/0 for constants, which have no weight in any regression."""
+    return np.where(spread > 0.0, spread, 1.0)

@@ -1,0 +1,227 @@
+"""``DependenceDisplay``: what one component says at each value of its feature."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Self, final
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from shafer._typing import FloatArray, Label
+from shafer._validation import class_labels, positions_of, to_numpy
+from shafer.plots.drawing.evidence_arrays import Readable, one_class, weight_for
+from shafer.plots.drawing.mass_curves import draw_masses
+from shafer.plots.drawing.set_names import leading_sets
+from shafer.plots.drawing.single_component import component_alone
+from shafer.plots.drawing.style import (
+    axes_for,
+    color,
+    draw_legend,
+    draw_strips,
+    halo,
+    ink,
+    line_style,
+    shortened,
+)
+
+_KINDS = ("weight", "masses")
+_MOST_CLASSES = 6  # curves of weights drawn unless the caller asks for certain classes
+
+
+@final
+class DependenceDisplay:
+    r"""Weight of evidence, or masses, of one component against its feature's value.
+
+    The pictures of the paper's :math:`w_j` and :math:`m_j` (Denœux 2019, Figs 6 and 7). For two
+    classes evidence for one is evidence against the other, so one weight says it all: the paper's
+    :math:`w_j`, the weight of one class less that of the other. For more classes each has its own.
+    A cut-off is a value at which a weight changes its sign; for two classes the evidence vanishes
+    there.
+
+    Make one with :meth:`from_evidence`.
+
+    Parameters
+    ----------
+    values : array of shape (n,)
+        Feature values, ascending.
+    weights : array of shape (n, K)
+        Weights of evidence of the component.
+    masses : array of shape (n, S)
+        Masses of the component's own mass function.
+    sets : sequence of S strings
+        Names of the sets the masses belong to.
+    classes : array of shape (K,)
+        Class labels.
+    name : str
+        Name of the component or feature.
+    instances : mapping of name to array, optional
+        Feature values for groups of instances, drawn along the axis; two groups take the lower and
+        the upper axis.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> pool = shafer.least_commitment([0.07, 0.18], -4.9, [42.8, 4.7], names=["age", "ldl"])
+    >>> ages = np.linspace(15, 64, 50)
+    >>> ev = pool(np.column_stack([ages, np.full(50, 4.7)]))
+    >>> display = shafer.plots.DependenceDisplay.from_evidence(ev, "age", ages)
+    >>> display.cutoffs(1).round(2)
+    array([50.36])
+    """
+
+    def __init__(
+        self,
+        values: FloatArray,
+        weights: FloatArray,
+        masses: FloatArray,
+        sets: Sequence[str],
+        classes: NDArray[Any],
+        *,
+        name: str = "feature",
+        instances: Mapping[str, FloatArray] | None = None,
+    ) -> None:
+        self.values = values
+        self.weights = weights
+        self.masses = masses
+        self.sets = tuple(sets)
+        self.classes = class_labels(classes, weights.shape[1])
+        self.name = name
+        self.instances = dict(instances or {})
+
+    @classmethod
+    def from_evidence(
+        cls,
+        evidence: Readable,
+        component: str | int,
+        values: Any,
+        *,
+        top: int = 8,
+        sets: Sequence[Collection[Label]] | None = None,
+        instances: Mapping[str, FloatArray] | None = None,
+    ) -> Self:
+        """Take the component's weights and compute its masses in every row.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            Evidence of some rows, best over an even grid of the feature.
+        component : str or int
+            Name or position of the component.
+        values : array of shape (n,)
+            Value of the feature in each row.
+        top : int
+            Sets whose masses are kept at most; the others are pooled.
+        sets : sequence of collections of class labels, optional
+            Take the masses of these sets, in this order.
+        instances : mapping of name to array, optional
+            Feature values for groups of instances, drawn along the axis.
+        """
+        alone = component_alone(evidence, component, values)
+        leading = leading_sets(alone.evidence, top, sets)
+        return cls(
+            alone.values,
+            to_numpy(alone.evidence.weights)[:, 0, :],
+            leading.masses,
+            leading.names,
+            evidence.classes,
+            name=alone.name,
+            instances=instances,
+        )
+
+    def weight_for(self, label: Label) -> FloatArray:
+        """Return the weight for a class, (n,): for two classes, over the other one."""
+        return weight_for(self.weights, one_class(label, self.classes))
+
+    def cutoffs(self, label: Label) -> FloatArray:
+        """Return the values at which the weight for a class changes its sign, ascending."""
+        weight = self.weight_for(label)
+        left, right = weight[:-1], weight[1:]
+        crossing = np.flatnonzero((left < 0) != (right < 0))
+        share = left[crossing] / (left[crossing] - right[crossing])
+        low, high = self.values[crossing], self.values[crossing + 1]
+        return np.asarray(low + share * (high - low))
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: str = "weight",
+        labels: Sequence[Label] | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw on ``ax``, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        kind : {"weight", "masses"}
+        labels : sequence of class labels, optional
+            Classes whose weights to draw; by default the second of two classes, else the six with
+            the largest weights.
+        legend : bool
+            Whether to name the curves in a legend, where there are several.
+        """
+        if kind not in _KINDS:
+            raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}; got {kind!r}.")
+        self.ax_, self.figure_ = axes_for(ax)
+        chosen = self._chosen(labels)
+        if kind == "weight":
+            self._draw_weights(chosen)
+        else:
+            draw_masses(self.ax_, self.values, self.masses, self.sets)
+        self._draw_cutoffs(chosen, height=0.86 if kind == "weight" else 0.5)
+        draw_strips(self.ax_, self.instances)
+        self.ax_.set_xlabel(shortened(self.name, 60))
+        if legend and (kind == "masses" or len(chosen) > 1):
+            draw_legend(self.ax_)
+        return self
+
+    def _chosen(self, labels: Sequence[Label] | None) -> list[Label]:
+        every: list[Label] = self.classes.tolist()
+        if labels is not None:
+            return [every[k] for k in positions_of(labels, self.classes)]
+        if len(every) == 2:
+            return every[1:]
+        strongest = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:_MOST_CLASSES]
+        return [every[k] for k in sorted(strongest.tolist())]
+
+    def _draw_weights(self, chosen: list[Label]) -> None:
+        self.ax_.axhline(0.0, color=ink(), linewidth=0.8, alpha=0.6)
+        for position, label in enumerate(chosen):
+            self.ax_.plot(
+                self.values,
+                self.weight_for(label),
+                color=color(position),
+                linestyle=line_style(position),
+                linewidth=2.0,
+                label=shortened(label),
+            )
+        self.ax_.margins(x=0.02, y=0.12)
+        target = f" for {shortened(chosen[0], 40)}" if len(chosen) == 1 else ""
+        self.ax_.set_ylabel(f"weight of evidence{target}")
+
+    def _draw_cutoffs(self, chosen: list[Label], height: float) -> None:
+        """Mark where the evidence vanishes; with several classes, each weight where it does."""
+        only = len(self.classes) == 2 or len(chosen) == 1
+        for position, label in enumerate(chosen):
+            for cutoff in self.cutoffs(label):
+                self.ax_.axvline(
+                    cutoff,
+                    color=ink() if only else color(position),
+                    linestyle=(0, (1, 2)),
+                    linewidth=1.0,
+                )
+                if only:
+                    self.ax_.annotate(
+                        f" {cutoff:.4g}",
+                        (cutoff, height),
+                        xycoords=self.ax_.get_xaxis_transform(),
+                        fontsize="small",
+                        path_effects=halo(),
+                    )

@@ -1,0 +1,88 @@
+"""Quantities and decisions over a plane of two features: what ``RegionDisplay`` draws."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from shafer._typing import FloatArray
+from shafer._validation import positions_of, to_numpy
+from shafer.plots.drawing.evidence_arrays import Readable, numbers
+
+_OF_A_SET = ("belief", "plausibility", "mass")
+_OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
+# The logits order the classes as their plausibilities do, and do not saturate.
+_SCORES = {"plausibility": "logits", "belief": "belief", "pignistic": "pignistic"}
+_INTERVAL_RULES = ("interval_dominance", "maximality")
+_RESPONSES = (*_OF_A_SET, "probability", *_OF_AN_INSTANCE, "decision")
+
+
+def check_response(response: str) -> None:
+    """Refuse what is neither a quantity nor a decision."""
+    if response not in _RESPONSES:
+        raise ValueError(
+            f"response must be one of {', '.join(map(repr, _RESPONSES))}; got {response!r}."
+        )
+
+
+def grid_over(
+    data: FloatArray, features: tuple[int, int], resolution: int
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return both axes and all points of the grid, (q·p, J), the first feature running fastest."""
+    first, second = features
+    low, high = data.min(axis=0), data.max(axis=0)
+    x = np.linspace(low[first], high[first], resolution)
+    y = np.linspace(low[second], high[second], resolution)
+    points = np.tile(np.median(data, axis=0), (resolution**2, 1))
+    points[:, first] = np.tile(x, resolution)
+    points[:, second] = np.repeat(y, resolution)
+    return x, y, points
+
+
+def feature_names_of(
+    evidence: Readable, n_columns: int, features: tuple[int, int]
+) -> tuple[str, str]:
+    """Name two features after the components, where each feature is a component."""
+    if len(evidence.component_names) == n_columns:
+        return evidence.component_names[features[0]], evidence.component_names[features[1]]
+    return f"x{features[0]}", f"x{features[1]}"
+
+
+def quantity(evidence: Readable, response: str, subset: Any) -> FloatArray:
+    """Return a quantity of each row: of the instance, or of a set of classes, the last if None."""
+    if response in _OF_AN_INSTANCE:
+        return to_numpy(getattr(evidence, response))
+    members = evidence.classes[-1:].tolist() if subset is None else subset
+    if response in _OF_A_SET:
+        return to_numpy(getattr(evidence, f"{response}_of")(members))
+    inside = positions_of(members, evidence.classes)
+    total: FloatArray = to_numpy(evidence.probability)[:, inside].sum(axis=1)
+    return total
+
+
+def margins(scores: FloatArray) -> FloatArray:
+    """Return each class's score less the best of the others; on a tie the first class wins."""
+    ordered = np.sort(scores, axis=1)
+    best, second = ordered[:, -1:], ordered[:, -2:-1]
+    wins = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
+    return np.where(wins, best - second, np.minimum(scores - best, -np.finfo(np.float64).tiny))
+
+
+def margins_of(evidence: Readable, rule: str, options: Mapping[str, Any]) -> FloatArray:
+    """Return how far each class is inside the chosen set, a continuous function of the weights.
+
+    For rules that have no such function here, one inside and minus one outside.
+    """
+    chosen = to_numpy(evidence.decide(rule, **options)).astype(bool)  # refuses an unknown rule
+    if not options and rule in _SCORES:
+        values = margins(numbers(getattr(evidence, _SCORES[rule])))
+        # Where scores agree to the last digits, the rule says which of them are ties.
+        tiny = np.finfo(np.float64).tiny
+        return np.where(chosen, np.maximum(values, 0.0), np.minimum(values, -tiny))
+    if options or rule not in _INTERVAL_RULES:
+        return np.where(chosen, 1.0, -1.0)
+    belief, plausibility = numbers(evidence.belief), numbers(evidence.plausibility)
+    inside: FloatArray = plausibility - belief.max(axis=1, keepdims=True)
+    return inside

@@ -1,0 +1,299 @@
+"""``IntervalDisplay``: each class between its belief and its plausibility."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self, TypeAlias, final
+
+import numpy as np
+from matplotlib import rcParams
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from shafer._typing import BoolArray, FloatArray
+from shafer._validation import class_labels, to_numpy
+from shafer.decision import interval_dominance
+from shafer.plots.drawing.evidence_arrays import Readable, numbers, of_instances
+from shafer.plots.drawing.style import (
+    COLORS,
+    GREY,
+    axes_for,
+    draw_legend_above,
+    ink,
+    shortened,
+    width_beside,
+)
+
+_MOST_INSTANCES = 24
+_HALF = 0.3  # of the height of a bar, in rows
+_DECIDED, _POSSIBLE = COLORS[0], COLORS[5]
+
+
+class _Row(NamedTuple):
+    """One bar: a class of an instance, or all its other classes."""
+
+    name: str
+    low: float
+    high: float
+    state: str
+    marks: tuple[float, float] | None
+
+
+_Blocks: TypeAlias = list[list[_Row]]
+
+
+@final
+class IntervalDisplay:
+    """Every class of one or several instances as the interval from belief to plausibility.
+
+    The probability and the pignistic probability are marked; with more than two classes, the
+    probability (the plausibility, normalised) may lie outside. A class is dominated, and
+    grey, if another one is believed more than it is plausible: its interval ends left of the dotted
+    line. The decided set is dark, and its names are bold. With many classes, the most plausible
+    are drawn, and the last bar spans the intervals of all others.
+
+    Make one with :meth:`from_evidence`.
+
+    Parameters
+    ----------
+    belief, plausibility, probability, pignistic : arrays of shape (n, K)
+    chosen : boolean array of shape (n, K), optional
+        The decided set of each instance; by default the classes that are not dominated.
+    classes : array of shape (K,), optional
+        Class labels; 0..K−1 by default.
+    names : sequence of n strings, optional
+        Names of the instances.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> weights = [[[0.9, 0.4, -1.3], [-0.2, 0.3, -0.1]]]
+    >>> ev = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+    >>> display = shafer.plots.IntervalDisplay.from_evidence(ev)
+    >>> display.dominated
+    array([[False, False,  True]])
+    """
+
+    def __init__(
+        self,
+        belief: FloatArray,
+        plausibility: FloatArray,
+        probability: FloatArray,
+        pignistic: FloatArray,
+        *,
+        chosen: BoolArray | None = None,
+        classes: Any = None,
+        names: Sequence[Any] | None = None,
+    ) -> None:
+        self.belief = np.atleast_2d(belief)
+        self.plausibility = np.atleast_2d(plausibility)
+        self.probability = np.atleast_2d(probability)
+        self.pignistic = np.atleast_2d(pignistic)
+        n, n_classes = self.belief.shape
+        if n > _MOST_INSTANCES:
+            raise ValueError(
+                f"At most {_MOST_INSTANCES} instances fit into one picture; got {n}. "
+                "Take some rows: ev[:6]."
+            )
+        self.classes = class_labels(classes, n_classes)
+        self.chosen = ~self.dominated if chosen is None else np.atleast_2d(chosen)
+        self.names = None if names is None else tuple(str(name) for name in names)
+        if self.names is not None and len(self.names) != n:
+            raise ValueError(f"names must hold {n} names of instances; got {len(self.names)}.")
+
+    @classmethod
+    def from_evidence(
+        cls,
+        evidence: Readable,
+        *,
+        rule: str = "interval_dominance",
+        names: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Take the intervals of all instances, and decide by a rule.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            One instance or several, such as ``ev[3]`` or ``ev[[3, 14, 15]]``.
+        rule : str
+            As in :meth:`shafer.Evidence.decide`, with its ``options``.
+        names : sequence of strings, optional
+            Names of the instances; by default they are counted.
+        **options
+            Options of the rule.
+        """
+        of_instances(evidence)
+        if names is None and len(evidence) > 1:
+            names = [f"instance {i}" for i in range(len(evidence))]
+        return cls(
+            numbers(evidence.belief),
+            numbers(evidence.plausibility),
+            numbers(evidence.probability),
+            numbers(evidence.pignistic),
+            chosen=to_numpy(evidence.decide(rule, **options)).astype(bool),
+            classes=evidence.classes,
+            names=names,
+        )
+
+    @property
+    def dominated(self) -> BoolArray:
+        """Whether a class is less plausible than another one is believed, boolean (n, K)."""
+        dominated: BoolArray = ~interval_dominance(self.belief, self.plausibility)
+        return dominated
+
+    def plot(self, ax: Axes | None = None, *, max_classes: int = 10, legend: bool = True) -> Self:
+        """Draw on ``ax``, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        max_classes : int
+            Bars for each instance at most; the last one is for all other classes.
+        legend : bool
+            Whether to explain the marks above the picture.
+        """
+        if isinstance(max_classes, bool) or max_classes < 2:
+            raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")
+        blocks = [self._rows(i, max_classes) for i in range(len(self.belief))]
+        gap = 1.3 if self.names is not None else 0.0
+        places, heads, bottom = _stack(blocks, gap)
+        width = width_beside(row.name for rows in blocks for row in rows)
+        self.ax_, self.figure_ = axes_for(ax, (width, 1.35 + 0.29 * (bottom + 0.6)))
+        for i, (rows, place) in enumerate(zip(blocks, places, strict=True)):
+            self._draw_block(i, rows, place)
+        self._dress(blocks, places, heads)
+        if legend:
+            self._explain(blocks)
+        return self
+
+    def _rows(self, i: int, max_classes: int) -> list[_Row]:
+        n_classes = len(self.classes)
+        kept: NDArray[np.intp] = np.arange(n_classes)
+        if n_classes > max_classes:
+            kept = np.argsort(-self.plausibility[i], kind="stable")[: max_classes - 1]
+        rows = [
+            _Row(
+                shortened(self.classes[k]),
+                float(self.belief[i, k]),
+                float(self.plausibility[i, k]),
+                self._state(i, k),
+                (float(self.probability[i, k]), float(self.pignistic[i, k])),
+            )
+            for k in kept
+        ]
+        if len(kept) == n_classes:
+            return rows
+        rest = np.setdiff1d(np.arange(n_classes), kept)
+        decided = int(self.chosen[i, rest].sum())
+        name = f"the other {len(rest)}" + (f" ({decided} decided)" if decided else ", each")
+        low, high = float(self.belief[i, rest].min()), float(self.plausibility[i, rest].max())
+        state = "dominated" if self.dominated[i, rest].all() else "possible"
+        return [*rows, _Row(name, low, high, state, None)]
+
+    def _state(self, i: int, k: int) -> str:
+        if self.chosen[i, k]:
+            return "decided"
+        return "dominated" if self.dominated[i, k] else "possible"
+
+    def _draw_block(self, i: int, rows: list[_Row], place: FloatArray) -> None:
+        self.ax_.plot(
+            [self.belief[i].max()] * 2,
+            [place[0] - 0.5, place[-1] + 0.5],
+            color=ink(),
+            linestyle=(0, (1, 2)),
+            linewidth=1.0,
+            zorder=1,
+        )
+        for row, y in zip(rows, place, strict=True):
+            if row.state == "decided":  # seen also where the interval is next to nothing
+                self.ax_.axhspan(y - 0.5, y + 0.5, color=_DECIDED, alpha=0.17, linewidth=0)
+            self.ax_.barh(
+                y,
+                max(row.high - row.low, 0.0),
+                left=row.low,
+                height=(2 if row.marks else 0.7) * _HALF,
+                **_look(row.state),
+                zorder=2,
+            )
+            if row.marks is None:
+                continue
+            self.ax_.plot(
+                [row.marks[0]] * 2, [y - _HALF, y + _HALF], color=ink(), linewidth=2.0, zorder=3
+            )
+            self.ax_.plot(row.marks[1], y, **_pignistic(), zorder=4)
+
+    def _dress(self, blocks: _Blocks, places: list[FloatArray], heads: list[float]) -> None:
+        ax = self.ax_
+        ax.set_yticks(np.concatenate(places))
+        ax.set_yticklabels([row.name for rows in blocks for row in rows])
+        states = [row.state for rows in blocks for row in rows]
+        for text, state in zip(ax.get_yticklabels(), states, strict=True):
+            text.set_fontweight("bold" if state == "decided" else "normal")
+            if state == "dominated":
+                text.set_color(GREY)
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(float(places[-1][-1]) + 0.6, -0.6)
+        # Among many classes no interval reaches far: then the rest of the axis is left out.
+        farthest = max(float(self.plausibility.max()), float(self.probability.max()))
+        high = 1.0 if farthest > 0.5 else 1.08 * farthest
+        ax.set_xlim(-0.015 * high, 1.015 * high)
+        ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.8)
+        ax.set_axisbelow(True)
+        ax.set_xlabel("from belief to plausibility")
+        for side in ("top", "right", "left"):
+            ax.spines[side].set_visible(False)
+        for name, y in zip(self.names or (), heads, strict=True):
+            ax.annotate(
+                shortened(name, 60),
+                (0.0, y),
+                xycoords=ax.get_yaxis_transform(),
+                xytext=(4, 0),
+                textcoords="offset points",
+                fontsize="small",
+                fontstyle="italic",
+                va="center",
+            )
+
+    def _explain(self, blocks: _Blocks) -> None:
+        found = {row.state for rows in blocks for row in rows}
+        states = [state for state in ("decided", "possible", "dominated") if state in found]
+        handles: list[Any] = [Patch(**_look(state), label=state) for state in states]
+        handles += [
+            Line2D([], [], color=ink(), linewidth=2.0, marker="", label="probability"),
+            Line2D([], [], linestyle="", **_pignistic(), label="pignistic"),
+            Line2D([], [], color=ink(), linestyle=(0, (1, 2)), linewidth=1, label="largest belief"),
+        ]
+        draw_legend_above(self.ax_, handles)
+
+
+def _pignistic() -> dict[str, Any]:
+    return {
+        "marker": "o",
+        "markersize": 5.5,
+        "markerfacecolor": rcParams["axes.facecolor"],
+        "markeredgecolor": ink(),
+    }
+
+
+def _look(state: str) -> dict[str, Any]:
+    """Dark for decided, light for possible, faint for dominated; an edge, to see the narrowest."""
+    if state == "dominated":
+        return {"color": GREY, "alpha": 0.45, "linewidth": 0.8}
+    return {"color": _DECIDED if state == "decided" else _POSSIBLE, "linewidth": 0.8}
+
+
+def _stack(blocks: _Blocks, gap: float) -> tuple[list[FloatArray], list[float], float]:
+    """Return where the bars of each block and its name lie, from the top, and where it ends."""
+    places, heads, top = [], [], 0.0
+    for rows in blocks:
+        heads.append(top - 0.05)
+        places.append(top + (1.0 if gap else 0.0) + np.arange(len(rows)))
+        top = float(places[-1][-1]) + (gap or 1.0)
+    return places, heads if gap else [], float(places[-1][-1]) + 0.6

@@ -1,0 +1,229 @@
+"""``SetConfusionDisplay``: which sets were decided for which true classes."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
+
+from shafer._typing import BoolArray
+from shafer._validation import class_labels
+from shafer.metrics import confusion_sets, set_confusion_matrix
+from shafer.metrics.confusion import in_per_cent
+from shafer.metrics.set_predictions import true_classes
+from shafer.plots.drawing.pooled_table import PooledTable, pooled_table
+from shafer.plots.drawing.style import axes_for, color, ink, readable_on
+
+_HOLDS, _MISSES = color(0), color(1)  # blue, vermilion
+_FAINTEST, _FULLEST = 0.16, 0.85  # opacity of the smallest and the largest cell
+_GAP = 0.25  # between the cells and their totals, in cells
+_CELL = (0.62, 0.36)  # inches, on axes of its own
+_FONT_SIZES = (5.0, 10.0)  # points: numbers are left out where they would be smaller
+_UNITS = {"all": "% of all rows", "true": "% of the true class", "pred": "% of the decided set"}
+
+
+@final
+class SetConfusionDisplay:
+    """Decided sets against true classes, laid out as in Denœux (2019, Tables 1 to 4).
+
+    Sets are rows and true classes columns. Cells where the set holds the true class are blue and
+    in bold type, errors vermilion; the fuller the colour, the larger the number. Θ is the set of
+    all classes, ∅ the empty one. Where there are many sets or classes the rarest are pooled; a cell
+    that pools right and wrong sets is divided as they are.
+
+    Make one with :meth:`from_predictions`.
+
+    Parameters
+    ----------
+    counts : array of shape (K, S)
+        Number of rows (or their weight) of each true class and decided set.
+    sets : boolean array of shape (S, K)
+        The sets.
+    classes : array of shape (K,)
+        Class labels.
+    normalize : {"all", "true", "pred", None}
+        As in :func:`shafer.metrics.set_confusion_matrix`.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> y_set = [[True, False], [True, True], [False, True], [False, True]]
+    >>> display = shafer.plots.SetConfusionDisplay.from_predictions(["a", "b", "b", "a"], y_set)
+    >>> display.table
+    array([[25., 25.,  0.],
+           [ 0., 25., 25.]])
+    """
+
+    def __init__(
+        self,
+        counts: NDArray[Any],
+        sets: BoolArray,
+        classes: NDArray[Any],
+        *,
+        normalize: str | None = "all",
+    ) -> None:
+        self.counts = counts
+        self.sets = sets
+        self.classes = class_labels(classes, len(counts))
+        self.normalize = normalize
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_set: Any,
+        *,
+        labels: Any = None,
+        normalize: str | None = "all",
+        sample_weight: Any = None,
+    ) -> Self:
+        """Count; the arguments are those of :func:`shafer.metrics.set_confusion_matrix`."""
+        counts = set_confusion_matrix(
+            y_true, y_set, labels=labels, normalize=None, sample_weight=sample_weight
+        )
+        classes = true_classes(y_true, len(counts), labels).classes
+        display = cls(counts, confusion_sets(y_set), classes, normalize=normalize)
+        _ = display.table  # refuse a wrong way to normalise here, not when it is drawn
+        return display
+
+    @property
+    def table(self) -> NDArray[Any]:
+        """The whole table, (K, S), as :func:`shafer.metrics.set_confusion_matrix` returns it."""
+        return in_per_cent(self.counts, self.normalize)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        max_sets: int = 16,
+        max_classes: int = 16,
+        values_format: str | None = None,
+    ) -> Self:
+        """Draw the table on ``ax``, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        max_sets, max_classes : int
+            Rows and columns at most; beyond them the rarest sets and classes are pooled.
+        values_format : str, optional
+            Format of the numbers, such as ".2f"; one decimal by default, none for counts.
+        """
+        for name, value in (("max_sets", max_sets), ("max_classes", max_classes)):
+            if value < 2:
+                raise ValueError(f"{name} must be 2 at least; got {value!r}.")
+        pooled = pooled_table(
+            self.counts, self.sets, self.classes, self.normalize, (max_sets, max_classes)
+        )
+        whole = self.normalize is None and np.issubdtype(self.counts.dtype, np.integer)
+        form = values_format or (".0f" if whole else ".1f")
+        self.ax_, self.figure_ = axes_for(ax)
+        if ax is None:
+            self._make_room(pooled)
+        self._set_up(pooled)
+        size = _font_size(self.ax_, pooled, form)
+        _draw_cells(self.ax_, pooled, form, size)
+        if self._has_totals:
+            _draw_totals(self.ax_, pooled, form, size)
+        return self
+
+    @property
+    def _has_totals(self) -> bool:
+        return self.normalize in ("all", None)
+
+    def _make_room(self, pooled: PooledTable) -> None:
+        rows, columns = pooled.values.shape
+        widest = max(map(len, pooled.sets))
+        width, height = _CELL
+        self.figure_.set_size_inches(
+            1.6 + 0.07 * widest + width * (columns + 1.3), 1.5 + height * (rows + 1.3)
+        )
+        self.figure_.set_layout_engine("constrained")
+
+    def _set_up(self, pooled: PooledTable) -> None:
+        ax = self.ax_
+        rows, columns = pooled.values.shape
+        beyond = 1.0 + _GAP if self._has_totals else 0.0
+        ax.set_xlim(-0.5, columns - 0.5 + beyond)
+        ax.set_ylim(rows - 0.5 + beyond, -0.5)
+        totals = ([columns + _GAP], [rows + _GAP], ["all"]) if self._has_totals else ([], [], [])
+        long = max(map(len, pooled.classes)) > 8
+        ax.set_xticks(
+            [*range(columns), *totals[0]],
+            [*pooled.classes, *totals[2]],
+            rotation=40 if long else 0,
+            ha="left" if long else "center",
+            rotation_mode="anchor" if long else "default",
+        )
+        ax.set_yticks([*range(rows), *totals[1]], [*pooled.sets, *totals[2]])
+        ax.tick_params(length=0, top=False, labeltop=True, bottom=False, labelbottom=False)
+        ax.xaxis.set_label_position("top")
+        ax.set_xlabel("true class", labelpad=8.0)
+        counted = "rows" if np.issubdtype(self.counts.dtype, np.integer) else "weight of rows"
+        unit = counted if self.normalize is None else _UNITS[self.normalize]
+        ax.set_ylabel(f"decided set ({unit})")
+        ax.spines[:].set_visible(False)
+        ax.grid(False)
+
+
+def _font_size(ax: Axes, pooled: PooledTable, form: str) -> float:
+    """Return the points that fit a cell."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    box = ax.get_window_extent()
+    points = 72.0 / figure.dpi
+    x_low, x_high = ax.get_xlim()
+    y_high, y_low = ax.get_ylim()
+    width = box.width * points / (x_high - x_low)
+    height = box.height * points / (y_high - y_low)
+    longest = max(len(format(v, form)) for v in (pooled.values.max(), pooled.values.sum()))
+    return float(min(0.9 * width / (0.62 * longest), 0.7 * height, _FONT_SIZES[1]))
+
+
+def _draw_cells(ax: Axes, pooled: PooledTable, form: str, size: float) -> None:
+    """Fill each cell, blue from the left as far as its sets hold the class, and write in it."""
+    background = np.array(to_rgb(ax.get_facecolor()))
+    for row, column in np.ndindex(pooled.values.shape):
+        value, held = float(pooled.values[row, column]), float(pooled.held[row, column])
+        fullness = min(value / pooled.largest, 1.0) if value > 0 else 0.0
+        opacity = _FAINTEST + (_FULLEST - _FAINTEST) * fullness if value > 0 else 0.0
+        left = column - 0.5
+        for start, width, tint in ((0.0, held, _HOLDS), (held, 1.0 - held, _MISSES)):
+            if width > 0 and opacity > 0:
+                corner = (left + start, row - 0.5)
+                ax.add_patch(Rectangle(corner, width, 1.0, color=tint, alpha=opacity, linewidth=0))
+        frame = Rectangle((left, row - 0.5), 1.0, 1.0, fill=False, edgecolor=ink(), linewidth=0.4)
+        frame.set_alpha(0.35)
+        ax.add_patch(frame)
+        if size >= _FONT_SIZES[0]:
+            tint = _HOLDS if held >= 0.5 else _MISSES
+            behind = background + opacity * (np.array(to_rgb(tint)) - background)
+            ax.text(
+                column,
+                row,
+                format(value, form) if value > 0 else "·",
+                ha="center",
+                va="center",
+                fontsize=size,
+                fontweight="bold" if held == 1.0 else "normal",
+                color=readable_on(behind),
+            )
+
+
+def _draw_totals(ax: Axes, pooled: PooledTable, form: str, size: float) -> None:
+    if size < _FONT_SIZES[0]:
+        return
+    rows, columns = pooled.values.shape
+    places = [(columns + _GAP, r, v) for r, v in enumerate(pooled.values.sum(axis=1))]
+    places += [(c, rows + _GAP, v) for c, v in enumerate(pooled.values.sum(axis=0))]
+    places += [(columns + _GAP, rows + _GAP, pooled.values.sum())]
+    for x, y, value in places:
+        ax.text(x, y, format(value, form), ha="center", va="center", fontsize=size, color=ink())

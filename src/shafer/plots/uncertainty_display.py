@@ -1,0 +1,238 @@
+"""``UncertaintyDisplay``: lack of evidence and conflict of evidence, told apart."""
+
+from __future__ import annotations
+
+from typing import Any, Self, final
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from shafer._typing import FloatArray
+from shafer._validation import positions_of, to_numpy
+from shafer.plots.drawing.evidence_arrays import Readable, numbers, of_instances
+from shafer.plots.drawing.isoprobability import draw_isoprobability, within_bounds
+from shafer.plots.drawing.scatter import draw_hexagons, draw_points
+from shafer.plots.drawing.style import axes_for, halo
+
+_SCALES = ("auto", "linear", "log")
+_TINY = 1e-290  # ignorance below this has underflowed, or is about to
+_STRIP = 0.14  # of the vertical range: room below for the probabilities and the words
+_MANY = 4000  # points: from here on they are counted in hexagons
+
+
+@final
+class UncertaintyDisplay:
+    r"""Many instances in the plane of ignorance and conflict.
+
+    The same probability of one half has two reasons: no evidence (to the right), or evidence that
+    disagrees (at the top). Evidence is decisive near the origin. Points are coloured by whether
+    the most plausible class was right, or by the number of classes in the decided set.
+
+    For two classes all instances of one probability lie on a line: if the evidence for the less
+    probable class leaves the mass y uncommitted and that for the other one ry, then
+    :math:`r = (1 - p)/p` for the larger probability p, and
+
+    .. math:: 1 - \kappa = y + ry - ry^2, \qquad m(\Theta) = \frac{ry^2}{1 - \kappa}.
+
+    These lines are drawn; none is to the right of that for :math:`p = 1/2`.
+
+    Make one with :meth:`from_evidence`.
+
+    Parameters
+    ----------
+    ignorance, conflict : arrays of shape (n,)
+    weight_of_conflict, log_ignorance : arrays of shape (n,), optional
+        −ln(1 − conflict) and ln(ignorance), where they are known more precisely.
+    right : boolean array of shape (n,), optional
+        Whether the most plausible class was right.
+    set_sizes : integer array of shape (n,), optional
+        Numbers of classes in the decided sets; used where ``right`` is not given.
+    n_classes : int, optional
+        With two, the lines of equal probability are drawn.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> weights = [[[0.0, 0.0]], [[1.5, -1.5]]]
+    >>> ev = shafer.Evidence.from_weights(weights, classes=["no", "yes"])
+    >>> display = shafer.plots.UncertaintyDisplay.from_evidence(ev, y_true=["yes", "no"])
+    >>> display.ignorance.round(2), display.conflict, display.right
+    (array([1.  , 0.05]), array([0., 0.]), array([False,  True]))
+    """
+
+    def __init__(
+        self,
+        ignorance: FloatArray,
+        conflict: FloatArray,
+        *,
+        weight_of_conflict: FloatArray | None = None,
+        log_ignorance: FloatArray | None = None,
+        right: Any = None,
+        set_sizes: Any = None,
+        n_classes: int | None = None,
+    ) -> None:
+        self.ignorance = np.asarray(ignorance, dtype=np.float64)
+        self.conflict = np.asarray(conflict, dtype=np.float64)
+        if weight_of_conflict is None:
+            weight_of_conflict = -np.log1p(-np.minimum(self.conflict, 1.0 - 1e-16))
+        self.weight_of_conflict = np.asarray(weight_of_conflict, dtype=np.float64)
+        if log_ignorance is None:
+            log_ignorance = np.log(np.maximum(self.ignorance, _TINY))
+        self.log_ignorance = np.asarray(log_ignorance, dtype=np.float64)
+        self.right = None if right is None else np.asarray(right, dtype=bool)
+        self.set_sizes = None if set_sizes is None else np.asarray(set_sizes, dtype=np.intp)
+        self.n_classes = n_classes
+
+    @classmethod
+    def from_evidence(
+        cls,
+        evidence: Readable,
+        y_true: Any = None,
+        *,
+        rule: str = "interval_dominance",
+        **options: Any,
+    ) -> Self:
+        """Take ignorance and conflict, and decide.
+
+        Parameters
+        ----------
+        evidence : Evidence
+        y_true : array of shape (n,), optional
+            True class labels; then points are coloured by whether the most plausible class is the
+            true one.
+        rule : str
+            As in :meth:`shafer.Evidence.decide`, with its ``options``; points are coloured by the
+            number of classes in the set, where ``y_true`` is not given.
+        **options
+            Options of the rule.
+        """
+        of_instances(evidence)
+        right = None
+        if y_true is not None:
+            right = _true_positions(y_true, evidence) == numbers(evidence.logits).argmax(axis=1)
+        return cls(
+            numbers(evidence.ignorance),
+            numbers(evidence.conflict),
+            weight_of_conflict=numbers(evidence.weight_of_conflict),
+            log_ignorance=_log_ignorance(evidence),
+            right=right,
+            set_sizes=to_numpy(evidence.decide(rule, **options)).sum(axis=1),
+            n_classes=len(evidence.classes),
+        )
+
+    def plot(
+        self, ax: Axes | None = None, *, scale: str = "auto", density: bool | None = None
+    ) -> Self:
+        """Draw on ``ax``, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        scale : {"auto", "linear", "log"}
+            With many components most instances crowd at a conflict of one and no ignorance.
+            ``"log"`` moves them apart: ignorance on a logarithmic scale, and the weight of
+            conflict, −ln(1 − conflict), as far as there are points. ``"auto"`` does so where more
+            than half of them crowd.
+        density : bool, optional
+            Whether to count points in hexagons, coloured by the share of wrong ones or by the mean
+            number of classes, the fainter the fewer; by default from 4000 points on.
+        """
+        if scale not in _SCALES:
+            raise ValueError(
+                f"scale must be one of {', '.join(map(repr, _SCALES))}; got {scale!r}."
+            )
+        self.ax_, self.figure_ = axes_for(ax, (6.4, 4.8))
+        log = self._crowded() if scale == "auto" else scale == "log"
+        x, y = self._coordinates(log)
+        self._dress(x, y, log)
+        if self.n_classes == 2 and within_bounds(self.ignorance, self.weight_of_conflict):
+            draw_isoprobability(self.ax_, log)
+        if len(x) >= _MANY if density is None else density:
+            draw_hexagons(self.ax_, x, y, self.right, self.set_sizes)
+        else:
+            draw_points(self.ax_, x, y, self.right, self.set_sizes)
+        self._write_corners(log)
+        return self
+
+    def _crowded(self) -> bool:
+        return bool(np.mean((self.conflict > 0.95) | (self.ignorance < 0.01)) > 0.5)
+
+    def _coordinates(self, log: bool) -> tuple[FloatArray, FloatArray]:
+        if not log:
+            return self.ignorance, self.conflict
+        return self.log_ignorance / np.log(10.0), self.weight_of_conflict
+
+    def _dress(self, x: FloatArray, y: FloatArray, log: bool) -> None:
+        """Set the axes, with a strip at the top and the bottom for the words in the corners."""
+        ax = self.ax_
+        if not log:
+            ax.set_xlim(-0.02, 1.02)
+            ax.set_ylim(-_STRIP, 1.085)
+            ax.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+            ax.set_xlabel("ignorance")
+            ax.set_ylabel("conflict")
+        else:
+            pad = max(0.06 * float(np.ptp(x)), 0.2)
+            ax.set_xlim(float(x.min()) - pad, float(x.max()) + pad)
+            low, high = (float(y.min()), max(float(y.max()), 0.1))
+            low = 0.0 if low < 0.3 * high else min(low, 0.98 * high)
+            ax.set_ylim(low - _STRIP * (high - low), high + 0.1 * (high - low))
+            ax.set_yticks([t for t in MaxNLocator(6).tick_values(low, high) if low <= t <= high])
+            ax.set_xlabel("ignorance, on a logarithmic scale")
+            ax.set_ylabel("weight of conflict, −ln(1 − conflict)")
+            ax.xaxis.set_major_locator(MaxNLocator(7, integer=True))
+            ax.xaxis.set_major_formatter(FuncFormatter(_power))
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+
+    def _write_corners(self, log: bool) -> None:
+        """Say what the corners mean; where the picture is a part of the plane, point there."""
+        for (x, y), word, arrow, across in (
+            ((0.012, 0.008), "decisive", "↙ {}", "left"),
+            ((0.988, 0.008), "lacking", "{} ↘", "right"),
+            ((0.012, 0.992), "conflicting", "↖ {}", "left"),
+        ):
+            self.ax_.text(
+                x,
+                y,
+                arrow.format(word) if log else word,
+                transform=self.ax_.transAxes,
+                ha=across,
+                va="top" if y > 0.5 else "bottom",
+                fontstyle="italic",
+                path_effects=halo(),
+                zorder=6,
+            )
+
+
+def _true_positions(y_true: Any, evidence: Readable) -> Any:
+    labels = to_numpy(y_true)
+    if labels.shape != (len(evidence),):
+        raise ValueError(
+            f"y_true must have one label for each of the {len(evidence)} rows of evidence; "
+            f"got shape {labels.shape}."
+        )
+    found = labels.tolist()
+    positions_of(set(found), evidence.classes)  # refuses unknown labels
+    where = {label: k for k, label in enumerate(evidence.classes.tolist())}
+    return np.array([where[label] for label in found])
+
+
+def _log_ignorance(evidence: Readable) -> FloatArray:
+    """Return ln m(Θ) also where m(Θ) underflows: there it is −ln(1 − κ) − Σ w⁺ − Σ w⁻."""
+    ignorance = numbers(evidence.ignorance)
+    total = numbers(evidence.weights_for) + numbers(evidence.weights_against)
+    beneath = numbers(evidence.weight_of_conflict) - total.sum(axis=1)
+    return np.where(ignorance > _TINY, np.log(np.maximum(ignorance, _TINY)), beneath)
+
+
+def _power(exponent: float, _: object) -> str:
+    """Write a power of ten, plainly where that is short."""
+    if exponent > 0.0:
+        return ""  # no such ignorance
+    return f"{10.0**exponent:g}" if exponent >= -3.0 else f"$10^{{{exponent:.0f}}}$"

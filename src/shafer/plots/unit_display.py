@@ -1,0 +1,108 @@
+"""``UnitDisplay``: the masses of a hidden unit as a function of its output."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Self, final
+
+from matplotlib.axes import Axes
+
+from shafer._typing import FloatArray, Label
+from shafer.plots.drawing.evidence_arrays import Readable
+from shafer.plots.drawing.mass_curves import draw_masses
+from shafer.plots.drawing.set_names import leading_sets
+from shafer.plots.drawing.single_component import component_alone
+from shafer.plots.drawing.style import axes_for, draw_legend, draw_strips, shortened
+
+
+@final
+class UnitDisplay:
+    """What a hidden unit says about the classes at each of its outputs (Denœux 2019, Fig. 11).
+
+    Make one with :meth:`from_evidence`.
+
+    Parameters
+    ----------
+    outputs : array of shape (n,)
+        Outputs of the unit, ascending.
+    masses : array of shape (n, S)
+        Mass of each set at each output.
+    sets : sequence of S strings
+        Names of the sets.
+    name : str
+        Name of the unit.
+    instances : mapping of name to array, optional
+        Outputs for groups of instances, drawn along the axis: where the unit really works.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> pool = shafer.least_commitment(np.array([[1.0], [-1.0], [0.0]]), np.zeros(3), [0.5])
+    >>> outputs = np.linspace(0, 2, 50)
+    >>> display = shafer.plots.UnitDisplay.from_evidence(pool(outputs[:, None]), 0, outputs)
+    >>> display.sets
+    ('{0}', '{0, 2}', 'Θ')
+    """
+
+    def __init__(
+        self,
+        outputs: FloatArray,
+        masses: FloatArray,
+        sets: Sequence[str],
+        *,
+        name: str = "unit",
+        instances: Mapping[str, FloatArray] | None = None,
+    ) -> None:
+        self.outputs = outputs
+        self.masses = masses
+        self.sets = tuple(sets)
+        self.name = name
+        self.instances = dict(instances or {})
+
+    @classmethod
+    def from_evidence(
+        cls,
+        evidence: Readable,
+        unit: str | int,
+        outputs: Any,
+        *,
+        top: int = 8,
+        sets: Sequence[Collection[Label]] | None = None,
+        instances: Mapping[str, FloatArray] | None = None,
+    ) -> Self:
+        """Compute the unit's own mass function in every row.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            Evidence whose components are the units, best over an even grid of outputs.
+        unit : str or int
+            Name or position of the component.
+        outputs : array of shape (n,)
+            Output of the unit in each row.
+        top : int
+            Sets drawn at most; the others are pooled.
+        sets : sequence of collections of class labels, optional
+            Draw these sets, in this order: several displays then share their line styles.
+        instances : mapping of name to array, optional
+            Outputs for groups of instances, drawn along the axis.
+        """
+        alone = component_alone(evidence, unit, outputs)
+        leading = leading_sets(alone.evidence, top, sets)
+        return cls(
+            alone.values, leading.masses, leading.names, name=alone.name, instances=instances
+        )
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw the masses against the output; on new axes if ``ax`` is None."""
+        self.ax_, self.figure_ = axes_for(ax)
+        draw_masses(self.ax_, self.outputs, self.masses, self.sets)
+        draw_strips(self.ax_, self.instances)
+        self.ax_.set_xlabel(f"output of {shortened(self.name, 60)}")
+        if legend:
+            draw_legend(self.ax_)
+        return self

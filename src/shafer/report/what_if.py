@@ -1,0 +1,223 @@
+r"""Which weights of evidence the page may recompute, learnt by asking the model.
+
+A model is *linear on raw features* if every input adds to the weights by itself: a number in
+proportion, a category by a fixed amount. Whatever encoders and scalers stand between, the amounts
+are found by changing one input at a time, and then checked on every instance that is shown. If the
+weights so rebuilt are not the model's own, the page offers no sliders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+
+from shafer._typing import FloatArray
+from shafer._validation import to_numpy
+from shafer.models import Explainer
+from shafer.report.table_columns import Columns, Value, columns_of, repeated, rows_of, with_values
+
+MOST_CHOICES = 60
+"""A category of more values than this makes no menu."""
+MOST_INPUTS = 200
+_LARGEST = 25_000  # numbers in the page, at some twenty bytes each
+_TOLERANCE = 1e-9
+_AT_ONCE = 64  # instances checked together
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Input:
+    """One raw input, and what it adds to the weights of the components it reaches.
+
+    A number x adds ``slope * (x - anchor)``; a category or a missing value what ``effects`` says.
+    """
+
+    name: str
+    components: list[int]
+    anchor: float | None
+    low: float
+    high: float
+    digits: int
+    slope: FloatArray | None  # (components, K)
+    effects: dict[str | None, FloatArray]  # (components, K) each
+
+    def effect(self, value: Value) -> FloatArray:
+        """Return what the input adds to the weights of its components, (components, K)."""
+        if isinstance(value, float) and self.slope is not None and self.anchor is not None:
+            return self.slope * (value - self.anchor)
+        assert value is None or isinstance(value, str)
+        return self.effects[value]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WhatIf:
+    """The weights of one instance as a sum: ``base`` (G, K) and what each input adds."""
+
+    base: FloatArray
+    inputs: list[Input]
+
+    @property
+    def size(self) -> int:
+        """Count the numbers it takes to write this down."""
+        arrays = [a for e in self.inputs for a in (e.slope, *e.effects.values()) if a is not None]
+        return sum(a.size for a in [self.base, *arrays])
+
+    def weights(self, values: list[Value]) -> FloatArray:
+        """Rebuild the weights (G, K) of an instance."""
+        total = self.base.copy()
+        for entry, value in zip(self.inputs, values, strict=True):
+            total[entry.components] += entry.effect(value)
+        return total
+
+
+class NotLinearError(ValueError):
+    """The model is not linear on raw features, or is too large for the page; says which."""
+
+
+@final
+@dataclass(frozen=True)
+class _Probe:
+    """What to ask the model about one input: the row in which it has each value."""
+
+    name: str
+    reference: Value
+    rows: dict[Value, int]
+    numbers: list[float]  # the values of a number; none for a category
+
+
+def _digits(values: list[float]) -> int:
+    """Count the decimals the user's own numbers have, so that a slider gives such numbers."""
+    spread = max(values) - min(values)
+    needed = 0 if spread == 0 else max(0, 2 - int(np.floor(np.log10(spread))))
+    for digits in range(needed + 1):
+        if all(round(value, digits) == value for value in values):
+            return digits
+    return needed
+
+
+def _probed_values(name: str, cells: list[Value], numbers: list[float]) -> list[Value]:
+    """Choose the values to ask about: all of a category, three of a number, and none at all."""
+    values: list[Value] = [cell for cell in dict.fromkeys(cells) if cell is not None]
+    if numbers:
+        low, high = min(numbers), max(numbers)
+        between = low + 0.37 * (high - low)
+        if all(number.is_integer() for number in numbers):
+            between = float(round(between))
+        values = list(dict.fromkeys([low, high, between]))
+    elif len(values) > MOST_CHOICES:
+        raise NotLinearError(f"{name!r} has {len(values)} values, too many for a menu")
+    return [*values, None] if None in cells else values
+
+
+def _probes(columns: Columns, reference: int) -> list[_Probe]:
+    probes, row = [], 1
+    for name, cells in columns.items():
+        present = [cell for cell in cells if cell is not None]
+        numbers = [cell for cell in present if isinstance(cell, float)]
+        if 0 < len(numbers) < len(present):
+            raise NotLinearError(f"{name!r} holds numbers and texts, or infinite numbers")
+        values = _probed_values(name, cells, numbers)
+        rows = {value: row + at for at, value in enumerate(values)}
+        row += len(values)
+        probes.append(_Probe(name, cells[reference], rows, numbers))
+    return probes
+
+
+def _native(X: Any, j: int, value: Value) -> Any:
+    """Bring a probed value back to what the model's table holds."""
+    if value is None:
+        return np.nan
+    if isinstance(X, np.ndarray):
+        return value
+    letter = getattr(X.dtypes.iloc[j], "kind", "O")
+    if letter == "b":
+        return value == "True"
+    return int(value) if letter in "iu" else value
+
+
+def _input(probe: _Probe, weights: FloatArray) -> Input:
+    """Read one input off the weights (rows, G, K) of the probed rows."""
+    change = weights[list(probe.rows.values())] - weights[0]
+    reached = np.flatnonzero(np.any(change != 0.0, axis=(0, 2))).tolist()
+    effects: dict[Value, FloatArray] = {
+        value: weights[row, reached] - weights[0, reached] for value, row in probe.rows.items()
+    }
+    texts = {v: e for v, e in effects.items() if not isinstance(v, float)}
+    if not probe.numbers:
+        return Input(probe.name, reached, None, 0.0, 0.0, 0, None, texts)
+    low, high = min(probe.numbers), max(probe.numbers)
+    rise = effects[high] - effects[low]
+    slope = rise / (high - low) if high > low else np.zeros_like(rise)
+    assert isinstance(probe.reference, float)  # the reference row is complete
+    for value, effect in effects.items():
+        if isinstance(value, float) and not _same(slope * (value - probe.reference), effect):
+            raise NotLinearError(f"the weights do not change in proportion to {probe.name!r}")
+    digits = _digits(probe.numbers)
+    return Input(probe.name, reached, probe.reference, low, high, digits, slope, texts)
+
+
+def _same(rebuilt: FloatArray, true: FloatArray) -> bool:
+    gap = np.abs(rebuilt - true)
+    return not gap.size or bool(np.max(gap) <= _TOLERANCE * (1.0 + np.max(np.abs(true))))
+
+
+def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]) -> WhatIf:
+    """Learn how the raw inputs make the weights, and check it on ``rows``.
+
+    Parameters
+    ----------
+    explainer : Explainer
+        The model.
+    X : array or pandas frame of shape (n, J)
+        Instances, as the model takes them.
+    names : list of strings, optional
+        Names of the columns of an array.
+    rows : list of int
+        The instances on which the rebuilt weights must be the model's own, to 1e-9.
+
+    Raises
+    ------
+    NotLinearError
+        If they are not, or the model is too large for the page.
+    """
+    columns = columns_of(X, names)
+    n_classes = len(explainer.classes)
+    size = len(explainer.component_names) * n_classes
+    if len(columns) > MOST_INPUTS:
+        raise NotLinearError(f"{len(columns)} inputs are too many for the page")
+    _check_size(size)
+    complete = [i for i in rows if all(cells[i] is not None for cells in columns.values())]
+    if not complete:
+        raise NotLinearError("every instance lacks some value")
+    reference = complete[0]
+    probes = _probes(columns, reference)
+    # Before asking: at least so many, if every input reaches one component.
+    _check_size(size + n_classes * sum(1 if p.numbers else len(p.rows) for p in probes))
+    n_probed = 1 + sum(len(probe.rows) for probe in probes)
+    changes = {
+        j: [(row, _native(X, j, value)) for value, row in probe.rows.items()]
+        for j, probe in enumerate(probes)
+    }
+    asked = with_values(repeated(X, reference, n_probed), changes)
+    weights = to_numpy(explainer(asked).weights).astype(np.float64)
+    model = WhatIf(weights[0], [_input(probe, weights) for probe in probes])
+    _check_size(model.size)
+    _verify(model, explainer, X, columns, rows)
+    return model
+
+
+def _check_size(size: int) -> None:
+    if size > _LARGEST:
+        raise NotLinearError(f"{size:,} weights are too many for the page")
+
+
+def _verify(model: WhatIf, explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> None:
+    for start in range(0, len(rows), _AT_ONCE):
+        block = rows[start : start + _AT_ONCE]
+        true = to_numpy(explainer(rows_of(X, block)).weights)
+        for position, i in enumerate(block):
+            if not _same(model.weights([cells[i] for cells in columns.values()]), true[position]):
+                raise NotLinearError("the weights are no sum of what each input adds by itself")

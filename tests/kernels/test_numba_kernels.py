@@ -1,0 +1,197 @@
+"""The compiled kernels against the reference: every shape, both precisions, hostile weights."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from numpy.typing import NDArray
+from scipy import sparse as scipy_sparse
+
+from shafer.kernels import dispatch, numba_kernels, pooling, sparse_pooling
+from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
+from shafer.kernels.pooling import Pooled
+
+SHAPES = [
+    (1, 1, 2),
+    (0, 3, 2),
+    (1, 5, 3),
+    (2, 1, 4),
+    (3, 2, 5),
+    (5, 7, 6),
+    (4, 1023, 7),
+    (3, 1024, 8),
+    (7, 1025, 9),
+    (67, 33, 2),
+    (129, 600, 4),
+    (5, 7, 32),
+    (5, 7, 33),
+    (66, 40, 45),
+    (2, 70_000, 3),
+]
+
+
+def head(n: int, J: int, K: int, dtype: str) -> tuple[NDArray[Any], ...]:
+    rng = np.random.default_rng([n, J, K])
+    beta = rng.normal(size=(J, K)) / np.sqrt(J)
+    beta -= beta.mean(axis=1, keepdims=True)
+    arrays = rng.normal(size=(n, J)), rng.normal(size=J), beta, rng.normal(size=K) / J
+    return tuple(array.astype(dtype) for array in arrays)
+
+
+def close(actual: Any, expected: Any, dtype: str, scale: float = 1.0) -> None:
+    rtol = (2e-6 if dtype == "float32" else 1e-12) * scale
+    for one, other in zip(actual, expected, strict=True):
+        assert one.dtype == dtype
+        assert one.shape == other.shape
+        assert_allclose(one, other, rtol=rtol, atol=rtol)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_pool_linear(shape: tuple[int, int, int], dtype: str) -> None:
+    arrays = head(*shape, dtype)
+    close(numba_kernels.pool_linear(*arrays), pooling.pool_linear(*arrays), dtype, scale=5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_small_sides_keep_relative_accuracy(shape: tuple[int, int, int]) -> None:
+    centred, _, beta, offset = (np.abs(array) for array in head(*shape, "float64"))
+    nowhere = np.zeros(shape[1])
+    if len(centred):
+        centred[:, 0] = -1e-9  # one tiny weight against
+    for_, against = numba_kernels.pool_linear(centred, nowhere, beta, offset * 1e-12)[1:]
+    expected = pooling.pool_linear(centred, nowhere, beta, offset * 1e-12)
+    assert_allclose(for_, expected.weights_for, rtol=1e-12)
+    assert_allclose(against, expected.weights_against, rtol=1e-12)
+
+
+def test_opposite_classes_take_half_the_work() -> None:
+    features, centre, beta, offset = head(20, 9, 2, "float64")
+    beta[:, 0], offset[0] = -beta[:, 1], -offset[1]
+    found = numba_kernels.pool_linear(features, centre, beta, offset)
+    close(found, pooling.pool_linear(features, centre, beta, offset), "float64")
+    assert (found.weights_for[:, 0] == found.weights_against[:, 1]).all()
+    for scale in (1e-9, 1.0, 800.0, 1e5):
+        given = Pooled(*(array * scale for array in found))
+        close(
+            numba_kernels.closed_forms(given), reference_closed_forms(given), "float64", scale=1000
+        )
+
+
+def test_any_layout() -> None:
+    features, centre, beta, offset = head(9, 12, 5, "float64")
+    expected = pooling.pool_linear(features, centre, beta, offset)
+    for rows in (np.asfortranarray(features), np.repeat(features, 2, axis=0)[::2]):
+        coefficients = np.asfortranarray(beta)
+        close(numba_kernels.pool_linear(rows, centre, coefficients, offset), expected, "float64")
+    backwards = features[:, ::-1], centre[::-1], beta[::-1], offset
+    close(numba_kernels.pool_linear(*backwards), expected, "float64")
+
+
+def pooled(rng: np.random.Generator, n: int, K: int, scale: float, dtype: str) -> Pooled:
+    weights = rng.normal(size=(n, 6, K)) * scale
+    weights[rng.random(weights.shape) < 0.3] = 0.0
+    return pooling.pool(weights.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 30.0, 1e3, 1e5])
+@pytest.mark.parametrize("K", [2, 3, 4, 17, 1000])
+def test_closed_forms(K: int, scale: float, dtype: str) -> None:
+    given = pooled(np.random.default_rng(K), 11, K, scale, dtype)
+    actual, expected = numba_kernels.closed_forms(given), reference_closed_forms(given)
+    close(actual, expected, dtype, scale=100)
+    assert (actual.belief <= actual.plausibility).all()
+    for values in actual:
+        assert ((values >= 0) & (values <= 1)).all()
+
+
+def test_rows_out_of_range() -> None:
+    # Nothing but evidence against, and all of it overwhelming: the pooled chances underflow.
+    against = np.array([[900.0, 900.0, 901.0], [1e4, 2e4, 3e4], [1.0, 2.0, 3.0]])
+    given = Pooled(-against, np.zeros_like(against), against)
+    close(numba_kernels.closed_forms(given), reference_closed_forms(given), "float64", scale=100)
+
+
+def test_no_rows() -> None:
+    empty = Pooled(*(np.empty((0, 3)) for _ in range(3)))
+    assert numba_kernels.closed_forms(empty).belief.shape == (0, 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sparse(dtype: str) -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 90)) * (rng.random((60, 90)) < 0.1)).astype(dtype)
+    X[[0, 17, 59]] = 0.0
+    _, _, beta, offset = head(1, 90, 6, dtype)
+    arrays = scipy_sparse.csr_array(X), X.mean(axis=0), beta, offset
+    expected = sparse_pooling.pool_linear_sparse(*arrays)
+    close(numba_kernels.pool_linear_sparse(*arrays), expected, dtype, scale=10)
+    close(expected, pooling.pool_linear(X, X.mean(axis=0), beta, offset), dtype, scale=10)
+
+
+def test_cuda_tensors_without_gradient_go_to_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    # No CUDA here: what is tested is the choice, on tensors that say they are on such a device.
+    seen: list[str] = []
+    stand_in = SimpleNamespace(
+        pool_linear=lambda *a: seen.append("pool") or pooling.pool_linear(*a),
+        closed_forms=lambda pooled: seen.append("forms") or reference_closed_forms(pooled),
+    )
+    monkeypatch.setattr(dispatch, "_cuda", lambda: stand_in)
+    arrays = [torch.asarray(array) for array in head(4, 3, 5, "float64")]
+    dispatch.closed_forms(dispatch.pool_linear(*arrays))
+    assert seen == []
+    monkeypatch.setattr(torch.Tensor, "is_cuda", True)
+    dispatch.closed_forms(dispatch.pool_linear(*arrays))
+    assert seen == ["pool", "forms"]
+    arrays[2].requires_grad_()
+    pooled = dispatch.pool_linear(*arrays)
+    dispatch.closed_forms(pooled).belief.sum().backward()
+    assert torch.isfinite(arrays[2].grad).all()
+    assert seen == ["pool", "forms"]
+    with torch.inference_mode():
+        dispatch.pool_linear(*arrays)
+    assert seen == ["pool", "forms", "pool"]
+
+
+def test_without_triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    dispatch._cuda.cache_clear()
+    assert dispatch._cuda() is None
+    dispatch._cuda.cache_clear()
+
+
+def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, centre, beta, offset = head(30, 20, 3, "float64")
+    rows = scipy_sparse.csr_array(features)
+    calls: list[str] = []
+    for name in ("pool_linear", "pool_linear_sparse", "closed_forms"):
+        real = getattr(numba_kernels, name)
+        monkeypatch.setattr(
+            numba_kernels, name, lambda *a, real=real, name=name: (calls.append(name), real(*a))[1]
+        )
+
+    def run() -> Pooled:
+        found = dispatch.pool_linear(features, centre, beta, offset)
+        dispatch.pool_linear_sparse(rows, np.zeros(20), beta, offset)
+        dispatch.closed_forms(found)
+        return found
+
+    small = run()
+    assert calls == []
+    monkeypatch.setattr(dispatch, "_WORTH_COMPILING", 1)
+    close(run(), small, "float64")
+    assert calls == ["pool_linear", "pool_linear_sparse", "closed_forms"]
+    cube = Pooled(*(array.reshape(5, 6, 3) for array in small))
+    assert dispatch.closed_forms(cube).belief.shape == (5, 6, 3)
+    assert calls[3:] == ["closed_forms"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    dispatch._compiled.cache_clear()
+    close(run(), small, "float64")
+    assert len(calls) == 4
+    dispatch._compiled.cache_clear()

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+import shafer
+from shafer.evidence import LinearPool
+from shafer.plots import SummaryDisplay
+from shafer.plots.drawing.swarm import swarm_offsets
+
+Make = Callable[..., shafer.Evidence]
+
+
+def test_two_classes_need_one_panel(binary: LinearPool) -> None:
+    X = np.column_stack([np.linspace(20, 80, 40), np.linspace(3, 12, 40)])
+    ax = Figure().subplots()
+    display = SummaryDisplay.from_evidence(binary(X), features=X)
+    assert display.plot(ax) is display
+    assert display.ax_ is ax
+    assert display.axes_ == [ax]
+    assert display.figure_ is ax.get_figure()
+    assert not pyplot.get_fignums()
+    assert display.labels == ("yes",)
+    assert_allclose(display.weights[:, 0, 0], 0.06 * (X[:, 0] - 50.0), atol=1e-12)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["age", "ldl"]
+    assert ax.get_xlabel() == "weight of evidence for yes"
+    drawn = ax.collections[0].get_offsets()
+    assert_allclose(drawn[:, 0], display.weights[:, 0, 0])
+    assert (np.abs(drawn[:, 1]) < 0.5).all()  # inside its row
+    shade = ax.collections[0].get_facecolors()[:, :3].sum(axis=1)
+    assert shade[0] < shade[20] < shade[-1]  # from low to high, also in grey
+
+
+def test_panels_for_more_classes(make: Make, kind: Callable[[Any], Any]) -> None:
+    evidence = make(20)
+    display = SummaryDisplay.from_evidence(kind(evidence)).plot(Figure().subplots())
+    assert display.labels == tuple(evidence.classes.tolist())
+    assert_allclose(display.weights, evidence.weights)
+    assert len(display.axes_) == 3
+    assert [ax.get_title() for ax in display.axes_] == [rf"class {k} <\$&>" for k in range(3)]
+    alone = SummaryDisplay.from_evidence(kind(evidence), labels=evidence.classes.tolist()[1])
+    assert_allclose(alone.weights[:, :, 0], evidence.weights[:, :, 1])
+
+
+def test_few_of_many_classes_have_a_panel(make: Make) -> None:
+    display = SummaryDisplay.from_evidence(make(20, 4, 100)).plot()
+    assert len(display.axes_) == 4
+    assert display.left_out == 96
+    assert any("the other 96 classes" in ax.get_xlabel() for ax in display.axes_)
+
+
+def test_the_weakest_are_pooled(make: Make) -> None:
+    evidence = make(20, 52, 2)
+    display = SummaryDisplay.from_evidence(evidence).plot(max_components=12)
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert len(names) == 12
+    assert names[-1] == "the other 41"
+    order = np.argsort(-np.abs(display.weights).mean(axis=(0, 2)))
+    pooled = display.ax_.collections[-1].get_offsets()[:, 0]
+    assert_allclose(pooled, display.weights[:, order[11:], 0].sum(axis=1))
+
+
+def test_features_of_a_frame_are_matched_by_name(binary: LinearPool) -> None:
+    X = np.array([[30.0, 12.5], [60.0, 6.0], [61.0, np.nan]])
+    evidence = binary(np.nan_to_num(X))
+    frame = pd.DataFrame({"ldl": X[:, 1], "job": ["nurse", "cook", "smith"]})
+    display = SummaryDisplay.from_evidence(evidence, features=frame).plot()
+    assert display.values is not None
+    assert np.isnan(display.values[:, 0]).all()
+    assert_allclose(display.values[:, 1], X[:, 1])
+    with pytest.raises(ValueError, match=r"features must have shape \(3, 2\).* got \(2, 2\)"):
+        SummaryDisplay.from_evidence(evidence, features=X[:2])
+
+
+def test_swarm_keeps_points_apart() -> None:
+    x = np.random.default_rng(0).normal(size=10_000)
+    offsets = swarm_offsets(x, x.min(), x.max(), bins=100)
+    binned = np.clip(((x - x.min()) / np.ptp(x) * 100).astype(int), 0, 99)
+    assert len(set(zip(binned, offsets, strict=True))) == len(x)
+    widest = np.bincount(binned).max()
+    assert np.abs(offsets).max() == widest // 2
+    assert_allclose(swarm_offsets(np.zeros(1), 0.0, 0.0), [0.0])
+
+
+@pytest.mark.parametrize("classes", [2, 3, 10, 100])
+@pytest.mark.parametrize("components", [1, 30, 1000])
+def test_any_size(make: Make, classes: int, components: int) -> None:
+    display = SummaryDisplay.from_evidence(make(3, components, classes)).plot()
+    display.figure_.canvas.draw()
+
+
+@pytest.mark.parametrize("size", [0.0, 1e4])
+def test_hostile_weights(size: float) -> None:
+    evidence = shafer.Evidence.from_weights(size * np.ones((1, 2, 2)))
+    SummaryDisplay.from_evidence(evidence, features=np.zeros((1, 2))).plot()
+
+
+def test_wrong_use(make: Make) -> None:
+    with pytest.raises(ValueError, match=r"weights must have shape \(n, G, 1\)"):
+        SummaryDisplay(np.zeros((3, 2)), ["a"])
+    with pytest.raises(ValueError, match="max_components must be at least 1; got 0"):
+        SummaryDisplay.from_evidence(make()).plot(max_components=0)
+    with pytest.raises(ValueError, match="Unknown class label"):
+        SummaryDisplay.from_evidence(make(), labels="maybe")

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import shafer
+from shafer.report import Case, case_table, heart_study, make_study, notable_cases, summary
+from shafer.report.instance_words import shown_value
+from shafer.report.terminal_view import explained
+
+
+@pytest.fixture
+def ev() -> shafer.Evidence:
+    weights = np.random.default_rng(0).normal(size=(30, 4, 3))
+    weights -= weights.mean(axis=2, keepdims=True)
+    return shafer.Evidence.from_weights(weights, classes=["ant", "bee", "cat"], names=list("wxyz"))
+
+
+def test_notable_cases_differ(ev: shafer.Evidence) -> None:
+    cases = notable_cases(ev, focus=1)
+    rows = [case.row for case in cases]
+    assert len(set(rows)) == len(rows) >= 3
+    assert rows[0] == int(np.argmax(ev.probability[:, 1]))
+    assert cases[0].reason == "bee most probable"
+
+
+def test_one_row_is_enough(ev: shafer.Evidence) -> None:
+    assert [case.row for case in notable_cases(ev[4], focus=0)] == [0]
+
+
+def test_table(ev: shafer.Evidence) -> None:
+    text = case_table(ev, [Case(3, "because")], focus=2)
+    header, rule, line, note = text.splitlines()
+    assert header.split()[:5] == ["row", "why", "shown", "p(cat)", "ant"]
+    assert set(rule) == {"-"}
+    assert len(rule) == max(map(len, (header, line)))
+    assert f"{ev.probability[3, 2]:.3f}" in line
+    assert f"[{ev.belief[3, 0]:.3f}, {ev.plausibility[3, 0]:.3f}]" in line
+    strongest = int(np.argmax(ev.weights[3, :, 2]))
+    assert f"for cat: {'wxyz'[strongest]} {ev.weights[3, strongest, 2]:+.2f}" in note
+
+
+def test_nothing_to_say() -> None:
+    vacuous = shafer.Evidence.from_weights(np.zeros((1, 2, 2)))
+    assert "for 1: nothing  |  against: nothing" in case_table(vacuous, [Case(0, "")], focus=1)
+
+
+def test_summary() -> None:
+    study = heart_study()
+    text = summary(study, rows=[0, 461])
+    assert "462 instances, 9 components, 2 classes: no, chd" in text
+    assert f"error on held-out rows {study.held_out_error:.1%}" in text
+    assert f"{study.evidence.probability[461, 1]:.3f}" in text
+    assert "\n461  asked for" in text
+    assert "chd most probable" in summary(study)
+    assert "and 442 more in the report" in summary(study, rows=range(462))
+
+
+def test_many_classes_and_components_stay_readable() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(5, 200))
+    explainer = shafer.Explainer((rng.normal(size=(100, 200)), np.zeros(100)), X)
+    study = make_study(explainer, X)
+    assert max(map(len, summary(study).splitlines())) < 200
+    text = explained(study, 2)
+    assert max(map(len, text.splitlines()[3:])) < 110
+    assert "the other 185" in text
+    assert "and 90 less plausible classes" in text
+
+
+def test_explained() -> None:
+    study = heart_study()
+    text = explained(study, 17)
+    one = study.evidence[17]
+    sentence = study.sentence(17)
+    assert sentence[0].upper() + sentence[1:] in text
+    assert (
+        f"{one.probability[0, 1]:.3f} [{one.belief[0, 1]:.3f}, {one.plausibility[0, 1]:.3f}]"
+        in text
+    )
+    assert f"Ignorance {one.ignorance[0]:.3f}, conflict {one.conflict[0]:.3f}" in text
+    assert f"+{one.weights[0, 5, 1]:.2f}  ████████████████████████" in text  # the strongest
+    with pytest.raises(ValueError, match="row must lie between 0 and 461; got 462"):
+        explained(study, 462)
+
+
+def test_names_cannot_move_the_cursor() -> None:
+    names, classes = ["a\x1b[2Jb", "🫀\u2028"], ["no\nno", "\x9b31m"]
+    ev = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=names, classes=classes)
+    study = make_study(ev, np.eye(2), title="t\x07\n", about=["\x1b[31m"])
+    for text in (explained(study, 0), summary(study), summary(study, [0, 1])):
+        assert all(line.isprintable() for line in text.split("\n"))
+        assert "no\n" not in text
+
+
+def test_long_names_are_cut() -> None:
+    long = "x" * 500
+    ev = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=[long, "b"], classes=["no", long])
+    study = make_study(ev, np.eye(2), names=[long, "b"])
+    assert "x" * 41 not in study.sentence(0)
+    assert max(map(len, summary(study).splitlines())) < 250
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_width(width: int) -> None:
+    study = heart_study()
+    for row in (0, 17):
+        assert max(map(len, explained(study, row, width).splitlines())) <= max(width, 50)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "missing"),
+        (61.0, "61"),
+        (-0.0, "0"),
+        (123456.0, "123456"),
+        (3.14159, "3.142"),
+        (11083.27, "11080"),
+        (1.23456e-7, "1.235e-7"),
+        (1.5e-5, "0.000015"),
+        (-1.5e16, "-15000000000000000"),
+        (1.23456e22, "1.235e+22"),
+        (1234.5, "1235"),
+        (-123.25, "-123.3"),
+        ("x" * 50, "x" * 39 + "…"),
+    ],
+)
+def test_shown_value(value: float | str | None, text: str) -> None:
+    assert shown_value(value) == text
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([[-0.9, 0.9], [0.05, -0.05]], ["a speaks strongly for yes", "the answer is yes"]),
+        ([[0.001, -0.001]], ["nothing speaks clearly for or against no", "most is unknown"]),
+        ([[3.0, -3.0], [-3.0, 3.0]], ["the evidence conflicts", "stays open between no and yes"]),
+    ],
+)
+def test_sentence(weights: list[list[float]], words: list[str]) -> None:
+    from shafer.report.instance_words import sentence
+
+    ev = shafer.Evidence.from_weights([weights], classes=["no", "yes"])
+    said = sentence(ev, list("ab"))
+    for part in words:
+        assert part in said
