@@ -9,22 +9,22 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, MassEvidence
 from shafer.fusion.class_prior import log_prior, prior_evidence, without_prior
-from shafer.fusion.finite_evidence import FiniteEvidence, check_frame
+from shafer.fusion.finite_evidence import check_frame
 from shafer.fusion.frame_alignment import FRAMES, Alignment, align
 from shafer.fusion.mass_tables import RULES, combine_tables
 from shafer.fusion.mixed_evidence import MixedEvidence, discounted_sum
 from shafer.fusion.named_sources import (
     Sources,
+    checked_sources,
     in_one_library,
     read_numbers,
-    read_reliability,
-    read_sources,
+    source_reliability,
 )
 from shafer.fusion.source_pool import SourcePool, alone, source_pool
 
-Combined: TypeAlias = Evidence | MixedEvidence | FiniteEvidence
+Combined: TypeAlias = MassEvidence  # until the caller in models names it
 
 
 def combine(
@@ -102,12 +102,12 @@ def combine(
            [0.2  , 0.916]])
     """
     _check_choices(rule, frame, components)
-    sources = read_sources(evidences)
+    sources = checked_sources(evidences)
     if components == "sources":
         whole = (e.grouped("one") if isinstance(e, Evidence) else e for e in sources.evidences)
         sources = replace(sources, evidences=tuple(whole))
     factors = read_numbers(tempering, sources, "tempering")
-    trust = read_reliability(reliability, sources)
+    trust = source_reliability(reliability, sources)
     labels = [evidence.classes.tolist() for evidence in sources.evidences]
     alignment = align(labels, sources.names, coarse, classes)
     if prior is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer import belief
-from shafer._validation import to_numpy
+from shafer._validation import frozen, to_numpy
 from shafer.belief import Frame, MassFunction
 from shafer.evidence import Evidence
 from shafer.fusion.finite_evidence import FiniteEvidence, from_rows
@@ -58,7 +59,7 @@ def combine_tables(
 
 
 def _with_conflict(result: FiniteEvidence, conflict: NDArray[np.float64]) -> FiniteEvidence:
-    return FiniteEvidence(result.table, np.minimum(conflict, 1.0), result.classes)
+    return replace(result, conflict_mass=frozen(np.minimum(conflict, 1.0)))
 
 
 def _masses(evidence: Any) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Any, final
 
 import array_api_compat
 import numpy as np
@@ -13,23 +13,8 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array
 from shafer._validation import float_array, same_library, to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 from shafer.evidence.weight_sources import DenseWeights
-
-
-@runtime_checkable
-class HasMasses(Protocol):
-    """Evidence of any kind: a mass function for each instance, over named classes."""
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Class labels, (K,)."""
-
-    def masses(self) -> Array:
-        """All masses, (n, 2^K)."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, rows: Any) -> Any: ...
 
 
 @final
@@ -49,13 +34,13 @@ class Sources:
         return all(isinstance(evidence, Evidence) for evidence in self.evidences)
 
 
-def read_sources(evidences: Any) -> Sources:
+def checked_sources(evidences: Any) -> Sources:
     """Name the sources, check them, and repeat a source of one instance for all the others'."""
     if isinstance(evidences, Mapping):
         named = {str(name): evidence for name, evidence in evidences.items()}
         if len(named) < len(evidences):
             raise ValueError(f"names of sources must read differently; got {list(evidences)}.")
-    elif isinstance(evidences, Iterable) and not isinstance(evidences, HasMasses):
+    elif isinstance(evidences, Iterable) and not isinstance(evidences, MassEvidence):
         named = {f"source {s}": evidence for s, evidence in enumerate(evidences, start=1)}
     else:
         raise ValueError(
@@ -102,13 +87,13 @@ def in_one_library(evidences: list[Any]) -> list[Any]:
     return result
 
 
-def _check(name: str, evidence: Any) -> None:
-    if not isinstance(evidence, HasMasses):
+def _check(name: str, evidence: object) -> None:
+    if not isinstance(evidence, MassEvidence):
         raise ValueError(
             f"source {name!r} must be evidence; got {type(evidence).__name__}. Call an Explainer "
             "or clf.evidence(X) first."
         )
-    if isinstance(evidence, Evidence | DiscountedEvidence) and evidence.parts:
+    if len(evidence.belief.shape) != 2:
         raise ValueError(
             f"source {name!r} is the evidence of single components; combine takes evidence of "
             "instances."
@@ -165,7 +150,7 @@ def read_numbers(
     return _table(columns, sources, name, most)
 
 
-def read_reliability(given: Any, sources: Sources) -> NDArray[np.float64] | None:
+def source_reliability(given: Any, sources: Sources) -> NDArray[np.float64] | None:
     """Return the reliabilities given, times those of sources that came discounted."""
     table = read_numbers(given, sources, "reliability", most=1.0)
     if table is None or sources.reliability is None:

@@ -22,7 +22,7 @@ from shafer._typing import FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.evidence import Evidence
 from shafer.fusion.frame_alignment import align
-from shafer.fusion.named_sources import read_numbers, read_sources
+from shafer.fusion.named_sources import checked_sources, read_numbers
 from shafer.fusion.source_pool import source_pool
 
 
@@ -80,7 +80,7 @@ def conflict_between(
     >>> conflict.total.round(3)
     array([0.547])
     """
-    sources = read_sources(evidences)
+    sources = checked_sources(evidences)
     if not sources.are_weights or sources.reliability is not None:
         raise ValueError(
             "conflict_between takes Evidence, neither discounted nor combined outside the closed "

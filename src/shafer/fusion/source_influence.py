@@ -12,7 +12,7 @@ from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.fusion.combine_sources import Combined, combine
 from shafer.fusion.frame_alignment import meanings
-from shafer.fusion.named_sources import read_numbers, read_reliability, read_sources
+from shafer.fusion.named_sources import checked_sources, read_numbers, source_reliability
 
 
 @final
@@ -67,11 +67,11 @@ def influence(
     >>> found.probability_change.round(3), found.decision_changes
     (array([[0.528, 0.004]]), array([[ True, False]]))
     """
-    sources = read_sources(evidences)
+    sources = checked_sources(evidences)
     if len(sources.names) < 2:
         raise ValueError("leaving a source out needs at least two of them; got one.")
     factors = read_numbers(tempering, sources, "tempering")
-    trust = read_reliability(reliability, sources)
+    trust = source_reliability(reliability, sources)
     given = dict(zip(sources.names, sources.evidences, strict=True))
     together = combine(given, rule, tempering=factors, reliability=trust, **options)
     labels = {name: evidence.classes.tolist() for name, evidence in given.items()}

@@ -55,4 +55,4 @@ def combine_present(
             components=components,
         )
         table[rows], conflict[rows] = part.masses(), part.conflict
-    return FiniteEvidence(table, conflict, classes)
+    return FiniteEvidence(table, conflict, classes=classes)
