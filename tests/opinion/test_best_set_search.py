@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shafer.decision.rules.best_set_search import TIE, Gain, SetSearch
 
 import shafer
 from shafer.decision import set_worth
+from shafer.opinion.best_set_search import TIE, Gain, SetSearch
 
 NUMBER = st.one_of(st.sampled_from([0.0, 0.1, 0.2]), st.floats(0, 0.3))
 
