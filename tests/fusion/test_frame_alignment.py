@@ -114,7 +114,9 @@ def test_large_frames_are_refused_where_sets_must_be_listed() -> None:
     with pytest.raises(shafer.FrameTooLargeError, match="stand for several.*16 classes.*got 20"):
         combine([many, few], coarse=coarse)
     part = Evidence.from_weights(np.zeros((1, 1, 2)))
-    with pytest.raises(shafer.FrameTooLargeError, match="ballooned to classes they do not know"):
+    with pytest.raises(
+        shafer.FrameTooLargeError, match="ballooned to classes that they do not know"
+    ):
         combine([many, part], frame="balloon")
     assert combine([many, part]).n_classes == 20
 
@@ -131,7 +133,7 @@ def test_what_is_refused() -> None:
         combine([fine, source(["ab", "x"])], coarse={"ab": ["a", "b"], "x": ["ab", "c"]})
     with pytest.raises(ValueError, match="got none"):
         combine([fine, source(["ab", "c"])], coarse={"ab": []})
-    with pytest.raises(ValueError, match="know all classes"):
+    with pytest.raises(ValueError, match="over the same classes"):
         combine([fine, source(["a", "b"])], prior=[0.2, 0.3, 0.5])
 
 

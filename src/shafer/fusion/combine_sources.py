@@ -197,9 +197,7 @@ def _prior_apart(
             "prior= needs sources that are Evidence over the same classes. Leave out prior= here."
         )
     if "prior" in sources.names:
-        raise ValueError(
-            "A source is called 'prior', and prior= is given. Rename the source."
-        )
+        raise ValueError("A source is called 'prior', and prior= is given. Rename the source.")
     labels = alignment.classes.tolist()
     logs = log_prior(prior, labels)
     by_label = dict(zip(labels, np.exp(logs - logs.max()), strict=True))
