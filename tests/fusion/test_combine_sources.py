@@ -313,9 +313,7 @@ def test_many_classes_and_huge_weights() -> None:
     for rule in ("dempster", "cautious", "yager"):
         for trust in (None, [0.5, 1.0, 0.9]):
             if rule == "cautious" and trust:
-                with pytest.raises(
-                    shafer.FrameTooLargeError, match="cautious combination.*got 1000"
-                ):
+                with pytest.raises(shafer.FrameTooLargeError, match="cautious combi.*got 1000"):
                     combine(evidences, rule, reliability=trust)
                 continue
             result = combine(evidences, rule, reliability=trust)
@@ -430,15 +428,11 @@ def test_a_torch_model_is_combined_with_an_expert_and_a_prior() -> None:
 
 def test_former_names_still_work() -> None:
     sources = [Evidence.from_weights(w) for w in np.random.default_rng(0).normal(size=(2, 3, 2, 3))]
-    with pytest.warns(
-        FutureWarning, match=r"combine\(rule=\) is now called combine\(combination=\)"
-    ):
+    with pytest.warns(FutureWarning, match=r"rule=\) is now called combine\(combination="):
         assert_array_equal(
             combine(sources, rule="cautious").weights, combine(sources, "cautious").weights
         )
     for old, new in (("sources", "sources"), ("all", "components")):
-        with pytest.warns(
-            FutureWarning, match=r"components=\) is now called combine\(granularity="
-        ):
+        with pytest.warns(FutureWarning, match=r"components=\) is now called .*granularity="):
             names = combine(sources, components=old).component_names
         assert names == combine(sources, granularity=new).component_names

@@ -52,9 +52,8 @@ def kind(request: pytest.FixtureRequest) -> Callable[[shafer.Evidence], Any]:
         names = evidence.component_names
         return shafer.Evidence.from_weights(weights, classes=evidence.classes, names=names)
 
-    return {"evidence": lambda e: e, "torch": torch, "discounted": lambda e: e.discounted(1.0)}[
-        request.param
-    ]
+    kinds = {"evidence": lambda e: e, "torch": torch, "discounted": lambda e: e.discounted(1.0)}
+    return kinds[request.param]
 
 
 @pytest.fixture

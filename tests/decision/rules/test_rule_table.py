@@ -262,7 +262,7 @@ def test_reject_is_the_last_act() -> None:
         (
             "belief",
             {"reject": 0.1, "loss": {"reject": [1, 1, 1]}},
-            "already has an act named 'reject'",
+            "has an act named 'reject'",
         ),
         ("belief", {"loss": LOSS, "utility": LOSS}, "Give loss or utility, not both"),
         ("belief", {"loss": LOSS[:, :2]}, r"each of the 3 classes; got shape \(4, 2\)"),

@@ -1,4 +1,4 @@
-"""What the components usually say of one class, and how far a row is from it."""
+"""The usual weights of the components for one class, and the distance of a row from them."""
 
 from __future__ import annotations
 
