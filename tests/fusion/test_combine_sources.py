@@ -436,3 +436,13 @@ def test_former_names_still_work() -> None:
         with pytest.warns(FutureWarning, match=r"components=\) is now called .*granularity="):
             names = combine(sources, components=old).component_names
         assert names == combine(sources, granularity=new).component_names
+
+
+@pytest.mark.parametrize("options", [{}, {"reliability": 0.5}, {"combination": "disjunctive"}])
+def test_row_labels_are_kept(options: dict[str, Any]) -> None:
+    weights = np.random.default_rng(0).normal(size=(2, 3, 2, 3))
+    plain, labelled = (Evidence.from_weights(w) for w in weights)
+    expert = Evidence.from_statements("for 1 with weight 0.5", classes=[0, 1, 2]).with_index(["x"])
+    result = combine([expert, plain, labelled.with_index(list("abc"))], **options)
+    assert result.to_frame("pandas").index.tolist() == ["a", "b", "c"]
+    assert combine([plain, expert], **options).index is None

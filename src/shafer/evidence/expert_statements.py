@@ -170,8 +170,8 @@ def _weight(kind: str, value: Any, statement: Any) -> float:
     if kind == "support":
         if number == 1.0:
             raise ValueError(
-                f"support must be below 1; got 1 in {statement!r}, which is an infinite weight that "
-                "no other evidence could outweigh. Give a support below 1, such as 0.999."
+                f"support must be below 1; got 1 in {statement!r}, an infinite weight. Give a "
+                "support such as 0.999, which other evidence can outweigh."
             )
         if not 0.0 <= number < 1.0:
             raise ValueError(f"support must be in [0, 1); got {value!r} in {statement!r}.")

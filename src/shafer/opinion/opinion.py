@@ -73,8 +73,8 @@ class Opinion(ABC):
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
         """Return compatible probabilities that give ``value`` (K,) the least expectation.
 
-        A NumPy array (rows, K); ``rows`` are positions in one flat order. Each focal set gives its mass to its member of least value,
-        the first one on a tie.
+        A NumPy array (rows, K); ``rows`` are positions in one flat order. Each focal set gives its
+        mass to its member of least value, the first one on a tie.
         """
 
     @abstractmethod

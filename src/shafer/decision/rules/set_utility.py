@@ -1,8 +1,8 @@
 r"""Utilities of set answers: OWA weights of maximum entropy, u65 and u80.
 
-The larger a set that holds the right class, the lower its utility. Ma and Denœux (2021) aggregate the
-utilities of its members by an ordered weighted average whose weights have the largest entropy for
-a given *orness* γ (O'Hagan 1988): γ = 1/2 averages, γ = 1 takes the best.
+The larger a set that holds the right class, the lower its utility. Ma and Denœux (2021) aggregate
+the utilities of its members by an ordered weighted average. Its weights have the largest entropy
+for a given *orness* γ (O'Hagan 1988): γ = 1/2 averages, γ = 1 takes the best.
 
 References
 ----------
