@@ -13,7 +13,7 @@ from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import label_positions, to_numpy
+from shafer._validation import to_numpy
 from shafer.decision import (
     PRECISE_RULES,
     CrossConformalSets,
@@ -154,9 +154,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
         for fold, (explainer, rows) in enumerate(models):
             logits[folds == fold] = to_numpy(explainer(rows).logits)
-        return tempering_factor(
-            logits, label_positions(y, self.classes_, len(folds)), sample_weight
-        )
+        return tempering_factor(logits, y, sample_weight, classes=self.classes_)
 
     def evidence(self, X: Any) -> AnyEvidence:
         """Return the evidence of each row."""

@@ -9,7 +9,7 @@ from typing import Any, Self, final
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import frame_columns, label_positions, row_weights, to_numpy
+from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
     conformal_scores,
@@ -198,9 +198,7 @@ class Explainer:
         """
         self.factor, self.conformal = 1.0, None
         logits = to_numpy(self.bet(X).logits)
-        self.factor = tempering_factor(
-            logits, label_positions(y, self.classes, len(logits)), sample_weight
-        )
+        self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
         if self._moderation is not None:
             self._moderation.calibrate(X)
         return self

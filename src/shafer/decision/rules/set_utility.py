@@ -1,8 +1,8 @@
-r"""What a set of answers is worth: OWA weights of maximum entropy, u65 and u80.
+r"""Utilities of set answers: OWA weights of maximum entropy, u65 and u80.
 
-A set that holds the right class is worth less the larger it is. Ma and Denœux (2021) aggregate the
-utilities of its members by an ordered weighted average whose weights have the largest entropy for
-a given *orness* γ (O'Hagan 1988): γ = 1/2 averages, γ = 1 takes the best.
+The larger a set that holds the right class, the lower its utility. Ma and Denœux (2021) aggregate
+the utilities of its members by an ordered weighted average. Its weights have the largest entropy
+for a given *orness* γ (O'Hagan 1988): γ = 1/2 averages, γ = 1 takes the best.
 
 References
 ----------
@@ -16,14 +16,13 @@ accuracy", International Journal of Approximate Reasoning 53 (2012) 1282-1301.
 from __future__ import annotations
 
 from functools import lru_cache
-from types import MappingProxyType
 
 import numpy as np
 
 from shafer._typing import FloatArray
 from shafer.decision.option_checks import check_tolerance, is_number
+from shafer.opinion import discounted_utility
 
-_DISCOUNTS = MappingProxyType({"u65": (1.6, 0.6), "u80": (2.2, 1.2)})
 _STEPS = 200  # of bisection: enough for any double
 
 
@@ -65,7 +64,7 @@ def owa_weights(size: int, orness: float) -> FloatArray:
 
 
 def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
-    r"""Return what a right set of 1, ..., K classes is worth, (K,).
+    r"""Return the utility of a set of 1, ..., K classes that holds the truth, (K,).
 
     Parameters
     ----------
@@ -83,10 +82,8 @@ def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
     array([1.    , 0.65  , 0.4667])
     """
     size = np.arange(1, n_classes + 1, dtype=np.float64)
-    if isinstance(tolerance, str) and tolerance in _DISCOUNTS:
-        once, twice = _DISCOUNTS[tolerance]
-        worth: FloatArray = once / size - twice / size**2
-        return worth
+    if isinstance(tolerance, str) and tolerance in ("u65", "u80"):
+        return discounted_utility(tolerance, size)
     return _first_weights(n_classes, check_tolerance(tolerance))
 
 

@@ -261,7 +261,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
             self.rule,
             tempering=factors,
             classes=self.classes_,
-            components=self.components,
+            granularity="sources" if self.components == "sources" else "components",
         )
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:

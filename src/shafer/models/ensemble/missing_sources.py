@@ -52,7 +52,7 @@ def combine_present(
             rule,
             tempering=factors[np.ix_(rows, there)],
             classes=classes,
-            components=components,
+            granularity="sources" if components == "sources" else "components",
         )
         table[rows], conflict[rows] = part.masses(), part.conflict
-    return FiniteEvidence(table, conflict, classes)
+    return FiniteEvidence(table, conflict, classes=classes)

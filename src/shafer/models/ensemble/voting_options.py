@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv
 
 from shafer._validation import float_array, to_numpy
-from shafer.fusion.mass_tables import RULES
+from shafer.fusion.mass_tables import COMBINATIONS
 
 Entry: TypeAlias = tuple[str, Any, Any]
 
@@ -49,7 +49,7 @@ def read_entries(estimators: Any) -> list[Entry]:
 def check_choices(rule: str, prior: str, components: str, missing: str) -> None:
     """Refuse a choice that is not known."""
     for name, value, known in (
-        ("rule", rule, tuple(RULES)),
+        ("rule", rule, tuple(COMBINATIONS)),
         ("prior", prior, ("once", "each")),
         ("components", components, ("sources", "all")),
         ("missing", missing, ("all", "any")),
