@@ -8,7 +8,7 @@ True. A string is never a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import array_api_compat
@@ -77,9 +77,16 @@ def is_one_label(value: Any) -> bool:
     return isinstance(value, str | bytes) or not isinstance(value, Iterable)
 
 
-def positions_of(subset: Label | Iterable[Label], classes: NDArray[Any]) -> list[int]:
-    """Return the sorted positions of the labels in ``subset``, each once."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
+def positions_of(
+    subset: Label | Iterable[Label], classes: NDArray[Any] | Sequence[Label]
+) -> list[int]:
+    """Return the sorted positions of the labels in ``subset``, each once.
+
+    A known label is read as itself, even if it is a tuple. A string or any other scalar is always
+    one label; anything else is a collection of labels.
+    """
+    listing = classes.tolist() if isinstance(classes, np.ndarray) else classes
+    known = {label: k for k, label in enumerate(listing)}
     if array_api_compat.is_array_api_obj(subset):
         subset = to_numpy(subset).tolist()
     single = is_one_label(subset) or (_is_hashable(subset) and subset in known)
@@ -129,6 +136,7 @@ def _unknown_labels(unknown: list[Any], known: dict[Any, int], name: str | None 
     """Return the text of an error: the labels, the classes, and what to do."""
     distinct = list({repr(label): label for label in unknown}.values())
     where = "" if name is None else f" in {name}"
+    otherwise = "Use these labels." if name is None else "Pass the labels used in training."
     if all(map(is_missing, distinct)):
         return (
             f"Missing class label(s) [{listed(distinct)}]{where}, {len(unknown)} in all. "
@@ -136,16 +144,16 @@ def _unknown_labels(unknown: list[Any], known: dict[Any, int], name: str | None 
         )
     return (
         f"Unknown class label(s) [{listed(distinct)}]{where}; the classes are [{listed(known)}]. "
-        f"{_advice(distinct, known)}"
+        f"{_advice(distinct, known, otherwise)}"
     )
 
 
-def _advice(unknown: list[Any], known: dict[Any, int]) -> str:
+def _advice(unknown: list[Any], known: dict[Any, int], otherwise: str) -> str:
     if all(isinstance(label, bool) for label in unknown):
         return "Booleans are not the numbers 0 and 1. Pass labels, not a mask, or use .astype(int)."
     if {str(label) for label in unknown} <= {str(label) for label in known}:
         return "A string is not a number. Convert one of the two, for instance with .astype(str)."
-    return "Pass the labels used in training."
+    return otherwise
 
 
 def _plain(label: Any) -> Any:

@@ -81,18 +81,7 @@ class Frame:
         >>> frame.subset("dog"), frame.subset(("dog", "cat")), frame.subset([])
         (2, 3, 0)
         """
-        if self._is_label(labels):
-            return 1 << self.labels.index(labels)
-        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise self._unknown([labels])
-        members = list(labels)
-        strangers = [label for label in members if not self._is_label(label)]
-        if strangers:
-            raise self._unknown(strangers)
-        mask = 0
-        for label in members:
-            mask |= 1 << self.labels.index(label)
-        return mask
+        return sum(1 << k for k in positions_of(labels, self.labels))
 
     def labels_in(self, mask: int) -> tuple[Label, ...]:
         """Return the labels of a bitmask, in the order of the frame.
@@ -114,16 +103,7 @@ class Frame:
         >>> Frame(["cat", "dog", "owl"]).position("owl")
         2
         """
-        if not self._is_label(label):
-            raise self._unknown([label])
-        return self.labels.index(label)
-
-    def _is_label(self, candidate: object) -> bool:
-        return isinstance(candidate, Hashable) and candidate in self.labels
-
-    def _unknown(self, strangers: list[Hashable]) -> ValueError:
-        given = ", ".join(repr(label) for label in strangers)
-        return ValueError(f"unknown label {given}; this frame knows {list(self.labels)!r}")
+        return positions_of([label], self.labels)[0]
 
 
 def _checked_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
