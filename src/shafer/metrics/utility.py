@@ -14,7 +14,7 @@ from shafer.metrics.set_predictions import set_predictions, weighted_mean
 
 
 def _quadratic(first: float) -> Callable[[FloatArray], FloatArray]:
-    """Return b ↦ a/b − (a − 1)/b², which is 1 for one class and (a + 1)/4 for two."""
+    """Return b ↦ a/b − (a − 1)/b², worth 1 for one class and (a + 1)/4 for two."""
     return lambda size: first / size - (first - 1.0) / size**2
 
 
@@ -137,11 +137,11 @@ def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
 
 
 def _worth_by_size(utility: Any, n_classes: int) -> FloatArray:
-    """Return the utility of sets of 0, 1, ..., K classes, (K + 1,)."""
+    """Return the worth of sets of 0, 1, ..., K classes, (K + 1,)."""
     if isinstance(utility, str):
         if utility not in _NAMED:
             raise ValueError(
-                f"utility must be one of {', '.join(map(repr, _NAMED))}, numbers for sets of "
+                f"utility must be one of {', '.join(map(repr, _NAMED))}, the worths of sets of "
                 f"1, 2, ..., K classes, or a function of the size; got {utility!r}."
             )
         values = _NAMED[utility](np.arange(1.0, n_classes + 1.0))
