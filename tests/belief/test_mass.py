@@ -148,7 +148,7 @@ def test_weights_must_fit_the_frame():
 def test_probabilities_must_fit_the_frame():
     with pytest.raises(ValueError, match=r"probabilities must have shape \(2,\).*\(3,\)"):
         MassFunction.bayesian([0.2, 0.3, 0.5], AB)
-    with pytest.raises(ValueError, match="unknown label 'z'"):
+    with pytest.raises(ValueError, match="Unknown class label.*'z'"):
         MassFunction.bayesian({"z": 1.0}, AB)
 
 

@@ -1,1 +1,1 @@
-"""Every public function that takes labels, losses, names or paths, called with every kind of label."""
+"""Every public function that takes labels, losses, names or paths, with every kind of label."""

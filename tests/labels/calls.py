@@ -20,7 +20,7 @@ class Call:
     covers: tuple[str, ...]
     trains: bool  # a model, so that classes are sorted
     compares: bool  # labels with known ones, so that unknown ones must be refused
-    by_value: bool  # True is 1: sources with 0 and 1 and sources with booleans can be combined
+    allows: tuple[str, ...]  # mismatches that are read by value or by text
 
     def numbers(self, world: World) -> np.ndarray:
         found = self.run(world)
@@ -33,12 +33,12 @@ PATH_CALLS: dict[str, tuple[Callable[[str | Path], Any], tuple[str, ...]]] = {}
 
 
 def covers(
-    *names: str, trains: bool = False, compares: bool = True, by_value: bool = False
+    *names: str, trains: bool = False, compares: bool = True, allows: tuple[str, ...] = ()
 ) -> Callable[[Callable[[World], Any]], Callable[[World], Any]]:
     """Put a call into the table."""
 
     def listed(run: Callable[[World], Any]) -> Callable[[World], Any]:
-        CALLS[run.__name__] = Call(run, names, trains, compares, by_value)
+        CALLS[run.__name__] = Call(run, names, trains, compares, allows)
         return run
 
     return listed

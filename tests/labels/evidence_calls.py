@@ -13,7 +13,15 @@ from shafer import Evidence, belief, decision, evidence, fusion
 from .calls import covers, covers_path
 from .worlds import FEATURES, N_ROWS, World
 
-TYPES = ("evidence.Evidence", "evidence.DiscountedEvidence", "fusion.MixedEvidence", "fusion.FiniteEvidence")  # fmt: skip
+TYPES = (
+    "evidence.Evidence",
+    "evidence.DiscountedEvidence",
+    "fusion.MixedEvidence",
+    "fusion.FiniteEvidence",
+)
+
+BY_VALUE = ("booleans for numbers",)  # names of 0 and 1 in tables and sources
+BY_TEXT = ("strings for numbers",)  # column names of files are texts
 
 
 def _evidence(world: World, source: int = 0) -> Evidence:
@@ -30,7 +38,13 @@ def _every_type(world: World) -> list[Any]:
     ]
 
 
-@covers(*(f"{kind}.{name}_of" for kind in TYPES for name in ("mass", "belief", "plausibility", "commonality")))  # fmt: skip
+@covers(
+    *(
+        f"{kind}.{name}_of"
+        for kind in TYPES
+        for name in ("mass", "belief", "plausibility", "commonality")
+    )
+)
 def sets_of_classes(world: World) -> list[Any]:
     asked = [world.given[0], list(world.given[:2]), world.named([1, 0])]
     names = ("mass_of", "belief_of", "plausibility_of", "commonality_of")
@@ -39,7 +53,14 @@ def sets_of_classes(world: World) -> list[Any]:
     ]
 
 
-@covers(*(f"{kind}.{name}" for kind in TYPES for name in ("lower_risk", "upper_risk", "decide", "acts")))  # fmt: skip
+@covers(
+    *(
+        f"{kind}.{name}"
+        for kind in TYPES
+        for name in ("lower_risk", "upper_risk", "decide", "acts")
+    ),
+    allows=(*BY_VALUE, *BY_TEXT),
+)
 def losses(world: World) -> list[Any]:
     found = []
     for ev in _every_type(world):
@@ -52,7 +73,7 @@ def losses(world: World) -> list[Any]:
     return [np.ravel(part) for part in found]
 
 
-@covers("decision.read_acts", "decision.read_loss")
+@covers("decision.read_acts", "decision.read_loss", allows=(*BY_VALUE, *BY_TEXT))
 def loss_tables(world: World) -> list[Any]:
     like, classes = world.weights()[:, 0], world.class_array
     read = [decision.read_acts(loss, None, None, like, classes) for loss in world.losses()]
@@ -71,7 +92,11 @@ def made_from_weights(world: World) -> Any:
 @covers("evidence.Evidence.grouped", "evidence.Evidence.without", compares=False)
 def components(world: World) -> list[Any]:
     ev = _evidence(world)
-    return [ev.grouped({"both": ["v", "u"]}).belief, ev.without("v").belief, ev.without(["u"]).belief]  # fmt: skip
+    return [
+        ev.grouped({"both": ["v", "u"]}).belief,
+        ev.without("v").belief,
+        ev.without(["u"]).belief,
+    ]
 
 
 @covers("evidence.Evidence.from_statements", "fusion.FiniteEvidence.from_statements")
@@ -92,7 +117,7 @@ def masses(world: World) -> Any:
     return fusion.FiniteEvidence.from_masses(table, classes=world.classes).belief
 
 
-@covers("fusion.combine", "fusion.prior_evidence", "fusion.without_prior", by_value=True)
+@covers("fusion.combine", "fusion.prior_evidence", "fusion.without_prior", allows=BY_VALUE)
 def priors(world: World) -> list[Any]:
     ev = _evidence(world)
     prior = dict(zip(world.given[::-1], [0.2, 0.3, 0.5], strict=False))
@@ -102,7 +127,7 @@ def priors(world: World) -> list[Any]:
     return [order, pooled.belief, alone.belief, fusion.without_prior(ev, prior).belief]
 
 
-@covers("fusion.combine", by_value=True)
+@covers("fusion.combine", allows=BY_VALUE)
 def classes_in_another_order(world: World) -> list[Any]:
     first = _evidence(world)
     turned = Evidence.from_weights(world.weights(1)[..., ::-1], classes=world.classes[::-1])
@@ -117,7 +142,9 @@ def classes_in_another_order(world: World) -> list[Any]:
 @covers("evidence.least_commitment", "evidence.least_commitment_additive", compares=False)
 def engines(world: World) -> list[Any]:
     coef = world.weights()[0].T @ np.ones((2, 3))
-    linear = evidence.least_commitment(coef, coef[:, 0], np.zeros(3), classes=world.classes, names=["p", "q", "r"])
+    linear = evidence.least_commitment(
+        coef, coef[:, 0], np.zeros(3), classes=world.classes, names=["p", "q", "r"]
+    )
     additive = evidence.least_commitment_additive(world.weights()[0], classes=world.classes)
     return [linear(FEATURES).belief, additive(world.weights()).belief]
 
@@ -138,7 +165,21 @@ def frames(world: World) -> list[Any]:
     return [frame.position(world.given[1]), frame.subset(world.given[:2])]
 
 
-@covers(*(f"belief.MassFunction.{name}" for name in ("belief_of", "categorical", "commonality_of", "conditioned_on", "contextually_discounted", "mass_of", "plausibility_of", "simple")))  # fmt: skip
+@covers(
+    *(
+        f"belief.MassFunction.{name}"
+        for name in (
+            "belief_of",
+            "categorical",
+            "commonality_of",
+            "conditioned_on",
+            "contextually_discounted",
+            "mass_of",
+            "plausibility_of",
+            "simple",
+        )
+    )
+)
 def mass_functions(world: World) -> list[Any]:
     frame, pair = belief.Frame(list(world.classes)), list(world.given[:2])
     simple = belief.MassFunction.simple([world.given[0]], frame, support=0.6)

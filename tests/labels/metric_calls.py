@@ -5,20 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shafer import metrics, plots
 
 from .calls import covers
 from .worlds import N_ROWS, World
 
-SET_METRICS = ("coverage_score", "set_error_rate", "singleton_error_rate", "u65_score", "u80_score", "discounted_utility_score", "size_stratified_coverage_score", "worst_class_coverage_score", "set_confusion_matrix")  # fmt: skip
+SET_METRICS = (
+    "coverage_score",
+    "set_error_rate",
+    "singleton_error_rate",
+    "u65_score",
+    "u80_score",
+    "discounted_utility_score",
+    "size_stratified_coverage_score",
+    "worst_class_coverage_score",
+    "set_confusion_matrix",
+)
 
 
 def _tables(world: World, numbers: np.ndarray) -> list[Any]:
     """An array, and data frames with their columns in another order, of two libraries."""
     frame = world.frame(numbers)
-    import polars as pl
-
     texts = [str(name) for name in frame.columns]
     return [numbers, frame, pl.DataFrame(np.asarray(frame), schema=texts)]
 
@@ -51,7 +60,14 @@ def coverage_in_strata(world: World) -> list[Any]:
     return found
 
 
-@covers("metrics.confusion_sets", *(f"metrics.{name}" for name in ("mean_set_size", "mean_imprecision", "singleton_rate", "rejection_rate")), compares=False)  # fmt: skip
+@covers(
+    "metrics.confusion_sets",
+    *(
+        f"metrics.{name}"
+        for name in ("mean_set_size", "mean_imprecision", "singleton_rate", "rejection_rate")
+    ),
+    compares=False,
+)
 def sizes(world: World) -> list[Any]:
     names = ("mean_set_size", "mean_imprecision", "singleton_rate", "rejection_rate")
     tables = _tables(world, _sets(world))
@@ -59,7 +75,11 @@ def sizes(world: World) -> list[Any]:
     return found + [metrics.confusion_sets(y_set, labels=world.given) for y_set in tables[:2]]
 
 
-@covers("metrics.error_imprecision_area", "metrics.error_imprecision_curve", "metrics.interval_calibration")  # fmt: skip
+@covers(
+    "metrics.error_imprecision_area",
+    "metrics.error_imprecision_curve",
+    "metrics.interval_calibration",
+)
 def metrics_of_scores(world: World) -> list[Any]:
     found: list[Any] = []
     low = world.weights()[:, 0] ** 2 / 50
@@ -75,7 +95,12 @@ def metrics_of_scores(world: World) -> list[Any]:
     return found
 
 
-@covers(*(f"metrics.{name}" for name in ("risk_coverage_curve", "risk_coverage_area", "excess_risk_coverage_area")))  # fmt: skip
+@covers(
+    *(
+        f"metrics.{name}"
+        for name in ("risk_coverage_curve", "risk_coverage_area", "excess_risk_coverage_area")
+    )
+)
 def risk_and_coverage(world: World) -> list[Any]:
     y_pred = world.class_array[world.weights()[:, 0].argmax(axis=1)]
     confidence = world.weights()[:, 0].max(axis=1)
@@ -88,7 +113,17 @@ def risk_and_coverage(world: World) -> list[Any]:
     return found
 
 
-@covers(*(f"plots.{name}.from_predictions" for name in ("SetConfusionDisplay", "ErrorImprecisionDisplay", "RiskCoverageDisplay", "IntervalCalibrationDisplay")))  # fmt: skip
+@covers(
+    *(
+        f"plots.{name}.from_predictions"
+        for name in (
+            "SetConfusionDisplay",
+            "ErrorImprecisionDisplay",
+            "RiskCoverageDisplay",
+            "IntervalCalibrationDisplay",
+        )
+    )
+)
 def displays_of_metrics(world: World) -> list[Any]:
     y, scores, options = _y(world), world.weights()[:, 0], {"labels": world.classes}
     found: list[Any] = []

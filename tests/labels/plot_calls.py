@@ -28,7 +28,12 @@ def summary(world: World) -> list[Any]:
     return [plots.SummaryDisplay.from_evidence(ev, classes=asked).weights for asked in wanted]
 
 
-@covers("plots.DependenceDisplay.from_evidence", "plots.DependenceDisplay.weight_for", "plots.DependenceDisplay.cutoffs", "plots.DependenceDisplay.plot")  # fmt: skip
+@covers(
+    "plots.DependenceDisplay.from_evidence",
+    "plots.DependenceDisplay.weight_for",
+    "plots.DependenceDisplay.cutoffs",
+    "plots.DependenceDisplay.plot",
+)
 def dependence(world: World) -> list[Any]:
     sets = [[world.given[0]], list(world.given[:2])]
     values = np.arange(float(N_ROWS))
@@ -52,7 +57,11 @@ def uncertainty(world: World) -> Any:
     return plots.UncertaintyDisplay.from_evidence(_evidence(world), y).right
 
 
-@covers("plots.RegionDisplay.from_evidence", "plots.RegionDisplay.from_explainer", "plots.RegionDisplay.from_function")  # fmt: skip
+@covers(
+    "plots.RegionDisplay.from_evidence",
+    "plots.RegionDisplay.from_explainer",
+    "plots.RegionDisplay.from_function",
+)
 def regions(world: World) -> list[Any]:
     x, y = np.arange(4.0), np.arange(3.0)
     ev = _evidence(world)
@@ -60,8 +69,8 @@ def regions(world: World) -> list[Any]:
     points = np.array([[0.0, 0.0], [1.0, 1.0]])
 
     def explainer(X: Any) -> Evidence:
-        weights = np.stack([np.stack([X[:, 0], *[-X[:, k % 2] for k in range(1, world.n_classes)]], axis=-1)], axis=1)  # fmt: skip
-        return Evidence.from_weights(weights, classes=world.classes)
+        weights = np.stack([X[:, 0], -X[:, 1], 0.5 * X[:, 1]][: world.n_classes], axis=-1)
+        return Evidence.from_weights(weights[:, None], classes=world.classes)
 
     asked = list(world.given[:2]) if world.n_classes > 2 else world.given[0]
     computed = plots.RegionDisplay.from_explainer(

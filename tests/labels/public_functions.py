@@ -7,7 +7,19 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-PACKAGES = ("belief", "datasets", "decision", "evidence", "fusion", "metrics", "models", "opinion", "paper", "plots", "report")  # fmt: skip
+PACKAGES = (
+    "belief",
+    "datasets",
+    "decision",
+    "evidence",
+    "fusion",
+    "metrics",
+    "models",
+    "opinion",
+    "paper",
+    "plots",
+    "report",
+)
 """All packages but ``kernels``, which takes arrays alone, and ``cli``, which has its own tests."""
 
 WATCHED = frozenset(

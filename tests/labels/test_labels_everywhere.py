@@ -1,7 +1,7 @@
 """Labels are never positions: every public function gives the same numbers for all labels.
 
-``watched_parameters`` finds the public functions that take labels, losses, names or paths. Each must
-be covered by a call in ``*_calls.py``, or be listed below with a reason.
+``watched_parameters`` finds the public functions that take labels, losses, names or paths. Each
+must be covered by a call in ``*_calls.py``, or be listed below with a reason.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def test_the_names_of_classes_change_nothing(name: str, world: str) -> None:
 
 
 def _mismatches(name: str) -> list[str]:
-    allowed = {"booleans for numbers"} if CALLS[name].by_value else set()
-    return [key for key in MISMATCHES if CALLS[name].compares and key not in allowed]
+    call = CALLS[name]
+    return [key for key in MISMATCHES if call.compares and key not in call.allows]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import numpy as np
 
 from shafer._errors import FrameTooLargeError
 from shafer._typing import Label
+from shafer._validation import positions_of
 
 Subset: TypeAlias = Hashable | Iterable[Hashable]
 """How a user names a subset: one label, or any collection of labels."""
