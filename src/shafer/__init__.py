@@ -1,6 +1,6 @@
 """shafer shows the evidence behind a classifier's probabilities.
 
-Everything below is loaded on first use, so that ``import shafer`` costs next to nothing.
+Everything below is loaded on first use, so that ``import shafer`` is fast.
 """
 
 from __future__ import annotations
@@ -47,8 +47,10 @@ _SUBPACKAGES = (
     "kernels",
     "metrics",
     "models",
+    "opinion",
     "paper",
     "plots",
+    "report",
 )
 
 __all__ = [
@@ -81,4 +83,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_SUBPACKAGES, "__version__"])
+    return sorted({*__all__, *_SUBPACKAGES, "__version__"})
