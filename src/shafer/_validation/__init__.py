@@ -8,7 +8,6 @@ from shafer._validation.arrays import (
     check_finite,
     check_overflow,
     float_array,
-    frame_columns,
     frozen,
     same_library,
     to_numpy,
@@ -22,7 +21,9 @@ from shafer._validation.class_labels import (
     label_positions,
     positions_of,
 )
-from shafer._validation.component_names import component_names, numbered
+from shafer._validation.component_names import component_names
+from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.numbered_names import numbered
 from shafer._validation.row_weights import row_weights
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "component_names",
     "float_array",
     "frame_columns",
+    "frame_of",
     "frozen",
     "is_missing",
     "is_one_label",

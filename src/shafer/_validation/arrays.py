@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import array_api_compat
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array
+from shafer._validation.data_frames import frame_columns, frame_of
 
 
 def to_numpy(x: Array) -> NDArray[Any]:
@@ -67,9 +67,9 @@ def float_array(
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if value is None:
         raise ValueError(f"{name} must be an array of real numbers; got None.")
-    frame = nw.from_native(value, pass_through=True, eager_only=True)
+    frame = frame_of(value)
     try:
-        array = frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(value)
+        array = np.asarray(value) if frame is None else frame.to_numpy()
         return array.astype(np.float64) if array.dtype == object else array
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -97,12 +97,6 @@ def check_finite(array: Array, name: str, columns: Sequence[Any] | None = None) 
     raise ValueError(
         f"{name} must be finite; got {int(bad.sum())} NaN or infinite value(s), the first {place}."
     )
-
-
-def frame_columns(value: Any) -> tuple[str, ...] | None:
-    """Return the column names of a data frame of any library, else None."""
-    frame = nw.from_native(value, pass_through=True, eager_only=True)
-    return tuple(frame.columns) if isinstance(frame, nw.DataFrame) else None
 
 
 def check_overflow(array: Array, what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from shafer._text import listed
@@ -22,20 +22,4 @@ def component_names(names: Iterable[Any] | None, n_components: int) -> tuple[str
     if len(set(result)) != len(result):
         twice = sorted(name for name, count in Counter(result).items() if count > 1)
         raise ValueError(f"names must be distinct; given more than once: [{listed(twice)}].")
-    return result
-
-
-def numbered(names: Sequence[str]) -> list[str]:
-    """Return the names with a number after each name that occurs more than once."""
-    counts = Counter(names)
-    taken = {name for name in names if counts[name] == 1}
-    used: Counter[str] = Counter()
-    result = []
-    for name in names:
-        own = name
-        while counts[name] > 1 and (own == name or own in taken):
-            used[name] += 1
-            own = f"{name} ({used[name]})"
-        taken.add(own)
-        result.append(own)
     return result
