@@ -1,4 +1,4 @@
-"""The frame of discernment: the labels one of which is true, and their subsets as bitmasks."""
+"""The frame of discernment: labels of which one is true, and their subsets as bitmasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shafer._typing import Label
 from shafer._validation import positions_of
 
 Subset: TypeAlias = Hashable | Iterable[Hashable]
-"""How a user names a subset: one label, or any collection of labels."""
+"""A subset as an argument: one label, or any collection of labels."""
 
 MAX_LABELS = 16
 """The largest frame whose 2**K subsets this package enumerates."""
@@ -24,8 +24,8 @@ MAX_LABELS = 16
 class Frame:
     """An ordered set of labels, of which exactly one is true.
 
-    A subset is an integer whose bit k says whether label k belongs to it, so ``0`` is the empty
-    set and ``2**K - 1`` the whole frame.
+    A subset is an integer: bit k is 1 if label k belongs to it. So ``0`` is the empty set and
+    ``2**K - 1`` the whole frame.
 
     Parameters
     ----------
@@ -93,11 +93,11 @@ class Frame:
         ('dog', 'owl')
         """
         if not 0 <= mask <= self.full:
-            raise ValueError(f"mask must be between 0 and {self.full} for {self!r}; got {mask}")
+            raise ValueError(f"mask must be between 0 and {self.full} for {self!r}; got {mask}.")
         return tuple(label for k, label in enumerate(self.labels) if mask >> k & 1)
 
     def position(self, label: Label) -> int:
-        """Return the place k of a label in the frame.
+        """Return the position k of a label in the frame.
 
         Examples
         --------
@@ -110,17 +110,17 @@ class Frame:
 def _checked_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     if isinstance(labels, str | bytes | set | frozenset):
         raise ValueError(
-            f"labels must be an ordered collection such as a list; got {labels!r}, "
-            "which is one string or has no order"
+            f"labels must be an ordered collection; got {labels!r}, which is one string or has "
+            "no order. Pass a list."
         )
     plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(plain) < 2:
-        raise ValueError(f"labels must hold at least 2 labels; got {list(plain)!r}")
+        raise ValueError(f"labels must hold at least 2 labels; got {list(plain)!r}.")
     if len(plain) > MAX_LABELS:
         raise FrameTooLargeError(
             f"labels must hold at most {MAX_LABELS} labels, because all 2**K subsets are listed; "
-            f"got {len(plain)}"
+            f"got {len(plain)}."
         )
     if len(set(plain)) < len(plain):
-        raise ValueError(f"labels must be distinct; got {list(plain)!r}")
+        raise ValueError(f"labels must be distinct; got {list(plain)!r}.")
     return plain
