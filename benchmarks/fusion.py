@@ -221,7 +221,7 @@ def scores(probability: Table, truth: Table) -> Table:
         [
             np.mean(probability.argmax(axis=1) == truth),
             -np.log(chosen).mean(),
-            u65_score(truth, sets),
+            u65_score(truth, sets, labels=np.arange(n_classes)),
         ]
     )
 

@@ -1,4 +1,4 @@
-"""What others rely on: names, layers, and a light import."""
+"""The public names, the layers, and a light import."""
 
 from __future__ import annotations
 
@@ -41,6 +41,22 @@ def test_top_level_names() -> None:
     assert set(shafer.__all__) <= set(dir(shafer))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         shafer.nonsense  # noqa: B018 - the access is the test
+
+
+def test_every_package_is_an_attribute() -> None:
+    # In a new process: here an import may have set the attributes already.
+    names = sorted(
+        folder.parent.name
+        for folder in (ROOT / "src" / "shafer").glob("*/__init__.py")
+        if not folder.parent.name.startswith("_")
+    )
+    names.remove("cli")  # needs click, an extra
+    assert _python(f"import shafer; print([getattr(shafer, n).__name__ for n in {names}])") == (
+        f"{[f'shafer.{name}' for name in names]}\n"
+    )
+    listed = dir(shafer)
+    assert len(set(listed)) == len(listed)
+    assert set(names) <= set(listed)
 
 
 def test_names_of_models() -> None:
@@ -181,6 +197,7 @@ def test_evidence_names() -> None:
         ),
         (shafer.metrics.coverage_score, ["y_true", "y_set", "labels", "sample_weight"]),
         (shafer.metrics.mean_set_size, ["y_set", "sample_weight"]),
+        (shafer.metrics.confusion_sets, ["y_set", "labels"]),
         (shafer.datasets.make_gaussian, ["n_samples", "random_state"]),
         (shafer.paper.reproduce, ["out", "quick", "seed", "select_lambda"]),
         (shafer.least_commitment, ["coef", "intercept", "feature_means", "classes", "names"]),

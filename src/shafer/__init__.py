@@ -1,6 +1,6 @@
 """shafer shows the evidence behind a classifier's probabilities.
 
-Everything below is loaded on first use, so that ``import shafer`` costs next to nothing.
+Everything below is loaded on first use, so that ``import shafer`` is fast.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ _SUBPACKAGES = (
     "kernels",
     "metrics",
     "models",
+    "opinion",
     "paper",
     "plots",
+    "report",
 )
 
 __all__ = [
@@ -89,4 +91,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_SUBPACKAGES, "__version__"])
+    return sorted({*__all__, *_SUBPACKAGES, "__version__"})

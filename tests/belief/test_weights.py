@@ -98,5 +98,5 @@ def test_bad_weights_are_refused():
 
 
 def test_dogmatic_mass_functions_have_no_weights():
-    with pytest.raises(ValueError, match=r"not defined for a dogmatic mass function, m\(Θ\) = 0"):
+    with pytest.raises(ValueError, match=r"m\(Θ\) = 0, has no canonical weights"):
         _ = MassFunction.bayesian([0.5, 0.5], AB).weights

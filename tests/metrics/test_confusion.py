@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,26 +15,27 @@ from shafer.metrics import (
     set_confusion_matrix,
 )
 
-from .strategies import decisions, repeated
+from .strategies import columns, decisions, repeated
 
 
 @given(decisions())
 def test_counts_every_row_once(case: tuple[np.ndarray, ...]) -> None:
     y_true, y_set, weight = case
     sets = confusion_sets(y_set)
-    counts = set_confusion_matrix(y_true, y_set, normalize=None)
+    labels = columns(y_set)
+    counts = set_confusion_matrix(y_true, y_set, labels=labels, normalize=None)
     assert counts.dtype == np.int64
     expected = [
         [np.sum((y_true == k) & (y_set == members).all(axis=1)) for members in sets]
         for k in range(y_set.shape[1])
     ]
     assert_array_equal(counts, expected)
-    weighted = set_confusion_matrix(y_true, y_set, sets=sets, sample_weight=weight)
+    weighted = set_confusion_matrix(y_true, y_set, labels=labels, sets=sets, sample_weight=weight)
     assert weighted.sum() == pytest.approx(100.0)
-    again = set_confusion_matrix(*repeated(weight, y_true, y_set), sets=sets)
+    again = set_confusion_matrix(*repeated(weight, y_true, y_set), labels=labels, sets=sets)
     assert_allclose(weighted, again, atol=1e-12)
     assert weighted[sets.T].sum() == pytest.approx(
-        100 * coverage_score(y_true, y_set, sample_weight=weight)
+        100 * coverage_score(y_true, y_set, labels=labels, sample_weight=weight)
     )
 
 
@@ -79,11 +82,12 @@ def test_names_and_the_papers_layout() -> None:
 
 def test_wrong_use() -> None:
     y_set = [[1, 0, 0], [1, 1, 0]]
+    matrix = partial(set_confusion_matrix, labels=["a", "b", "c"])
     with pytest.raises(ValueError, match=r"normalize must be one of 'all'.* got 'rows'"):
-        set_confusion_matrix([0, 1], y_set, normalize="rows")
-    with pytest.raises(ValueError, match=r"every decided set; 1 are missing.*positions \[0, 1\]"):
-        set_confusion_matrix([0, 1], y_set, sets=np.eye(3))
-    with pytest.raises(ValueError, match="sets must be distinct; got 2 of which 1 differ"):
-        set_confusion_matrix([0], y_set[:1], sets=[[1, 0, 0]] * 2)
+        matrix(["a", "b"], y_set, normalize="rows")
+    with pytest.raises(ValueError, match=r"every predicted set; 1 are missing.*\['a', 'b'\]"):
+        matrix(["a", "b"], y_set, sets=np.eye(3))
+    with pytest.raises(ValueError, match="sets must be distinct; got 2 of which 1 are different"):
+        matrix(["a"], y_set[:1], sets=[[1, 0, 0]] * 2)
     with pytest.raises(ValueError, match=r"one column for each of the 3 classes; got shape \(2, 2"):
-        set_confusion_matrix([0, 1], y_set, sets=np.eye(2))
+        matrix(["a", "b"], y_set, sets=np.eye(2))

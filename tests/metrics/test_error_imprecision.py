@@ -12,7 +12,7 @@ from shafer.metrics import (
     set_error_rate,
 )
 
-from .strategies import repeated, scores
+from .strategies import columns, repeated, scores
 
 
 def _sets(y_score: np.ndarray, threshold: float) -> np.ndarray:
@@ -23,12 +23,13 @@ def _sets(y_score: np.ndarray, threshold: float) -> np.ndarray:
 @given(scores())
 def test_points_are_the_metrics_of_the_sets(case: tuple[np.ndarray, ...]) -> None:
     y_true, y_score, weight = case
-    curve = error_imprecision_curve(y_true, y_score, sample_weight=weight)
+    labels = columns(y_score)
+    curve = error_imprecision_curve(y_true, y_score, labels=labels, sample_weight=weight)
     for imprecision, error, threshold in zip(*curve, strict=True):
         y_set = _sets(y_score, threshold)
         assert imprecision == pytest.approx(mean_imprecision(y_set, sample_weight=weight))
         assert error == pytest.approx(
-            set_error_rate(y_true, y_set, sample_weight=weight), abs=1e-12
+            set_error_rate(y_true, y_set, labels=labels, sample_weight=weight), abs=1e-12
         )
     assert curve.imprecision[[0, -1]].tolist() == [0.0, 1.0]
     assert curve.error[-1] == 0.0
@@ -42,14 +43,14 @@ def test_area_is_that_of_all_thresholds(case: tuple[np.ndarray, ...]) -> None:
     truth, values = repeated(weight, y_true, y_score)
     found = [_sets(values, t) for t in (np.inf, *np.unique(values)[::-1])]
     x = [mean_imprecision(y_set) for y_set in found]
-    y = [set_error_rate(truth, y_set) for y_set in found]
-    area = error_imprecision_area(y_true, y_score, sample_weight=weight)
+    y = [set_error_rate(truth, y_set, labels=columns(y_score)) for y_set in found]
+    area = error_imprecision_area(y_true, y_score, labels=columns(y_score), sample_weight=weight)
     assert area == pytest.approx(np.trapezoid(y, x), abs=1e-12)
 
 
 def test_level_parts_have_two_points() -> None:
     y_score = np.array([[9.0, 5.0, 4.0, 3.0, 2.0], [9.0, 1.0, 0.5, 0.2, 0.1]])
-    curve = error_imprecision_curve([0, 4], y_score)
+    curve = error_imprecision_curve([0, 4], y_score, labels=range(5))
     assert_allclose(curve.imprecision, [0, 0.875, 1])
     assert_allclose(curve.error, [0.5, 0.5, 0])
     assert_allclose(curve.thresholds, [np.inf, 0.2, 0.1])
@@ -71,7 +72,8 @@ def test_names_and_size() -> None:
     assert error_imprecision_area(["b", "a"], y_score, labels=labels) == pytest.approx(0.125)
     random = np.random.default_rng(0)
     large = random.normal(size=(50, 1000))
-    assert 0.4 < error_imprecision_area(random.integers(1000, size=50), large) < 0.6
+    y_true = random.integers(1000, size=50)
+    assert 0.4 < error_imprecision_area(y_true, large, labels=columns(large)) < 0.6
 
 
 def test_wrong_use() -> None:
@@ -82,4 +84,4 @@ def test_wrong_use() -> None:
     with pytest.raises(ValueError, match=r"y_score must be finite"):
         error_imprecision_curve([0], [[np.nan, 1.0]])
     with pytest.raises(ValueError, match=r"got y_true: 1, y_score: 2"):
-        error_imprecision_curve([0], np.zeros((2, 2)))
+        error_imprecision_curve([0], np.zeros((2, 2)), labels=[0, 1])

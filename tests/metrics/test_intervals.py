@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 import shafer
 from shafer.metrics import interval_calibration
 
-from .strategies import decisions, repeated
+from .strategies import columns, decisions, repeated
 
 
 def _intervals(shape: tuple[int, int], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +23,9 @@ def test_weights_are_repetitions(case: tuple[np.ndarray, ...]) -> None:
     y_true, y_set, weight = case
     belief, plausibility = _intervals(y_set.shape)
     for events in ("decided", "every"):
-        options: dict[str, Any] = dict(events=events, strategy="uniform", n_bins=4)
+        options: dict[str, Any] = dict(
+            events=events, strategy="uniform", n_bins=4, labels=columns(y_set)
+        )
         weighted = interval_calibration(
             y_true, belief, plausibility, sample_weight=weight, **options
         )
@@ -56,7 +58,9 @@ def test_quantile_bins_hold_as_many_events_each() -> None:
     belief, plausibility = _intervals((1000, 4))
     y_true = np.zeros(1000, dtype=int)
     for events in ("decided", "every"):
-        result = interval_calibration(y_true, belief, plausibility, events=events)
+        result = interval_calibration(
+            y_true, belief, plausibility, events=events, labels=columns(belief)
+        )
         assert_allclose(result.share, np.full(10, 0.1), atol=1e-3)
         assert np.all(np.diff(result.belief + result.plausibility) > 0)
     assert result.frequency @ result.share == pytest.approx(0.25)  # one true class of four
@@ -87,7 +91,9 @@ def test_intervals_of_evidence(n_classes: int, scale: float) -> None:
     ev = shafer.Evidence.from_weights(scale * random.normal(size=(30, 3, n_classes)))
     y_true = random.integers(n_classes, size=30)
     for events in ("decided", "every"):
-        result = interval_calibration(y_true, ev.belief, ev.plausibility, events=events)
+        result = interval_calibration(
+            y_true, ev.belief, ev.plausibility, events=events, labels=ev.classes
+        )
         assert np.all(np.isfinite(result.frequency))
         assert 0.0 <= result.share_inside <= 1.0
         assert 0.0 <= result.mean_width <= 1.0
@@ -102,11 +108,16 @@ def test_intervals_of_evidence(n_classes: int, scale: float) -> None:
         (dict(n_bins=2.5), "got 2.5"),
         (dict(belief=[[0.9, 0.1]]), r"0 <= belief <= plausibility <= 1; got 0.9 and 0.5 .*\(0, 0"),
         (dict(plausibility=[[0.5, 1.5]]), r"got 0.1 and 1.5 at index \(0, 1\)"),
-        (dict(belief=[[0.1]]), r"same shape \(n, K\).* got \(1, 1\) and \(1, 2\)"),
+        (
+            dict(belief=[[0.1]]),
+            r"at least one row and two classes; got shape \(1, 1\)",
+        ),
         (dict(y_true=[0, 1]), "got y_true: 2, belief: 1"),
     ],
 )
 def test_wrong_use(change: dict[str, Any], message: str) -> None:
-    arguments = dict(y_true=[0], belief=[[0.1, 0.1]], plausibility=[[0.5, 0.9]]) | change
+    arguments = (
+        dict(y_true=[0], labels=[0, 1], belief=[[0.1, 0.1]], plausibility=[[0.5, 0.9]]) | change
+    )
     with pytest.raises(ValueError, match=message):
         interval_calibration(**arguments)

@@ -6,7 +6,7 @@ from hypothesis import given
 
 from shafer import metrics
 
-from .strategies import decisions, repeated
+from .strategies import columns, decisions, repeated
 
 WITH_TRUTH = ("coverage_score", "set_error_rate", "singleton_error_rate", "u65_score", "u80_score")
 OF_SETS = ("mean_set_size", "mean_imprecision", "singleton_rate", "rejection_rate")
@@ -39,20 +39,23 @@ def _by_loop(name: str, y_true: np.ndarray, y_set: np.ndarray) -> float:
 def test_definitions_and_weights(name: str, case: tuple[np.ndarray, ...]) -> None:
     y_true, y_set, weight = case
     arrays = (y_true, y_set) if name in WITH_TRUTH else (y_set,)
+    labels = {"labels": columns(y_set)} if name in WITH_TRUTH else {}
     metric = getattr(metrics, name)
-    assert metric(*arrays) == pytest.approx(_by_loop(name, y_true, y_set), abs=1e-12)
-    assert metric(*arrays, sample_weight=weight) == pytest.approx(
+    assert metric(*arrays, **labels) == pytest.approx(_by_loop(name, y_true, y_set), abs=1e-12)
+    assert metric(*arrays, sample_weight=weight, **labels) == pytest.approx(
         _by_loop(name, *repeated(weight, y_true, y_set)), abs=1e-12
     )
 
 
 def test_an_empty_set_is_an_error_worth_nothing() -> None:
     y_set = np.zeros((1, 3), dtype=bool)
-    assert metrics.coverage_score([0], y_set) == 0.0
-    assert metrics.set_error_rate([0], y_set) == 1.0
-    assert metrics.singleton_error_rate([0], y_set) == 0.0
-    assert metrics.u65_score([0], y_set) == metrics.u80_score([0], y_set) == 0.0
-    assert metrics.discounted_utility_score([0], y_set, [1, 1, 1]) == 0.0
+    labels = ["a", "b", "c"]
+    assert metrics.coverage_score(["a"], y_set, labels=labels) == 0.0
+    assert metrics.set_error_rate(["a"], y_set, labels=labels) == 1.0
+    assert metrics.singleton_error_rate(["a"], y_set, labels=labels) == 0.0
+    assert metrics.u65_score(["a"], y_set, labels=labels) == 0.0
+    assert metrics.u80_score(["a"], y_set, labels=labels) == 0.0
+    assert metrics.discounted_utility_score(["a"], y_set, [1, 1, 1], labels=labels) == 0.0
     assert metrics.mean_set_size(y_set) == metrics.mean_imprecision(y_set) == 0.0
 
 

@@ -79,8 +79,16 @@ def test_sets_are_wrong_where_they_miss() -> None:
 
 
 def test_wrong_use() -> None:
-    with pytest.raises(ValueError, match="same kind of labels; got <U1 and int64"):
+    with pytest.raises(
+        ValueError, match="same kind of labels; got strings in y_true, numbers in y_pred"
+    ):
         risk_coverage_curve(["a", "b"], [0, 1], [0.5, 0.6])
+    with pytest.raises(ValueError, match="got booleans in y_true, numbers in y_pred"):
+        risk_coverage_curve([True, False], [1, 0], [0.5, 0.6])
+    with pytest.raises(ValueError, match=r"Missing class label\(s\) \[nan\] in y_true"):
+        risk_coverage_curve(np.array(["a", np.nan], dtype=object), ["a", "b"], [0.5, 0.6])
+    with pytest.raises(ValueError, match=r"Unknown class label\(s\) \['c'\] in y_pred"):
+        risk_coverage_curve(["a", "b"], ["a", "c"], [0.5, 0.6], labels=["a", "b"])
     with pytest.raises(ValueError, match="got y_true: 2, y_pred: 1"):
         risk_coverage_curve([0, 1], [0], [0.5, 0.6])
     with pytest.raises(ValueError, match="got y_true: 2, confidence: 3"):
@@ -89,5 +97,5 @@ def test_wrong_use() -> None:
         risk_coverage_curve([0, 1], [0, 1], [0.5, np.nan])
     with pytest.raises(ValueError, match="at least one row"):
         risk_coverage_curve([], [], [])
-    with pytest.raises(ValueError, match=r"y_pred must have one dimension; got shape \(\)"):
+    with pytest.raises(ValueError, match="y_pred must be a sequence of labels; got 0"):
         risk_coverage_curve([0], 0, [0.5])

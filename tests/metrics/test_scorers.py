@@ -38,7 +38,7 @@ AREAS = ("error_imprecision_area", "risk_coverage_area", "excess_risk_coverage_a
 
 @pytest.fixture(scope="module")
 def data() -> tuple[np.ndarray, np.ndarray]:
-    """Two poor features, so that sets are needed, and labels that are no positions."""
+    """Two poor features, so that sets are needed, and labels that are not positions."""
     X, y = load_iris(return_X_y=True)
     return X[:, :2], np.array(["setosa", "versicolor", "virginica"])[y]
 
@@ -61,9 +61,11 @@ def test_scores_are_the_metrics_of_predict_set(
     y_set = clf.predict_set(X) if rule is None else clf.predict_set(X, rule=rule)
     function, sign = (SETS | SIZES)[name]
     arrays: tuple[Any, ...] = (y, y_set) if name in SETS else (y_set,)
+    options: dict[str, Any] = {"labels": clf.classes_} if name in SETS else {}
     scorer = set_scorer(name, rule=rule)
-    assert scorer(clf, X, y) == sign * function(*arrays)
-    assert scorer(clf, X, y, sample_weight=weight) == sign * function(*arrays, sample_weight=weight)
+    assert scorer(clf, X, y) == sign * function(*arrays, **options)
+    expected = sign * function(*arrays, sample_weight=weight, **options)
+    assert scorer(clf, X, y, sample_weight=weight) == expected
 
 
 @pytest.mark.parametrize("name", AREAS)
@@ -73,8 +75,8 @@ def test_areas_are_of_probabilities(
     X, y = data
     p = clf.predict_proba(X)
     arrays = (p,) if name == "error_imprecision_area" else (clf.predict(X), p.max(axis=1))
-    assert set_scorer(name)(clf, X, y) == -getattr(metrics, name)(y, *arrays)
-    with pytest.raises(ValueError, match=f"'{name}' is taken of probabilities.*rule='belief'"):
+    assert set_scorer(name)(clf, X, y) == -getattr(metrics, name)(y, *arrays, labels=clf.classes_)
+    with pytest.raises(ValueError, match=f"'{name}' is computed from probabilities.*rule='belief'"):
         set_scorer(name, rule="belief")
 
 
@@ -84,7 +86,7 @@ def test_options_go_where_they_belong(
     X, y = data
     scorer = set_scorer("discounted_utility", utility=[1.0, 0.5, 0.1])
     assert scorer(clf, X, y) == metrics.discounted_utility_score(
-        y, clf.predict_set(X), [1.0, 0.5, 0.1]
+        y, clf.predict_set(X), [1.0, 0.5, 0.1], labels=clf.classes_
     )
 
     class Patient:

@@ -1,4 +1,4 @@
-"""What every metric accepts and refuses, through the public functions."""
+"""Arguments that every metric accepts or refuses, tested through the public functions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ NAMES = np.array(["ant", "bee", "cow"])
         Y_SET.astype(np.float32),
         Y_SET.astype(object),
         torch.tensor(Y_SET),
-        pd.DataFrame(Y_SET, columns=NAMES),
+        pd.DataFrame(Y_SET),
         pl.DataFrame(Y_SET),
+        pd.DataFrame(Y_SET, columns=[0, 1, 2])[[2, 0, 1]],
+        pl.DataFrame(Y_SET, schema=["0", "1", "2"])[["2", "0", "1"]],
     ],
-    ids=["list", "int", "float", "object", "torch", "pandas", "polars"],
+    ids=["list", "int", "float", "object", "torch", "pandas", "polars", "named", "by text"],
 )
 def test_sets_of_any_kind(y_set: object) -> None:
-    assert coverage_score(Y_TRUE, y_set) == 0.5
+    assert coverage_score(Y_TRUE, y_set, labels=[0, 1, 2]) == 0.5
     assert mean_set_size(y_set) == 1.25
 
 
@@ -42,22 +44,73 @@ def test_sets_of_any_kind(y_set: object) -> None:
         Y_TRUE.astype(object),
         torch.tensor(Y_TRUE),
         pd.Series(Y_TRUE, dtype="Int64"),
+        pd.Series(Y_TRUE, index=[3, 2, 1, 0]),  # rows count, not the index
+    ],
+)
+def test_truth_of_complete_numbers(y_true: object) -> None:
+    assert coverage_score(y_true, Y_SET) == 0.5
+    assert coverage_score(y_true, Y_SET, labels=[0.0, 1.0, 2.0]) == 0.5
+
+
+@pytest.mark.parametrize(
+    "y_true",
+    [
         NAMES[Y_TRUE],
+        NAMES[Y_TRUE].tolist(),
         NAMES[Y_TRUE].astype(object),
         pd.Series(NAMES[Y_TRUE], dtype="category"),
+        pd.Categorical(NAMES[Y_TRUE]),
+        pd.Series(NAMES[Y_TRUE], dtype="string"),
         pl.Series(NAMES[Y_TRUE]),
     ],
 )
 def test_truth_of_any_kind(y_true: object) -> None:
-    assert coverage_score(y_true, Y_SET) == 0.5
+    assert coverage_score(y_true, Y_SET, labels=NAMES) == 0.5
+
+
+def test_integers_are_labels_not_positions() -> None:
+    labels = np.array([1, 2, 3])
+    y_true = np.array([1, 2, 1, 2])
+    y_set = y_true[:, None] == labels  # every set is the true class
+    assert coverage_score(y_true, y_set, labels=labels) == 1.0
+    with pytest.raises(ValueError, match=r"labels \[1, 2\], and nothing names the 3 columns"):
+        coverage_score(y_true, y_set)  # 0.1.0 read 1 and 2 as positions and returned 0
+
+
+def test_frames_are_read_by_their_names() -> None:
+    y_true = NAMES[Y_TRUE]
+    frame = pd.DataFrame(Y_SET, columns=NAMES)
+    for y_set in (frame, frame[["cow", "ant", "bee"]], pl.DataFrame(frame)[["bee", "cow", "ant"]]):
+        assert coverage_score(y_true, y_set) == 0.5  # the columns name the classes
+        assert coverage_score(y_true, y_set, labels=NAMES) == 0.5
+        assert coverage_score(y_true, y_set, labels=NAMES[::-1]) == 0.5
+        assert set(coverage_by_class(y_true, y_set).strata.tolist()) == set(NAMES)
+    table = metrics.set_confusion_matrix(y_true, frame, labels=NAMES)
+    permuted = frame[["cow", "ant", "bee"]]
+    assert (metrics.set_confusion_matrix(y_true, permuted, labels=NAMES) == table).all()
+    sets = metrics.confusion_sets(permuted, labels=NAMES)
+    assert (sets == metrics.confusion_sets(Y_SET)).all()
+    assert (metrics.set_confusion_matrix(y_true, frame, labels=NAMES, sets=sets) == table).all()
+
+
+def test_wrong_frames() -> None:
+    frame = pd.DataFrame(Y_SET, columns=["ant", "bee", "cat"])
+    with pytest.raises(ValueError, match=r"y_set must have one column for each class.*'cat'.*'cow"):
+        coverage_score(NAMES[Y_TRUE], frame, labels=NAMES)
+    with pytest.raises(ValueError, match=r"numbered \[0, 1, 2\], but labels=\[2, 1, 0\]"):
+        coverage_score(Y_TRUE, pd.DataFrame(Y_SET), labels=[2, 1, 0])
+    with pytest.raises(ValueError, match="y_set has several columns of one name"):
+        coverage_score(NAMES[Y_TRUE], pd.DataFrame(Y_SET, columns=list("aab")), labels=NAMES)
+    with pytest.raises(ValueError, match="y_true must be one column of labels"):
+        coverage_score(pd.DataFrame({"y": Y_TRUE}), Y_SET)
 
 
 def test_labels_set_the_order_of_the_columns() -> None:
     order = [2, 0, 1]
     assert coverage_score(NAMES[Y_TRUE], Y_SET[:, order], labels=NAMES[order]) == 0.5
     assert coverage_score([1, 2, 1, 3], Y_SET, labels=[1, 2, 3]) == 0.5
-    assert coverage_score([True, False], [[1, 0], [1, 0]]) == 0.5
-    # With labels a class need not occur; 1, 0 and True are labels like any other.
+    assert coverage_score([True, False], [[1, 0], [1, 0]], labels=[False, True]) == 0.5
+    # A class need not occur, and numbers are labels like any other.
     assert coverage_score(["bee"], [[0, 1, 0]], labels=NAMES.tolist()) == 1.0
     assert coverage_score([1], [[1, 0]], labels=[1, 0]) == 1.0
     by_class = coverage_by_class(["bee", "ant"], [[0, 1, 0], [1, 0, 0]], labels=NAMES)
@@ -67,31 +120,37 @@ def test_labels_set_the_order_of_the_columns() -> None:
 def test_mixed_labels_with_their_order() -> None:
     y_true = np.array([None, "b", 3], dtype=object)
     assert coverage_score(y_true, np.eye(3), labels=[None, "b", 3]) == 1.0
-    with pytest.raises(ValueError, match=r"can be sorted, none missing.*'None', 'b', '3'"):
+    with pytest.raises(ValueError, match=r"holds the labels \[None, 'b', 3\], and nothing names"):
         coverage_score(y_true, np.eye(3))
 
 
 @pytest.mark.parametrize(
     ("y_true", "labels", "message"),
     [
-        ([0, 1, 2, 3], None, r"positions of columns, 0 to 2; got \[3\]. If they are labels"),
-        ([1, 2, 3, 1], None, r"positions of columns, 0 to 2; got \[3\]"),
-        ([0, 1, -1, 0], None, r"got \[-1\]"),
-        ([0, 1, 0.5, 0], None, r"got \[0.5\]"),
-        ([0, 1, np.nan, 0], None, r"got \[nan\]"),
         (
-            ["a", "b", "a", "b"],
+            [0, 1, 2, 3],
             None,
-            r"y_true holds 2 class\(es\), \['a', 'b'\], where there are 3",
+            r"labels \[0, 1, 2, 3\], and nothing names the 3 columns. Pass labels=",
         ),
-        (["a", "b", "c", "d"], None, r"holds 4 class\(es\)"),
+        ([1, 2, 3, 1], None, r"labels \[1, 2, 3\], and nothing names"),
+        ([0, 1, 1, 0], None, r"labels \[0, 1\], and nothing names.*0 to 2, all of them"),
+        ([0, 1, -1, 0], None, r"\[-1, 0, 1\], and nothing names"),
+        ([0, 1, 0.5, 2], None, r"\[0, 0.5, 1, 2\], and nothing names"),
+        ([0, 1, np.nan, 2], None, "nan.*and nothing names"),
+        ([True, False, True, False], None, r"\[False, True\], and nothing names"),
+        (NAMES[Y_TRUE], None, r"\['ant', 'bee', 'cow'\], and nothing names"),
+        ([0, 1, np.nan, 0], [0, 1, 2], r"Missing class label\(s\) \[nan\] in y_true, 1 in all"),
+        (pd.Series([0, 1, None, 0], dtype="Int64"), [0, 1, 2], "Missing class label.*Remove"),
+        (pd.Series(["ant", None, None, "bee"]), NAMES, r"Missing class label.* 2 in all"),
+        ([True, False, True, True], [0, 1, 2], "Booleans are not the numbers 0 and 1"),
+        (["0", "1", "2", "2"], [0, 1, 2], r"Unknown class label.*A string is not a number"),
         (["a", "b", "c", "d"], ["a", "b", "c"], r"Unknown class label\(s\) \['d'\] in y_true"),
         ([0, 1, 2, 0], NAMES, r"Unknown class label\(s\) \[0, 1, 2\].*\['ant', 'bee', 'cow'\]"),
         (Y_TRUE, ["a", "b"], r"labels must name the 3 columns in order: .* got shape \(2,\)"),
         (Y_TRUE, ["a", "b", "b"], "must be distinct"),
         (Y_TRUE, "abc", "labels must name the 3 columns in order: .*'abc'"),
-        (Y_TRUE[:, None], None, r"y_true must have one dimension; got shape \(4, 1\)"),
-        (Y_TRUE[:3], None, "same number of rows; got y_true: 3, y_set: 4"),
+        (Y_TRUE[:, None], None, r"y_true must hold one label for each row; got shape \(4, 1\)"),
+        (Y_TRUE[:3], [0, 1, 2], "same number of rows; got y_true: 3, y_set: 4"),
     ],
 )
 def test_wrong_truth(y_true: object, labels: object, message: str) -> None:
@@ -106,7 +165,7 @@ def test_wrong_truth(y_true: object, labels: object, message: str) -> None:
         (np.zeros((0, 3), dtype=bool), r"at least one row; got shape \(0, 3\)"),
         (np.ones((4, 1), dtype=bool), r"at least two classes; got shape \(4, 1\)"),
         (Y_SET * 2, r"booleans, or zeros and ones; got .*2.* in an array of int64"),
-        (Y_SET * 0.3, "got .*0.3.* Scores become sets by a rule or a threshold"),
+        (Y_SET * 0.3, "got .*0.3.* To make sets from scores, use a decision rule"),
         (np.where(Y_SET, np.nan, 0.0), "got .*nan"),
         (np.where(Y_SET, "1", "0"), "got .*'1'.* in an array of <U1"),
         (np.where(Y_SET, None, True), "got None in an array of object"),
@@ -149,7 +208,7 @@ def test_many_rows_and_classes() -> None:
     y_set = random.random((500, 1000)) < 0.5
     y_true = random.integers(1000, size=500)
     hit = y_set[np.arange(500), y_true]
-    assert coverage_score(y_true, y_set) == hit.mean()
+    assert coverage_score(y_true, y_set, labels=np.arange(1000)) == hit.mean()
     labels = [f"class {k}" for k in range(1000)]
     assert coverage_score([labels[k] for k in y_true], y_set, labels=labels) == hit.mean()
-    assert metrics.set_confusion_matrix(y_true, y_set).shape == (1000, 1500)
+    assert metrics.set_confusion_matrix(y_true, y_set, labels=range(1000)).shape == (1000, 1500)

@@ -8,9 +8,10 @@ from shafer.metrics import discounted_utility_score, u65_score, u80_score
 
 
 def _worths(utility: object, n_classes: int) -> list[float]:
-    """The worth of right sets of 1 to K classes."""
+    """The utility of right sets of 1 to K classes."""
     sets = np.tril(np.ones((n_classes, n_classes)))
-    return [discounted_utility_score([0], row[None], utility) for row in sets]
+    labels = range(n_classes)
+    return [discounted_utility_score([0], row[None], utility, labels=labels) for row in sets]
 
 
 def test_named_utilities() -> None:
@@ -45,7 +46,7 @@ def test_shortcuts() -> None:
     ("utility", "message"),
     [
         ("u70", "utility must be one of 'u50', 'u65', 'u80', .* got 'u70'"),
-        ([1.0, 0.8], r"worth of sets of 1 to 3 classes, 3 numbers at least; got shape \(2,\)"),
+        ([1.0, 0.8], r"at least 3 numbers, for sets of 1 to 3 classes; got shape \(2,\)"),
         (0.8, r"got shape \(\)"),
         ([1.0, np.nan, 0.0], "utility must be finite"),
         (lambda size: "much", "utility must hold real numbers"),
@@ -53,4 +54,4 @@ def test_shortcuts() -> None:
 )
 def test_wrong_utility(utility: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        discounted_utility_score([0], [[1, 0, 0]], utility)
+        discounted_utility_score([0], [[1, 0, 0]], utility, labels=[0, 1, 2])

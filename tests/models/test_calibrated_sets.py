@@ -110,11 +110,11 @@ def test_discounted_evidence_is_calibrated_by_what_is_bet_on() -> None:
 
 
 def test_wrong_calibration_rows_are_refused(clf) -> None:
-    with pytest.raises(ValueError, match="y holds 11, which is not among the classes"):
+    with pytest.raises(ValueError, match=r"Unknown class label\(s\) \[11\] in y; the classes are"):
         clf.conformalize(CAL, np.where(Y_CAL == 3, 11, Y_CAL))
     with pytest.raises(ValueError, match="one label for each of"):
         clf.conformalize(CAL, Y_CAL[:-1])
     with pytest.raises(ValueError, match="coverage must be a number between 0 and 1"):
         clf.conformalize(CAL, Y_CAL, 90)
-    with pytest.raises(ValueError, match="y holds"):
+    with pytest.raises(ValueError, match="Unknown class label"):
         clf.explainer_.temper(CAL, np.full(len(CAL), "a"))

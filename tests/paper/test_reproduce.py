@@ -46,7 +46,7 @@ def test_quick_run(tmp_path: Path) -> None:
     assert {path.name for path in first.iterdir()} == expected | {"index.html", "results.json"}
     _check_keys(json.loads((first / "results.json").read_text()))
     _check_page((first / "index.html").read_text())
-    reproduce(second, quick=True, seed=7)
+    reproduce(str(second), quick=True, seed=7)
     assert _without_time(first / "results.json") == _without_time(second / "results.json")
     for name in ("heart-planes.png", "decision-regions.svg"):
         assert (first / name).read_bytes() == (second / name).read_bytes()

@@ -111,9 +111,11 @@ def test_any_number_of_classes(n_classes: int, style: str) -> None:
     best = ev.probability.argmax(axis=1)
     with pyplot.style.context(style):
         for display in (
-            ErrorImprecisionDisplay.from_predictions(y_true, ev.probability),
+            ErrorImprecisionDisplay.from_predictions(y_true, ev.probability, labels=ev.classes),
             RiskCoverageDisplay.from_predictions(y_true, best, ev.probability.max(axis=1)),
-            IntervalCalibrationDisplay.from_predictions(y_true, ev.belief, ev.plausibility),
+            IntervalCalibrationDisplay.from_predictions(
+                y_true, ev.belief, ev.plausibility, labels=ev.classes
+            ),
         ):
             display.plot().figure_.canvas.draw()
 
@@ -123,9 +125,10 @@ def test_perfect_decisions_and_a_single_row() -> None:
         y_true = np.arange(n) % 3
         p = np.where(np.eye(3)[y_true], 0.8, 0.1)
         display = ErrorImprecisionDisplay.from_predictions(
-            y_true, p, rules={"crisp": p > 0.5}
+            y_true, p, labels=[0, 1, 2], rules={"crisp": p > 0.5}
         ).plot(legend=False)
         assert (display.area, display.rules["crisp"]) == (0.0, (0.0, 0.0))
         assert display.ax_.get_xlim()[1] > 1.0
         assert RiskCoverageDisplay.from_predictions(y_true, y_true, p[:, 0]).plot().area == 0.0
-        IntervalCalibrationDisplay.from_predictions(y_true, p, p).plot().figure_.canvas.draw()
+        calibration = IntervalCalibrationDisplay.from_predictions(y_true, p, p, labels=[0, 1, 2])
+        calibration.plot().figure_.canvas.draw()

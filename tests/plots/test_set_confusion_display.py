@@ -15,6 +15,7 @@ from shafer.plots.drawing.pooled_table import PooledTable, pooled_table
 
 Y_SET = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]], dtype=bool)
 Y_TRUE = ["a", "c", "b", "c", "b"]
+LABELS = ["a", "b", "c"]
 
 
 def _written(display: SetConfusionDisplay) -> dict[tuple[float, float], Text]:
@@ -23,8 +24,8 @@ def _written(display: SetConfusionDisplay) -> dict[tuple[float, float], Text]:
 
 def test_the_table_as_it_is_drawn() -> None:
     ax = Figure().subplots()
-    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET)
-    assert_allclose(display.table, set_confusion_matrix(Y_TRUE, Y_SET))
+    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS)
+    assert_allclose(display.table, set_confusion_matrix(Y_TRUE, Y_SET, labels=LABELS))
     assert display.plot(ax) is display
     assert display.ax_ is ax
     assert display.figure_ is ax.get_figure()
@@ -53,8 +54,8 @@ def test_the_table_as_it_is_drawn() -> None:
     ],
 )
 def test_other_units(options: dict[str, Any], corner: str, unit: str) -> None:
-    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, **options).plot()
-    assert_allclose(display.table, set_confusion_matrix(Y_TRUE, Y_SET, **options))
+    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS, **options).plot()
+    assert_allclose(display.table, set_confusion_matrix(Y_TRUE, Y_SET, labels=LABELS, **options))
     assert _written(display)[0, 0].get_text() == corner
     assert display.ax_.get_ylabel() == f"decided set ({unit})"
     has_totals = display.ax_.get_yticklabels()[-1].get_text() == "all"
@@ -83,7 +84,7 @@ def test_any_number_of_classes(n_classes: int, style: str) -> None:
 
 
 def _pooled(normalize: str | None, most: tuple[int, int]) -> PooledTable:
-    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET)
+    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS)
     return pooled_table(display.counts, display.sets, display.classes, normalize, most)
 
 
@@ -108,32 +109,36 @@ def test_pooling_keeps_every_row() -> None:
 
 def test_sets_never_decided_are_no_other_sets() -> None:
     y_set = np.eye(30, dtype=bool)[:3]
-    display = SetConfusionDisplay.from_predictions([0, 1, 2], y_set).plot(max_sets=4)
+    display = SetConfusionDisplay.from_predictions([0, 1, 2], y_set, labels=range(30)).plot(
+        max_sets=4
+    )
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == [
         "{0}",
         "{1}",
         "{2}",
         "all",
     ]
-    lonely = SetConfusionDisplay.from_predictions([29], y_set[:1]).plot()
+    lonely = SetConfusionDisplay.from_predictions([29], y_set[:1], labels=range(30)).plot()
     assert len(lonely.ax_.texts) > 0
 
 
 def test_a_divided_cell() -> None:
-    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET).plot(max_sets=3, max_classes=2)
+    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(
+        max_sets=3, max_classes=2
+    )
     widths = sorted(patch.get_width() for patch in display.ax_.patches if patch.get_fill())
     assert_allclose(widths, [1 / 3, 2 / 3, 1, 1])
 
 
 def test_numbers_that_do_not_fit_are_left_out() -> None:
     small = Figure(figsize=(0.8, 0.6)).subplots()
-    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET).plot(small)
+    display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(small)
     assert not display.ax_.texts
     assert display.ax_.patches
 
 
 def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="normalize must be one of .* got 'rows'"):
-        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, normalize="rows")
+        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS, normalize="rows")
     with pytest.raises(ValueError, match="max_classes must be 2 at least; got 1"):
-        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET).plot(max_classes=1)
+        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(max_classes=1)

@@ -1,12 +1,12 @@
 """Finite belief functions in full: all 2**K subsets of a frame of up to 16 labels.
 
-This is the theory in readable form, and the oracle against which the closed forms of the rest of
-shafer are tested. Public: `Frame`, the frozen `MassFunction`, the combination rules, measures and
+This is the theory in readable form. The tests compare the closed forms of the rest of shafer with
+it. Public: `Frame`, the frozen `MassFunction`, the combination rules, measures and
 orders below. The mathematics on plain arrays, indexed by bitmask with label k at bit k, is in the
 modules `transforms`, `weights`, `products`, `probabilities`, `structure` and `discounting`.
 
 May import NumPy, `shafer._errors`, `shafer._typing` and `shafer._validation`; never
-`shafer.kernels`, whose results it judges.
+`shafer.kernels`, whose results the tests compare with it.
 """
 
 from shafer.belief.combination import (

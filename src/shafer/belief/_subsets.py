@@ -1,4 +1,4 @@
-"""Arrays indexed by the subsets of a frame: bit k of the index says whether label k is inside."""
+"""Arrays indexed by the subsets of a frame: bit k of the index is 1 if label k is inside."""
 
 from __future__ import annotations
 

@@ -12,9 +12,8 @@ rule                      when
 :func:`dubois_prade`      conflict between B and C becomes evidence for their union
 ========================  =====================================================================
 
-All are commutative; all but the last two are associative, so those two treat all the sources at
-once. The products add non-negative terms only and run in extended precision where the platform
-has it.
+All are commutative. All but the last two are associative; those two combine all sources at once.
+The products add only non-negative terms, in extended precision if the platform has it.
 
 References
 ----------
@@ -154,9 +153,9 @@ def bold(*masses: MassFunction) -> MassFunction:
     for position, m in enumerate(masses, start=1):
         if m.is_normalised:
             raise ValueError(
-                "the bold rule needs mass on the empty set in every source, because the "
-                f"disjunctive weights are not defined without it; source {position} is {m!r}. "
-                "Use disjunctive for normalised sources"
+                "The bold rule needs mass on the empty set in every source, because disjunctive "
+                f"weights are not defined without it; source {position} is {m!r}. Use disjunctive "
+                "for normalised sources."
             )
     return MassFunction(frame, _cautious([m.masses[::-1] for m in masses], False)[::-1])
 
@@ -214,13 +213,13 @@ def common_frame(masses: Sequence[MassFunction]) -> Frame:
     Frame(['a', 'b'])
     """
     if not masses:
-        raise ValueError("masses must hold at least one mass function; got none")
+        raise ValueError("masses must hold at least one mass function; got none.")
     frame = masses[0].frame
     for other in masses[1:]:
         if other.frame != frame:
             raise ValueError(
                 "masses must share one frame, with the labels in the same order; got "
-                f"{frame!r} and {other.frame!r}"
+                f"{frame!r} and {other.frame!r}."
             )
     return frame
 
@@ -232,12 +231,12 @@ def _reduced(
     pooled: FloatArray = masses[0].masses.astype(np.longdouble)
     for other in masses[1:]:
         pooled = product(pooled, other.masses)
-        pooled = pooled / pooled.sum()  # the sum is 1 up to rounding, which must not pile up
+        pooled = pooled / pooled.sum()  # the sum is 1 up to rounding errors, which would accumulate
     return MassFunction(frame, pooled)
 
 
 def _cautious(arrays: Sequence[FloatArray], normalise: bool) -> FloatArray:
-    """Add to the first source what the others know better: no weight to add is negative."""
+    """Raise each weight of the first source to the largest of all sources."""
     weights = [weights_from_mass(array) for array in arrays]
     extra = np.maximum.reduce(weights) - weights[0]
     return add_weights(arrays[0], extra, normalise=normalise)

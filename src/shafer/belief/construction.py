@@ -1,4 +1,4 @@
-"""Checked arrays from what the user gives, and the text that describes them."""
+"""Masses and rates from user input, checked, and their texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LISTED = 8
 
 
 def check_length(array: NDArray[Any], frame: Frame, name: str) -> None:
-    """Check that an array has one entry per subset of the frame.
+    """Refuse an array that does not have one entry per subset of the frame.
 
     Examples
     --------
@@ -31,10 +31,10 @@ def check_length(array: NDArray[Any], frame: Frame, name: str) -> None:
 
 
 def checked_masses(masses: ArrayLike, frame: Frame) -> FloatArray:
-    """Return a float64 copy of the masses after checking that they are masses.
+    """Return a float64 copy of the masses after checking them.
 
     Negative values above -1e-12 are rounding left by an inverse transform and become 0. A sum
-    that is off by more than 1e-12, but no more than 1e-9, is repaired by division.
+    that differs from 1 by more than 1e-12, but by at most 1e-9, is corrected by division.
 
     Examples
     --------
@@ -50,12 +50,12 @@ def checked_masses(masses: ArrayLike, frame: Frame) -> FloatArray:
     array = np.where(array > 0, array, 0.0)
     total = float(array.sum())
     if not abs(total - 1.0) <= _SUM_TOLERANCE:
-        raise ValueError(f"masses must sum to 1 within {_SUM_TOLERANCE:g}; their sum is {total!r}")
+        raise ValueError(f"masses must sum to 1 within {_SUM_TOLERANCE:g}; got a sum of {total!r}.")
     return array if abs(total - 1.0) <= _ROUNDING else array / total
 
 
 def array_from_mapping(values: Mapping[Any, float], frame: Frame, name: str) -> FloatArray:
-    """Return the 2**K values of a mapping of subsets, 0 where nothing is said.
+    """Return the 2**K values of a mapping of subsets, 0 for those left out.
 
     Examples
     --------
@@ -94,8 +94,8 @@ def simple_masses(
     mask = frame.subset(subset)
     if mask in (0, frame.full):
         raise ValueError(
-            "subset must be neither empty nor the whole frame for a simple mass function; "
-            f"got {subset!r}"
+            "A simple mass function needs a subset that is not empty and not the whole frame; "
+            f"got {subset!r}. Name some of the labels."
         )
     masses = np.zeros(frame.n_subsets)
     masses[mask], masses[-1] = _support_and_rest(weight, support)
@@ -120,7 +120,7 @@ def bayesian_masses(probabilities: Mapping[Any, float] | ArrayLike, frame: Frame
 
 
 def subset_text(mask: int, frame: Frame) -> str:
-    """Return how a subset is written for people.
+    """Return the text of a subset.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def _per_label(values: ArrayLike, frame: Frame, name: str) -> FloatArray:
 def _support_and_rest(weight: float | None, support: float | None) -> tuple[float, float]:
     if (weight is None) == (support is None):
         raise ValueError(
-            f"give exactly one of weight and support; got weight={weight!r}, support={support!r}"
+            f"Give exactly one of weight and support; got weight={weight!r}, support={support!r}."
         )
     if support is not None:
         if not 0 <= support <= 1:

@@ -20,7 +20,7 @@ from shafer._typing import FloatArray
 def discount(masses: FloatArray, rate: float) -> FloatArray:
     r"""Return :math:`(1 - \alpha)\, m + \alpha\, m_\Theta`, for a discount rate α in [0, 1].
 
-    Rate 0 keeps the masses, rate 1 leaves nothing but ignorance.
+    Rate 0 keeps the masses. Rate 1 gives complete ignorance.
 
     Examples
     --------
@@ -31,11 +31,11 @@ def discount(masses: FloatArray, rate: float) -> FloatArray:
 
 
 def contextual_discount(masses: FloatArray, rates: Mapping[int, float]) -> FloatArray:
-    r"""Return the masses of a source whose reliability depends on the truth.
+    r"""Return the masses of a source whose reliability depends on the true label.
 
-    If the truth lies in context C, the source is unreliable with probability :math:`\alpha_C`. The
-    result is the disjunctive combination of m with, for every context, the masses
-    :math:`1 - \alpha_C` on the empty set and :math:`\alpha_C` on C (Mercier et al. 2008):
+    If the true label is in context C, the source is unreliable with probability
+    :math:`\alpha_C`. The result is the disjunctive combination of m with, for every context, the
+    masses :math:`1 - \alpha_C` on the empty set and :math:`\alpha_C` on C (Mercier et al. 2008):
     a share :math:`\alpha_C` of each mass moves from B to :math:`B \cup C`. The single context Θ
     gives classical discounting.
 
@@ -44,8 +44,8 @@ def contextual_discount(masses: FloatArray, rates: Mapping[int, float]) -> Float
     masses : array of shape (2**K,)
         The masses of the source.
     rates : mapping of bitmask to float
-        Discount rate of each context. The contexts are disjoint; where there is none, the source
-        is reliable.
+        Discount rate of each context. The contexts are disjoint. Outside all of them the source is
+        reliable.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def checked_rate(rate: float) -> float:
     1.0
     """
     if not 0 <= rate <= 1:
-        raise ValueError(f"rate must be a number between 0 and 1; got {rate!r}")
+        raise ValueError(f"rate must be a number between 0 and 1; got {rate!r}.")
     return float(rate)
 
 
@@ -80,10 +80,10 @@ def _check_contexts(rates: Mapping[int, float]) -> None:
     seen = 0
     for context in rates:
         if context == 0:
-            raise ValueError("rates must name nonempty contexts; got the empty set")
+            raise ValueError("rates must name nonempty contexts; got the empty set.")
         if context & seen:
             raise ValueError(
                 f"rates must name disjoint contexts; got {[bin(mask) for mask in rates]} as "
-                "bitmasks, which overlap"
+                "bitmasks, which overlap."
             )
         seen |= context

@@ -1,4 +1,4 @@
-"""The frame of discernment: the labels one of which is true, and their subsets as bitmasks."""
+"""The frame of discernment: labels of which one is true, and their subsets as bitmasks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from shafer._errors import FrameTooLargeError
 from shafer._typing import Label
+from shafer._validation import positions_of
 
 Subset: TypeAlias = Hashable | Iterable[Hashable]
-"""How a user names a subset: one label, or any collection of labels."""
+"""A subset as an argument: one label, or any collection of labels."""
 
 MAX_LABELS = 16
 """The largest frame whose 2**K subsets this package enumerates."""
@@ -23,8 +24,8 @@ MAX_LABELS = 16
 class Frame:
     """An ordered set of labels, of which exactly one is true.
 
-    A subset is an integer whose bit k says whether label k belongs to it, so ``0`` is the empty
-    set and ``2**K - 1`` the whole frame.
+    A subset is an integer: bit k is 1 if label k belongs to it. So ``0`` is the empty set and
+    ``2**K - 1`` the whole frame.
 
     Parameters
     ----------
@@ -81,18 +82,7 @@ class Frame:
         >>> frame.subset("dog"), frame.subset(("dog", "cat")), frame.subset([])
         (2, 3, 0)
         """
-        if self._is_label(labels):
-            return 1 << self.labels.index(labels)
-        if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
-            raise self._unknown([labels])
-        members = list(labels)
-        strangers = [label for label in members if not self._is_label(label)]
-        if strangers:
-            raise self._unknown(strangers)
-        mask = 0
-        for label in members:
-            mask |= 1 << self.labels.index(label)
-        return mask
+        return sum(1 << k for k in positions_of(labels, self.labels))
 
     def labels_in(self, mask: int) -> tuple[Label, ...]:
         """Return the labels of a bitmask, in the order of the frame.
@@ -103,43 +93,34 @@ class Frame:
         ('dog', 'owl')
         """
         if not 0 <= mask <= self.full:
-            raise ValueError(f"mask must be between 0 and {self.full} for {self!r}; got {mask}")
+            raise ValueError(f"mask must be between 0 and {self.full} for {self!r}; got {mask}.")
         return tuple(label for k, label in enumerate(self.labels) if mask >> k & 1)
 
     def position(self, label: Label) -> int:
-        """Return the place k of a label in the frame.
+        """Return the position k of a label in the frame.
 
         Examples
         --------
         >>> Frame(["cat", "dog", "owl"]).position("owl")
         2
         """
-        if not self._is_label(label):
-            raise self._unknown([label])
-        return self.labels.index(label)
-
-    def _is_label(self, candidate: object) -> bool:
-        return isinstance(candidate, Hashable) and candidate in self.labels
-
-    def _unknown(self, strangers: list[Hashable]) -> ValueError:
-        given = ", ".join(repr(label) for label in strangers)
-        return ValueError(f"unknown label {given}; this frame knows {list(self.labels)!r}")
+        return positions_of([label], self.labels)[0]
 
 
 def _checked_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     if isinstance(labels, str | bytes | set | frozenset):
         raise ValueError(
-            f"labels must be an ordered collection such as a list; got {labels!r}, "
-            "which is one string or has no order"
+            f"labels must be an ordered collection; got {labels!r}, which is one string or has "
+            "no order. Pass a list."
         )
     plain = tuple(label.item() if isinstance(label, np.generic) else label for label in labels)
     if len(plain) < 2:
-        raise ValueError(f"labels must hold at least 2 labels; got {list(plain)!r}")
+        raise ValueError(f"labels must hold at least 2 labels; got {list(plain)!r}.")
     if len(plain) > MAX_LABELS:
         raise FrameTooLargeError(
             f"labels must hold at most {MAX_LABELS} labels, because all 2**K subsets are listed; "
-            f"got {len(plain)}"
+            f"got {len(plain)}."
         )
     if len(set(plain)) < len(plain):
-        raise ValueError(f"labels must be distinct; got {list(plain)!r}")
+        raise ValueError(f"labels must be distinct; got {list(plain)!r}.")
     return plain

@@ -22,8 +22,8 @@ from shafer.belief.weights import mass_from_weights, weights_from_mass
 class MassFunction:
     r"""A mass function :math:`m : 2^\Theta \to [0, 1]` with :math:`\sum_A m(A) = 1`.
 
-    Mass on the empty set is allowed: it is the conflict that the conjunctive rule leaves. Nothing
-    is ever changed in place; every method returns a new object.
+    Mass on the empty set is allowed: it is the conflict after the conjunctive rule. Objects never
+    change; every method returns a new one.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ class MassFunction:
 
     @classmethod
     def from_dict(cls, masses: Mapping[Any, float], frame: Frame) -> MassFunction:
-        """Build from a mapping of subsets to masses; subsets that are left out have none.
+        """Build from a mapping of subsets to masses; subsets that are left out have mass 0.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class MassFunction:
 
     @classmethod
     def categorical(cls, subset: Subset, frame: Frame) -> MassFunction:
-        """Build the certainty that the truth is in a subset.
+        """Build certainty that the true label is in a subset.
 
         Examples
         --------
@@ -177,7 +177,7 @@ class MassFunction:
         return cls(frame, construction.bayesian_masses(probabilities, frame))
 
     def mass_of(self, subset: Subset) -> float:
-        r"""Return :math:`m(A)`, the evidence for A and for nothing smaller."""
+        r"""Return :math:`m(A)`, the evidence for A that does not support any smaller set."""
         return float(self.masses[self.frame.subset(subset)])
 
     def belief_of(self, subset: Subset) -> float:
@@ -278,7 +278,7 @@ class MassFunction:
     def is_close(
         self, other: MassFunction, *, relative: float = 1e-9, absolute: float = 1e-12
     ) -> bool:
-        """Tell whether two mass functions on the same frame agree up to rounding.
+        """Return True if two mass functions on the same frame agree up to rounding.
 
         Examples
         --------
@@ -334,13 +334,13 @@ class MassFunction:
         return MassFunction(self.frame, discounting.discount(self.masses, rate))
 
     def contextually_discounted(self, rates: Mapping[Any, float] | ArrayLike) -> MassFunction:
-        """Discount at a rate that depends on the truth (Mercier, Quost and Denœux 2008).
+        """Discount at a rate that depends on the true label (Mercier, Quost and Denœux 2008).
 
         Parameters
         ----------
         rates : mapping of subset to float, or array-like of shape (K,)
-            Probability that the source is unreliable if the truth is in the subset, for disjoint
-            subsets, or for each label. Where nothing is said, the source is reliable.
+            Probability that the source is unreliable if the true label is in the subset, for
+            disjoint subsets, or for each label. For labels left out the source is reliable.
 
         Examples
         --------

@@ -1,7 +1,7 @@
-r"""Partial orders by commitment: which of two mass functions says more.
+r"""Partial orders by commitment: which of two mass functions is more informative.
 
 Each function tells whether the first mass function is *at least as committed* as the second, up to
-a tolerance. The orders are partial: it may well be that neither way round holds.
+a tolerance. The orders are partial: two mass functions may be incomparable.
 
 References
 ----------
@@ -27,7 +27,7 @@ def is_w_more_committed(
     tolerance: float = 1e-9,
     with_empty_set: bool = False,
 ) -> bool:
-    r"""Tell whether :math:`m_1 \sqsubseteq_w m_2`: no weight of evidence is smaller in the first.
+    r"""Return True if :math:`m_1 \sqsubseteq_w m_2`: no weight of evidence is smaller in the first.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def is_w_more_committed(
 def is_pl_more_committed(
     first: MassFunction, second: MassFunction, *, tolerance: float = 1e-9
 ) -> bool:
-    r"""Tell whether :math:`m_1 \sqsubseteq_{pl} m_2`: :math:`Pl_1(A) \le Pl_2(A)` for every A.
+    r"""Return True if :math:`m_1 \sqsubseteq_{pl} m_2`: :math:`Pl_1(A) \le Pl_2(A)` for every A.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def is_pl_more_committed(
 def is_q_more_committed(
     first: MassFunction, second: MassFunction, *, tolerance: float = 1e-9
 ) -> bool:
-    r"""Tell whether :math:`m_1 \sqsubseteq_q m_2`: :math:`Q_1(A) \le Q_2(A)` for every A.
+    r"""Return True if :math:`m_1 \sqsubseteq_q m_2`: :math:`Q_1(A) \le Q_2(A)` for every A.
 
     Examples
     --------

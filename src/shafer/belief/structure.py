@@ -33,7 +33,7 @@ def core(masses: FloatArray) -> int:
 
 
 def is_vacuous(masses: FloatArray) -> bool:
-    """Tell whether the whole frame is the only focal set.
+    """Return True if the whole frame is the only focal set.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def is_vacuous(masses: FloatArray) -> bool:
 
 
 def is_simple(masses: FloatArray) -> bool:
-    """Tell whether there is at most one focal set besides the frame, and it is not empty.
+    """Return True if there is at most one focal set besides the frame, and it is not empty.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def is_simple(masses: FloatArray) -> bool:
 
 
 def is_bayesian(masses: FloatArray) -> bool:
-    """Tell whether all focal sets are single labels: the mass function is a probability.
+    """Return True if all focal sets are single labels: the mass function is a probability.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def is_bayesian(masses: FloatArray) -> bool:
 
 
 def is_consonant(masses: FloatArray) -> bool:
-    """Tell whether the focal sets are nested, as those of a possibility distribution.
+    """Return True if the focal sets are nested, as those of a possibility distribution.
 
     The empty set is inside every set, so mass on it does not matter here.
 
@@ -82,7 +82,7 @@ def is_consonant(masses: FloatArray) -> bool:
 
 
 def is_separable(masses: FloatArray, tolerance: float = 1e-9) -> bool:
-    r"""Tell whether the (normalised) mass function is a Dempster sum of simple ones.
+    r"""Return True if the (normalised) mass function is a Dempster sum of simple ones.
 
     With :math:`m(\Theta) > 0` this holds if no weight of a nonempty set is negative. Infinite
     weights are allowed: they confine the mass function to its core, the union of its focal sets,

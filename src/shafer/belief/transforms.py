@@ -5,7 +5,7 @@ Every function takes and returns an array of 2**K numbers indexed by bitmask, an
 relative accuracy; coming back subtracts, so small masses are exact to about 1e-16 absolutely.
 
 The empty set needs care. *Implicability* :math:`b(A) = \sum_{B \subseteq A} m(B)` counts it,
-*belief* :math:`Bel(A) = b(A) - m(\emptyset)` does not, since it supports no hypothesis; hence
+*belief* :math:`Bel(A) = b(A) - m(\emptyset)` does not, because it supports no label; hence
 :math:`Bel(\Theta) = 1 - m(\emptyset)` and :math:`Pl(A) = 1 - b(\overline A)`. The two agree for
 normalised mass functions.
 
@@ -111,7 +111,7 @@ def belief_from_mass(masses: ArrayLike) -> FloatArray:
 def plausibility_from_mass(masses: ArrayLike) -> FloatArray:
     r"""Return :math:`Pl(A) = \sum_{B \cap A \neq \emptyset} m(B)` (Denœux 2019, §2.1).
 
-    The sum is taken as it stands, not as :math:`1 - b(\overline A)`, which would lose small
+    The sum is computed directly. The form :math:`1 - b(\overline A)` would lose small
     plausibilities to cancellation.
 
     Examples
@@ -119,7 +119,9 @@ def plausibility_from_mass(masses: ArrayLike) -> FloatArray:
     >>> plausibility_from_mass([0.25, 0.5, 0, 0.25]).tolist()
     [0.0, 0.75, 0.25, 0.75]
     """
-    missed = lattice_array(masses)  # mass of the B that do not meet A in the labels seen so far
+    missed = lattice_array(
+        masses
+    )  # mass of the B that do not meet A in the labels processed so far
     met = np.zeros_like(missed)
     for outside, inside in zip(_label_by_label(missed), _label_by_label(met), strict=True):
         either = inside[:, _WITHOUT] + inside[:, _WITH]

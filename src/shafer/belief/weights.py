@@ -55,8 +55,8 @@ def weights_from_mass(masses: ArrayLike) -> FloatArray:
     array = lattice_array(masses).astype(np.longdouble)
     if not array[-1] > 0:
         raise ValueError(
-            "the canonical weights are not defined for a dogmatic mass function, m(Θ) = 0: some "
-            "weight is infinite. Discount it a little first (MassFunction.discounted)"
+            "A dogmatic mass function, m(Θ) = 0, has no canonical weights: some would be infinite. "
+            "Discount it a little first, with MassFunction.discounted."
         )
     weights = undo_sum_over_supersets(_log_commonality(array))
     weights[-1] = 0.0
@@ -132,8 +132,8 @@ def _take_back(masses: FloatArray, weights: FloatArray, normalise: bool) -> Floa
             masses[0] = 0.0
         if not np.all(masses >= -_NEGATIVE_TOLERANCE):  # also catches NaN, left by an overflow
             raise ValueError(
-                "weights must belong to a mass function, but these negative weights take back "
-                f"more evidence than the positive ones give; the smallest is {weights.min():.6g}"
+                "weights must belong to a mass function, but these negative weights remove more "
+                f"evidence than the positive ones give; the smallest is {weights.min():.6g}."
             )
         masses = np.maximum(masses, 0.0)
         masses = masses / masses.sum()
@@ -169,10 +169,10 @@ def _checked_weights(weights: ArrayLike) -> FloatArray:
     array = lattice_array(weights, "weights")
     bad = np.isnan(array) | np.isneginf(array)
     if bad.any():
-        raise ValueError(f"weights must be numbers above -inf; got {float(array[bad][0])}")
+        raise ValueError(f"weights must be numbers above -inf; got {float(array[bad][0])}.")
     if array[-1] != 0:
         raise ValueError(
-            "weights must be 0 on the whole frame, which no evidence can support more than it is; "
-            f"got {float(array[-1])}"
+            "weights must be 0 on the whole frame, because it is certain already; "
+            f"got {float(array[-1])}."
         )
     return array

@@ -1,4 +1,4 @@
-"""Bundled, offline data sets. May import what is below ``evidence``; nothing here downloads."""
+"""Data sets that come with the package; nothing is downloaded. May import layers below evidence."""
 
 from shafer.datasets.gaussian import gaussian_posterior, make_gaussian
 from shafer.datasets.heart import load_heart

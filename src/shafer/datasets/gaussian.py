@@ -24,14 +24,14 @@ COVARIANCES = np.array(  # (K, 2, 2)
 def make_gaussian(
     n_samples: int = 900, random_state: Any = None
 ) -> tuple[FloatArray, NDArray[np.int64]]:
-    r"""Draw from three Gaussian classes in the plane (Denœux 2019, §5.2).
+    r"""Return a sample of three Gaussian classes in the plane (Denœux 2019, §5.2).
 
     .. math:: \mu_1 = \mu_2 = (0, 0), \quad \mu_3 = (1, -1), \quad
               \Sigma_1 = 0.1 I, \quad \Sigma_2 = 0.5 I, \quad
               \Sigma_3 = \begin{pmatrix} 0.3 & -0.15 \\ -0.15 & 0.3 \end{pmatrix}
 
-    The classes are equally frequent (up to one instance where ``n_samples`` is no multiple of
-    three), as every column of the paper's tables sums to a third; the order is random.
+    The classes are equally frequent, as in the paper's tables: their sizes differ by at most one,
+    if ``n_samples`` is not a multiple of three. The order is random.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def make_gaussian(
 def gaussian_posterior(X: Any) -> FloatArray:
     """Return the exact posterior probabilities of the three classes, (n, 3), with equal priors.
 
-    The class of the largest one is the Bayes rule for 0-1 loss.
+    The class with the largest probability is the decision of the Bayes rule for 0-1 loss.
     """
     points = to_numpy(float_array(X, "X", ndim=(2,)))
     if points.shape[1] != 2:

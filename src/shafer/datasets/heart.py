@@ -23,14 +23,14 @@ Rousseauw et al. (1983), South African Medical Journal. Taken from the KEEL data
 
 
 def load_heart(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
-    """Load the heart data.
+    """Return the South African heart disease data: 462 men, 9 features, 2 classes.
 
     Parameters
     ----------
     as_frame : bool
-        Give ``data``, ``target`` and ``frame`` as pandas objects (``famhist`` stays 0/1).
+        Return ``data``, ``target`` and ``frame`` as pandas objects (``famhist`` stays 0/1).
     return_X_y : bool
-        Give ``(data, target)`` only.
+        Return ``(data, target)`` only.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def load_heart(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
             import pandas as pd
         except ImportError:
             raise ImportError(
-                "load_heart(as_frame=True) needs pandas: pip install pandas"
+                "load_heart(as_frame=True) needs pandas. Run: pip install pandas"
             ) from None
 
         bunch.frame = pd.DataFrame(table, columns=header).astype({header[-1]: np.int64})

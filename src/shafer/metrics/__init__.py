@@ -1,7 +1,8 @@
-"""How good decided sets are: plain functions on arrays, and scikit-learn scorers made of them.
+"""Metrics of prediction sets: functions of arrays, and scikit-learn scorers that use them.
 
-Sets are boolean (n, K), as ``ev.decide(rule)`` and ``clf.predict_set(X)`` return them. Knows
-neither models nor Evidence. May import ``belief``, ``kernels``, ``_validation``, ``_errors`` and
+Sets are boolean (n, K), as ``ev.decide(rule)`` and ``clf.predict_set(X)`` return them. True classes
+are labels; pass the classes in the order of the columns as ``labels=``. Models and Evidence are
+unknown here. May import ``belief``, ``kernels``, ``_validation``, ``_errors``, ``_text`` and
 ``_typing``; scikit-learn only when a scorer is asked for its metadata.
 """
 

@@ -1,19 +1,28 @@
-"""Decided sets against true classes."""
+"""Confusion matrix of prediction sets: true classes against sets."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import row_weights
+from shafer._validation import class_columns, row_weights
 from shafer.metrics.set_predictions import set_array, set_predictions
 
 _Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 _NORMALIZE = ("all", "true", "pred", None)
+
+
+class SetCounts(NamedTuple):
+    """How often each set was predicted for each true class."""
+
+    counts: NDArray[Any]  # (K, S), rows or their weights
+    sets: BoolArray  # (S, K)
+    classes: NDArray[Any]  # (K,)
 
 
 def set_confusion_matrix(
@@ -25,25 +34,25 @@ def set_confusion_matrix(
     normalize: str | None = "all",
     sample_weight: Any = None,
 ) -> NDArray[Any]:
-    r"""Return how often each set is decided for each true class, in per cent of all rows.
+    r"""Return how often each set is predicted for each true class, in per cent of all rows.
 
     .. math:: C_{ks} = \frac{100}{n} \sum_i 1[y_i = \theta_k, \ A_i = B_s]
 
-    Rows are true classes, as in scikit-learn; columns are sets: the K single classes first, so that
-    precise decisions give the ordinary confusion matrix, then the other sets that were decided,
-    small before large, an empty set last. :func:`confusion_sets` returns them. The tables of Denœux
-    (2019, Tables 1 to 4) are its transpose; like them, it sums to 100.
+    Rows are true classes, as in scikit-learn. Columns are sets. The K single classes come first, so
+    that sets of one class give the ordinary confusion matrix. The other sets follow, small before
+    large, an empty set last. :func:`confusion_sets` returns the sets of the columns. The tables of
+    Denœux (2019, Tables 1 to 4) are the transpose; like them, the matrix sums to 100.
 
     Parameters
     ----------
     y_true, y_set, labels, sample_weight
         As in :func:`coverage_score`.
     sets : boolean array of shape (S, K), optional
-        The sets of the columns; every decided set must be among them. With the same sets, tables of
-        several folds can be averaged.
+        The sets of the columns; every predicted set must be among them. Pass the same sets for
+        each fold to average the tables of several folds.
     normalize : {"all", "true", "pred", None}
-        Per cent of all rows, of the rows of the true class, of the rows where the set was decided;
-        None for the number of rows (or their weight). A class or set without rows has zeros.
+        Per cent of all rows, of the rows of the true class, or of the rows with that set; None for
+        the number of rows (or their weight). A class or set without rows has zeros.
 
     Returns
     -------
@@ -53,34 +62,32 @@ def set_confusion_matrix(
     --------
     >>> from shafer.metrics import confusion_sets, set_confusion_matrix
     >>> y_set = [[True, False], [True, True], [False, True], [False, True]]
-    >>> set_confusion_matrix(["no", "yes", "yes", "no"], y_set)
+    >>> y_true, labels = ["no", "yes", "yes", "no"], ["no", "yes"]
+    >>> set_confusion_matrix(y_true, y_set, labels=labels)
     array([[25., 25.,  0.],
            [ 0., 25., 25.]])
     >>> confusion_sets(y_set)
     array([[ True, False],
            [False,  True],
            [ True,  True]])
-    >>> set_confusion_matrix(["no", "yes", "yes", "no"], y_set, normalize="true")
+    >>> set_confusion_matrix(y_true, y_set, labels=labels, normalize="true")
     array([[50., 50.,  0.],
            [ 0., 50., 50.]])
     """
-    predictions = set_predictions(y_true, y_set, labels, sample_weight)
-    columns = _single_first(predictions.chosen) if sets is None else set_array(sets, "sets")
-    cells = predictions.truth, _column_of(predictions.chosen, columns)
-    weight = None if sample_weight is None else predictions.weight
-    if normalize is None and sample_weight is not None:
-        weight = row_weights(sample_weight, len(predictions.chosen))
-    shape = predictions.chosen.shape[1], len(columns)
-    return in_per_cent(_counted(shape, cells, weight), normalize)
+    relative = normalize is not None  # sums of huge weights would overflow
+    counted = count_sets(y_true, y_set, labels, sets, sample_weight, relative=relative)
+    return in_per_cent(counted.counts, normalize)
 
 
-def confusion_sets(y_set: Any) -> BoolArray:
+def confusion_sets(y_set: Any, *, labels: Any = None) -> BoolArray:
     """Return the sets of the columns of :func:`set_confusion_matrix`.
 
     Parameters
     ----------
     y_set : boolean array of shape (n, K)
-        Decided sets.
+        Prediction sets.
+    labels : sequence of K labels, optional
+        The classes; needed only if ``y_set`` is a data frame with its columns in another order.
 
     Returns
     -------
@@ -98,7 +105,28 @@ def confusion_sets(y_set: Any) -> BoolArray:
            [0, 1, 1],
            [1, 1, 1]])
     """
-    return _single_first(set_array(y_set))
+    return _single_first(set_array(class_columns(y_set, labels, "y_set")[0]))
+
+
+def count_sets(
+    y_true: Any, y_set: Any, labels: Any, sets: Any, sample_weight: Any, *, relative: bool = False
+) -> SetCounts:
+    """Return the rows, or the sum of their weights, in each cell of the confusion matrix.
+
+    ``relative`` divides the weights by the largest one.
+    """
+    predictions = set_predictions(y_true, y_set, labels, sample_weight)
+    if sets is None:
+        columns = _single_first(predictions.chosen)
+    else:
+        columns = set_array(class_columns(sets, labels, "sets")[0], "sets")
+    cells = predictions.truth, _column_of(predictions.chosen, columns, predictions.classes)
+    weight = None
+    if sample_weight is not None:
+        n = len(predictions.chosen)
+        weight = predictions.weight if relative else row_weights(sample_weight, n)
+    shape = predictions.chosen.shape[1], len(columns)
+    return SetCounts(_counted(shape, cells, weight), columns, predictions.classes)
 
 
 def _single_first(chosen: BoolArray) -> BoolArray:
@@ -123,8 +151,8 @@ def _distinct(chosen: BoolArray) -> BoolArray:
     return chosen[first]
 
 
-def _column_of(chosen: BoolArray, columns: BoolArray) -> NDArray[np.intp]:
-    """Return the column of each decided set, (n,)."""
+def _column_of(chosen: BoolArray, columns: BoolArray, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the column of each predicted set, (n,)."""
     n_classes = chosen.shape[1]
     if columns.shape[1] != n_classes:
         raise ValueError(
@@ -134,14 +162,16 @@ def _column_of(chosen: BoolArray, columns: BoolArray) -> NDArray[np.intp]:
     keys = _packed(columns)
     known = {key.tobytes(): s for s, key in enumerate(keys)}
     if len(known) < len(keys):
-        raise ValueError(f"sets must be distinct; got {len(keys)} of which {len(known)} differ.")
+        raise ValueError(
+            f"sets must be distinct; got {len(keys)} of which {len(known)} are different."
+        )
     decided, inverse = np.unique(_packed(chosen), return_inverse=True)
     column = np.array([known.get(key.tobytes(), -1) for key in decided], dtype=np.intp)
     if np.any(column < 0):
         missing = chosen[np.argmax(column[inverse] < 0)]
         raise ValueError(
-            f"sets must hold every decided set; {int((column < 0).sum())} are missing, such as the "
-            f"one of the classes at positions {np.flatnonzero(missing).tolist()}."
+            f"sets must hold every predicted set; {int((column < 0).sum())} are missing, such as "
+            f"the set of the classes [{listed(classes[missing].tolist())}]."
         )
     return column[inverse]
 

@@ -1,4 +1,4 @@
-"""What caution buys: the error of ever larger sets."""
+"""The trade-off between error and imprecision as prediction sets grow."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer._validation import float_array, to_numpy
-from shafer.metrics.set_predictions import relative_weights, same_length, true_classes
+from shafer.metrics.set_predictions import class_scores, relative_weights
 
 
 class ErrorImprecisionCurve(NamedTuple):
-    """Error and imprecision, (T,) each, as the threshold falls."""
+    """Error and imprecision for decreasing thresholds, (T,) each."""
 
     imprecision: FloatArray
     error: FloatArray
@@ -23,51 +22,47 @@ class ErrorImprecisionCurve(NamedTuple):
 def error_imprecision_curve(
     y_true: Any, y_score: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> ErrorImprecisionCurve:
-    r"""Return the error and the imprecision of the sets that every threshold on a score gives.
+    r"""Return the error and the imprecision of prediction sets, for every threshold on a score.
 
-    At threshold t a row's set holds its best class and all classes of score t or more:
+    At threshold t a row's set holds its best class and all classes with a score of at least t:
 
     .. math:: A_t(x) = \{\arg\max_k s_k(x)\} \cup \{k : s_k(x) \ge t\}
 
-    Its error is :func:`set_error_rate`, its imprecision :func:`mean_imprecision`. As t falls the
-    sets grow, from one class (imprecision 0, the error of the best class) to all (imprecision 1,
-    no error). The score may be a probability, a plausibility, or anything of which more speaks for
-    the class; to compare rules of sets, mark their own error and imprecision beside the curve.
-    The trade-off is that of Ha, *The optimum class-selective rejection rule*, IEEE TPAMI 19, 1997.
+    The error is :func:`set_error_rate`, the imprecision :func:`mean_imprecision`. As t falls, the
+    sets grow from one class (imprecision 0, the error of the best class) to all classes
+    (imprecision 1, no error). The score may be a probability, a plausibility, or any number that is
+    larger for more likely classes. To compare decision rules, draw their error and imprecision as
+    points beside the curve. The trade-off was described by Ha, *The optimum class-selective
+    rejection rule*, IEEE TPAMI 19, 1997.
 
     Parameters
     ----------
     y_true : array of shape (n,)
         True classes, as in :func:`coverage_score`.
     y_score : array of shape (n, K)
-        Score of each class; of equal best ones the first is kept.
+        Score of each class. If several classes share the best score, the first is kept. The
+        columns of a data frame are read by their names.
     labels, sample_weight
         As in :func:`coverage_score`.
 
     Returns
     -------
     imprecision, error, thresholds : arrays of shape (T,)
-        Imprecision ascends, error and thresholds descend from infinity. Points inside a level part
-        of the curve are left out.
+        Imprecision increases; error and thresholds decrease, the thresholds from infinity. Points
+        inside a flat part of the curve are left out.
 
     Examples
     --------
     >>> from shafer.metrics import error_imprecision_curve
     >>> y_score = [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]]
-    >>> imprecision, error, thresholds = error_imprecision_curve([0, 1], y_score)
+    >>> imprecision, error, thresholds = error_imprecision_curve([0, 1], y_score, labels=[0, 1, 2])
     >>> imprecision, error, thresholds
     (array([0.  , 0.25, 1.  ]), array([0.5, 0. , 0. ]), array([inf, 0.4, 0.1]))
     """
-    scores: FloatArray = to_numpy(float_array(y_score, "y_score", ndim=(2,)))
-    if scores.shape[0] == 0 or scores.shape[1] < 2:
-        raise ValueError(
-            f"y_score must have at least one row and two classes; got shape {scores.shape}."
-        )
-    truth = true_classes(y_true, scores.shape[1], labels).positions
-    same_length({"y_true": truth, "y_score": scores})
+    truth, scores = class_scores(y_true, y_score, labels, "y_score")
     weight = relative_weights(sample_weight, len(scores))
     held = weight > 0
-    return _curve(truth[held], scores[held], weight[held])
+    return _curve(truth.positions[held], scores[held], weight[held])
 
 
 def error_imprecision_area(
@@ -77,8 +72,8 @@ def error_imprecision_area(
 
     .. math:: \int_0^1 \mathrm{error}(\iota) \, d\iota
 
-    The mean error over all degrees of imprecision, by the trapezoidal rule: between two thresholds
-    either may be chosen at random.
+    This is the mean error over all degrees of imprecision. The trapezoidal rule corresponds to a
+    random choice between neighbouring thresholds.
 
     Parameters
     ----------
@@ -88,12 +83,12 @@ def error_imprecision_area(
     Returns
     -------
     float
-        Between 0 and 1; smaller is better. A score that says nothing has about (K − 1) / (2 K).
+        Between 0 and 1; smaller is better. A random score gives about (K − 1) / (2 K).
 
     Examples
     --------
     >>> from shafer.metrics import error_imprecision_area
-    >>> error_imprecision_area([0, 1], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]])
+    >>> error_imprecision_area([0, 1], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]], labels=[0, 1, 2])
     0.0625
     """
     curve = error_imprecision_curve(y_true, y_score, labels=labels, sample_weight=sample_weight)
@@ -103,7 +98,7 @@ def error_imprecision_area(
 def _curve(
     truth: NDArray[np.intp], scores: FloatArray, weight: FloatArray
 ) -> ErrorImprecisionCurve:
-    """Let the classes that are not best enter one by one, by descending score."""
+    """Add the classes that are not best one by one, by descending score."""
     n_classes = scores.shape[1]
     column = np.arange(n_classes)
     waiting = column != np.argmax(scores, axis=1)[:, None]  # (n, K), K − 1 true in each row
@@ -122,7 +117,7 @@ def _curve(
 
 
 def _corners(error: FloatArray) -> NDArray[np.bool_]:
-    """Keep the ends of the curve and of its level parts."""
+    """Return True at the ends of the curve and of its flat parts."""
     falls = np.diff(error) != 0
     kept = np.ones(len(error), dtype=bool)
     kept[1:-1] = falls[:-1] | falls[1:]

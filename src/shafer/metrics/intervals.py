@@ -1,4 +1,4 @@
-"""Whether intervals [Bel, Pl] hold the frequencies they speak of."""
+"""Calibration of intervals [Bel, Pl] against observed frequencies."""
 
 from __future__ import annotations
 
@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import float_array, to_numpy
-from shafer.metrics.set_predictions import (
-    relative_weights,
-    same_length,
-    true_classes,
-    weighted_mean,
-)
+from shafer.metrics.set_predictions import class_scores, relative_weights, weighted_mean
+from shafer.metrics.true_classes import TrueClasses
 
 _EVENTS = ("decided", "every")
 _STRATEGIES = ("quantile", "uniform")
@@ -25,18 +20,18 @@ _ROUNDING = 1e-9  # of belief and plausibility
 @final
 @dataclass(frozen=True, eq=False)
 class IntervalCalibration:
-    """Mean intervals and frequencies in bins of their middles; only bins that hold events.
+    """Mean intervals and frequencies in bins of the intervals' midpoints; empty bins are left out.
 
     Attributes
     ----------
     belief, plausibility : arrays of shape (B,)
         Mean belief and plausibility of the events of a bin.
     frequency : array of shape (B,)
-        How often these events are true.
+        Share of these events that are true.
     share : array of shape (B,)
-        How many of all events lie in the bin; sums to 1.
+        Share of all events that lie in the bin; sums to 1.
     mean_width : float
-        Mean of plausibility less belief over all events.
+        Mean of plausibility minus belief over all events.
     """
 
     belief: FloatArray
@@ -47,7 +42,7 @@ class IntervalCalibration:
 
     @property
     def inside(self) -> BoolArray:
-        """Where the frequency lies in the mean interval, bounds included, (B,)."""
+        """True where the frequency lies in the mean interval, bounds included, (B,)."""
         above = self.frequency >= self.belief - _ROUNDING
         held: BoolArray = above & (self.frequency <= self.plausibility + _ROUNDING)
         return held
@@ -82,17 +77,18 @@ def interval_calibration(
     labels: Any = None,
     sample_weight: Any = None,
 ) -> IntervalCalibration:
-    r"""Compare intervals [Bel, Pl] with how often what they speak of is true.
+    r"""Return mean intervals [Bel, Pl] beside observed frequencies, bin by bin.
 
-    Events are sorted into bins by the middle of their interval. In each bin b the accuracy should
-    lie between the mean belief and the mean plausibility:
+    An event is the statement that a row's class is k. Events are sorted into bins by the midpoint
+    of their interval. In each bin b the share of true events should lie between the mean belief and
+    the mean plausibility:
 
     .. math:: \overline{Bel}_b \le \frac{1}{n_b} \sum_{i \in b} 1[y_i = k_i]
               \le \overline{Pl}_b
 
-    ``share_inside`` says in how many bins it does, ``mean_width`` at what price: intervals [0, 1]
-    hold everything. Intervals without width are probabilities and the picture is a reliability
-    diagram; then chance alone keeps the accuracy of a finite bin out of them.
+    ``share_inside`` is the share of bins where it does. Read it beside ``mean_width``: intervals
+    [0, 1] contain every frequency. Intervals of zero width are probabilities, and the result is a
+    reliability diagram; the frequency of a finite bin then almost never equals the probability.
 
     Parameters
     ----------
@@ -101,12 +97,12 @@ def interval_calibration(
     belief, plausibility : arrays of shape (n, K)
         As ``ev.belief`` and ``ev.plausibility``.
     events : {"decided", "every"}
-        What the intervals speak of: the most plausible class of each row (on a tie, that of most
-        belief), so that frequencies are accuracies; or every class of each row.
+        "decided": the most plausible class of each row (on a tie, the one with most belief), so
+        that frequencies are accuracies. "every": every class of each row.
     n_bins : int
-        Bins at most; those without events are left out.
+        The largest number of bins; empty ones are left out.
     strategy : {"quantile", "uniform"}
-        Bins of about equally many events, or of equal width.
+        Bins with about equally many events, or bins of equal width.
     labels, sample_weight
         As in :func:`coverage_score`.
 
@@ -130,32 +126,33 @@ def interval_calibration(
             raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
         raise ValueError(f"n_bins must be a positive whole number; got {n_bins!r}.")
-    below, above = _interval_arrays(belief, plausibility)
-    truth = true_classes(y_true, below.shape[1], labels).positions
-    same_length({"y_true": truth, "belief": below})
+    truth, below, above = _intervals(y_true, belief, plausibility, labels)
     weight = relative_weights(sample_weight, len(below))
     held = weight > 0
-    rows = truth[held], below[held], above[held], weight[held]
+    rows = truth.positions[held], below[held], above[held], weight[held]
     found = _decided_events(*rows) if events == "decided" else _every_event(*rows)
     return _binned(found, _bins(found.middle, int(n_bins), strategy))
 
 
-def _interval_arrays(belief: Any, plausibility: Any) -> tuple[FloatArray, FloatArray]:
-    below: FloatArray = to_numpy(float_array(belief, "belief", ndim=(2,)))
-    above: FloatArray = to_numpy(float_array(plausibility, "plausibility", ndim=(2,)))
-    if below.shape != above.shape or below.shape[0] == 0 or below.shape[1] < 2:
+def _intervals(
+    y_true: Any, belief: Any, plausibility: Any, labels: Any
+) -> tuple[TrueClasses, FloatArray, FloatArray]:
+    truth, below = class_scores(y_true, belief, labels, "belief")
+    # If one of the two is a data frame, its column names hold for the other one too.
+    _, above = class_scores(y_true, plausibility, truth.classes, "plausibility")
+    if below.shape != above.shape:
         raise ValueError(
-            "belief and plausibility must have the same shape (n, K), with at least one row and "
-            f"two classes; got {below.shape} and {above.shape}."
+            "belief and plausibility must have the same shape (n, K); "
+            f"got {below.shape} and {above.shape}."
         )
     wrong = (below < -_ROUNDING) | (above > 1 + _ROUNDING) | (below > above + _ROUNDING)
     if wrong.any():
         i, k = np.argwhere(wrong)[0]
         raise ValueError(
-            "belief and plausibility must obey 0 <= belief <= plausibility <= 1; "
+            "belief and plausibility must satisfy 0 <= belief <= plausibility <= 1; "
             f"got {below[i, k]} and {above[i, k]} at index ({i}, {k})."
         )
-    return below, above
+    return truth, below, above
 
 
 def _decided_events(

@@ -1,6 +1,6 @@
-"""Shares of rows: how often the set holds the truth, and how large the sets are.
+"""Error rates, coverage and sizes of prediction sets.
 
-An empty set holds no class: it is an error of size zero.
+An empty set does not hold the true class: it counts as an error, of size zero.
 """
 
 from __future__ import annotations
@@ -20,24 +20,28 @@ from shafer.metrics.set_predictions import (
 def coverage_score(
     y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> float:
-    r"""Return how often the set holds the true class.
+    r"""Return the coverage: how often the prediction set holds the true class.
 
     .. math:: \frac{1}{n} \sum_i 1[y_i \in A_i]
 
-    Conformal sets promise it: at least the nominal coverage, on average (Vovk, Gammerman and
-    Shafer, *Algorithmic Learning in a Random World*, 2005). Greater is better, but the whole frame
-    reaches 1: read it beside :func:`mean_set_size`.
+    Conformal sets guarantee a coverage of at least the nominal level, on average (Vovk, Gammerman
+    and Shafer, *Algorithmic Learning in a Random World*, 2005). Greater is better. Sets of all
+    classes reach 1, so read it beside :func:`mean_set_size`.
 
     Parameters
     ----------
     y_true : array of shape (n,)
-        True classes: positions of columns 0..K−1, or labels.
+        True classes, as labels. They are matched to the rows of ``y_set`` in order; the index of a
+        pandas Series plays no part.
     y_set : boolean array of shape (n, K)
-        Decided sets; an empty one covers nothing.
+        Prediction sets, one column for each class. The columns of a data frame are read by their
+        names.
     labels : sequence of K labels, optional
-        The classes in the order of the columns, such as ``clf.classes_``. Without it numbers in
-        ``y_true`` are positions, and other labels must be K different ones, which are sorted.
+        The classes in the order of the columns, such as ``clf.classes_`` or ``ev.classes``.
+        Required, except in two cases: ``y_set`` is a data frame whose columns are named by the
+        classes; or ``y_true`` holds the numbers 0 to K−1, every one of them.
     sample_weight : array of shape (n,), optional
+        Weight of each row.
 
     Returns
     -------
@@ -48,10 +52,10 @@ def coverage_score(
     --------
     >>> from shafer.metrics import coverage_score
     >>> y_set = [[True, False, False], [True, True, False], [False, True, True]]
-    >>> coverage_score([0, 1, 0], y_set)
-    0.6666666666666666
     >>> coverage_score(["a", "b", "b"], y_set, labels=["a", "b", "c"])
     1.0
+    >>> coverage_score([0, 1, 2], y_set[::-1])
+    0.3333333333333333
     """
     predictions = set_predictions(y_true, y_set, labels, sample_weight)
     return weighted_mean(predictions.hit, predictions.weight)
@@ -60,11 +64,11 @@ def coverage_score(
 def set_error_rate(
     y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> float:
-    r"""Return how often the set does not hold the true class: one less the coverage.
+    r"""Return how often the prediction set does not hold the true class: 1 − coverage.
 
     .. math:: \frac{1}{n} \sum_i 1[y_i \notin A_i]
 
-    An empty set is an error. The paper's text counts wrong single classes only; that is
+    An empty set is an error. Denœux (2019) counts wrong sets of one class only; see
     :func:`singleton_error_rate`.
 
     Parameters
@@ -90,12 +94,12 @@ def set_error_rate(
 def singleton_error_rate(
     y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> float:
-    r"""Return how often one class is decided and it is the wrong one, among all rows.
+    r"""Return the share of all rows whose set is one class, and the wrong one.
 
     .. math:: \frac{1}{n} \sum_i 1[|A_i| = 1, \ y_i \notin A_i]
 
-    What Denœux (2019, §5) calls the error rate of a rule: sets of several classes are not counted,
-    even where they miss the true one.
+    Denœux (2019, §5) calls this the error rate of a decision rule. Sets of several classes are not
+    counted, even if they do not hold the true class.
 
     Parameters
     ----------
@@ -111,8 +115,11 @@ def singleton_error_rate(
     --------
     >>> from shafer.metrics import set_error_rate, singleton_error_rate
     >>> y_set = [[1, 0, 0], [1, 1, 0]]
-    >>> singleton_error_rate([1, 2], y_set), set_error_rate([1, 2], y_set)
-    (0.5, 1.0)
+    >>> y_true, labels = ["b", "c"], ["a", "b", "c"]
+    >>> singleton_error_rate(y_true, y_set, labels=labels)
+    0.5
+    >>> set_error_rate(y_true, y_set, labels=labels)
+    1.0
     """
     predictions = set_predictions(y_true, y_set, labels, sample_weight)
     return weighted_mean((predictions.size == 1) & ~predictions.hit, predictions.weight)
@@ -126,13 +133,13 @@ def mean_set_size(y_set: Any, *, sample_weight: Any = None) -> float:
     Parameters
     ----------
     y_set : boolean array of shape (n, K)
-        Decided sets; an empty one has size 0.
+        Prediction sets. An empty set has size 0.
     sample_weight : array of shape (n,), optional
 
     Returns
     -------
     float
-        Between 0 and K; at equal coverage, smaller is better.
+        Between 0 and K. At equal coverage, smaller is better.
 
     Examples
     --------
@@ -145,16 +152,16 @@ def mean_set_size(y_set: Any, *, sample_weight: Any = None) -> float:
 
 
 def mean_imprecision(y_set: Any, *, sample_weight: Any = None) -> float:
-    r"""Return the mean size as a number between 0, always one class, and 1, always all of them.
+    r"""Return the mean set size, scaled: 0 for sets of one class, 1 for sets of all classes.
 
     .. math:: \frac{1}{n} \sum_i \frac{\max(|A_i| - 1, 0)}{K - 1}
 
-    For two classes it is the rejection rate.
+    For two classes this is the rejection rate.
 
     Parameters
     ----------
     y_set : boolean array of shape (n, K)
-        Decided sets; an empty one is as precise as one class.
+        Prediction sets. An empty set counts as precise, like one class.
     sample_weight : array of shape (n,), optional
 
     Returns
@@ -173,14 +180,14 @@ def mean_imprecision(y_set: Any, *, sample_weight: Any = None) -> float:
 
 
 def singleton_rate(y_set: Any, *, sample_weight: Any = None) -> float:
-    r"""Return how often exactly one class is decided: the determinacy.
+    r"""Return how often the set is exactly one class (the determinacy).
 
     .. math:: \frac{1}{n} \sum_i 1[|A_i| = 1]
 
     Parameters
     ----------
     y_set : boolean array of shape (n, K)
-        Decided sets.
+        Prediction sets.
     sample_weight : array of shape (n,), optional
 
     Returns
@@ -199,14 +206,14 @@ def singleton_rate(y_set: Any, *, sample_weight: Any = None) -> float:
 
 
 def rejection_rate(y_set: Any, *, sample_weight: Any = None) -> float:
-    r"""Return how often all classes are kept, so that nothing is decided.
+    r"""Return how often the set holds all classes, so that no decision is made.
 
     .. math:: \frac{1}{n} \sum_i 1[|A_i| = K]
 
     Parameters
     ----------
     y_set : boolean array of shape (n, K)
-        Decided sets.
+        Prediction sets.
     sample_weight : array of shape (n,), optional
 
     Returns

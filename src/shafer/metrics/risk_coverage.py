@@ -1,4 +1,4 @@
-"""What abstaining buys: the error among the rows a classifier is most confident about."""
+"""Selective prediction: the error among the rows with the most confident predictions."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer._validation import float_array, to_numpy
+from shafer._validation import float_array, label_array, label_positions, to_numpy
 from shafer.metrics.set_predictions import (
-    label_vector,
     relative_weights,
     same_length,
     set_predictions,
 )
+from shafer.metrics.true_classes import column_labels, labels_in_both
 
 
 class RiskCoverageCurve(NamedTuple):
-    """Risk and coverage, (T,) each, as the threshold on the confidence falls."""
+    """Risk and coverage for decreasing thresholds on the confidence, (T,) each."""
 
     coverage: FloatArray
     risk: FloatArray
@@ -36,7 +36,7 @@ class _Accepted(NamedTuple):
 def risk_coverage_curve(
     y_true: Any, y_pred: Any, confidence: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> RiskCoverageCurve:
-    r"""Return the error among the rows of at least some confidence, and how many they are.
+    r"""Return the error among the most confident rows, for every share of rows.
 
     .. math::
 
@@ -44,26 +44,27 @@ def risk_coverage_curve(
         \mathrm{risk}(t) = \frac{\sum_i \ell_i 1[c_i \ge t]}{\sum_i 1[c_i \ge t]}
 
     with the loss :math:`\ell_i` 1 for an error, else 0 (El-Yaniv and Wiener, *On the foundations of
-    noise-free selective classification*, JMLR 11, 2010). This coverage is a share of rows that are
-    answered, not that of :func:`coverage_score`.
+    noise-free selective classification*, JMLR 11, 2010). Coverage here is the share of rows that
+    get an answer. :func:`coverage_score` means something else: how often sets hold the true class.
 
     Parameters
     ----------
     y_true : array of shape (n,)
         True classes.
     y_pred : array of shape (n,), or boolean of shape (n, K)
-        Predicted classes; or sets, which are wrong where they miss the true class.
+        Predicted classes; or sets, which are wrong if they do not hold the true class.
     confidence : array of shape (n,)
         Larger where the prediction is more likely to be right, such as the largest probability, or
-        the ignorance with a minus sign.
+        minus the ignorance.
     labels : sequence of K labels, optional
-        The classes in the order of the columns of sets, as in :func:`coverage_score`.
+        The classes. Sets need them, in the order of their columns, as in :func:`coverage_score`.
+        Predicted classes do not: they are compared with ``y_true`` label by label.
     sample_weight : array of shape (n,), optional
 
     Returns
     -------
     coverage, risk, thresholds : arrays of shape (T,)
-        One point for each different confidence; coverage ascends to 1, thresholds descend.
+        One point for each different confidence. Coverage increases to 1, thresholds decrease.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def risk_coverage_area(
 
     over rows by descending confidence: the mean risk over all coverages 1/n, 2/n, ..., 1 (Geifman
     and El-Yaniv, *Selective classification for deep neural networks*, NeurIPS 2017). Rows of equal
-    confidence share their mean loss, which is what any order of them gives on average.
+    confidence share their mean loss, which is the average over all orders of them.
 
     Parameters
     ----------
@@ -100,7 +101,7 @@ def risk_coverage_area(
     Returns
     -------
     float
-        Between 0 and 1; smaller is better. A confidence that says nothing has the error rate.
+        Between 0 and 1; smaller is better. A random confidence gives the error rate.
 
     Examples
     --------
@@ -114,12 +115,12 @@ def risk_coverage_area(
 def excess_risk_coverage_area(
     y_true: Any, y_pred: Any, confidence: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> float:
-    r"""Return the area under the risk-coverage curve less the least possible one (E-AURC).
+    r"""Return the area under the risk-coverage curve minus the smallest possible one (E-AURC).
 
-    The least area belongs to a confidence that puts every error behind all that is right. What is
-    left judges the confidence alone, not the classifier (Geifman, Uziel and El-Yaniv,
-    *Bias-reduced uncertainty estimation for deep neural classifiers*, ICLR 2019; the least area is
-    computed here, not approximated).
+    The smallest area is reached if every wrong row has a lower confidence than every right one. The
+    difference judges the confidence alone, not the classifier (Geifman, Uziel and El-Yaniv,
+    *Bias-reduced uncertainty estimation for deep neural classifiers*, ICLR 2019; here the smallest
+    area is exact, not approximated).
 
     Parameters
     ----------
@@ -155,23 +156,23 @@ def _accepted(
 
 def _errors(y_true: Any, y_pred: Any, labels: Any) -> FloatArray:
     """Return 1 where the prediction is wrong, else 0."""
-    predicted = to_numpy(y_pred)
-    if predicted.ndim == 2:
+    if to_numpy(y_pred).ndim == 2:
         return np.asarray(~set_predictions(y_true, y_pred, labels, None).hit, dtype=np.float64)
-    truth, predicted = label_vector(y_true, "y_true"), label_vector(y_pred, "y_pred")
+    truth, predicted = label_array(y_true, "y_true"), label_array(y_pred, "y_pred")
+    for name, array in (("y_true", truth), ("y_pred", predicted)):
+        if array.ndim != 1:
+            raise ValueError(f"{name} must have one dimension; got shape {array.shape}.")
     same_length({"y_true": truth, "y_pred": predicted})
     if not len(truth):
         raise ValueError("y_true must have at least one row; got none.")
-    if (truth.dtype.kind in "biuf") != (predicted.dtype.kind in "biuf") and object not in (
-        truth.dtype,
-        predicted.dtype,
-    ):
-        raise ValueError(
-            "y_true and y_pred must hold the same kind of labels; "
-            f"got {truth.dtype} and {predicted.dtype}."
-        )
-    pairs = zip(truth.tolist(), predicted.tolist(), strict=True)
-    return np.array([t != p for t, p in pairs], dtype=np.float64)
+    if labels is None:
+        classes = labels_in_both(truth, predicted)
+    else:
+        classes = column_labels(labels, len(label_array(labels, "labels")))
+    wrong = label_positions(truth, classes, name="y_true") != label_positions(
+        predicted, classes, name="y_pred"
+    )
+    return np.asarray(wrong, dtype=np.float64)
 
 
 def _in_order(loss: FloatArray, weight: FloatArray, confidence: FloatArray) -> _Accepted:

@@ -1,4 +1,4 @@
-"""Metrics as scikit-learn scorers, for ``cross_val_score`` and ``GridSearchCV``."""
+"""scikit-learn scorers of prediction sets, for ``cross_val_score`` and ``GridSearchCV``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from shafer.metrics.utility import discounted_utility_score, u65_score, u80_scor
 
 
 def _of_size(function: Callable[..., float]) -> Callable[..., float]:
-    """Give a metric of sets alone the arguments of the others."""
+    """Return a metric of the sets alone, with the arguments of the other metrics."""
 
-    # Every metric is called with labels; the size of a set needs none.
+    # Every metric is called with labels. The size of a set does not depend on them.
     def score(_y_true: Any, y_set: Any, *, labels: Any, sample_weight: Any) -> float:  # noqa: ARG001
         return function(y_set, sample_weight=sample_weight)
 
@@ -35,18 +35,18 @@ def _of_size(function: Callable[..., float]) -> Callable[..., float]:
 
 
 def _selective(function: Callable[..., float]) -> Callable[..., float]:
-    """Predict the most probable class, with its probability as the confidence."""
+    """Return a metric of the most probable class, with its probability as the confidence."""
 
     def score(y_true: Any, y_score: Any, *, labels: Any, sample_weight: Any) -> float:
         predicted = np.asarray(labels)[np.argmax(y_score, axis=1)]
         confidence = np.max(y_score, axis=1)
-        return function(y_true, predicted, confidence, sample_weight=sample_weight)
+        return function(y_true, predicted, confidence, labels=labels, sample_weight=sample_weight)
 
     return score
 
 
 class _Metric(NamedTuple):
-    """A function of true classes and predictions, its sign, and what it takes besides."""
+    """A function of true classes and predictions, its sign, and the names of its options."""
 
     function: Callable[..., float]
     sign: int  # −1 where smaller is better
@@ -78,7 +78,7 @@ _METRICS: MappingProxyType[str, _Metric] = MappingProxyType(
 @final
 @dataclass(frozen=True, repr=False)
 class SetScorer:
-    """What :func:`set_scorer` returns: a function of estimator, X and y that can be pickled.
+    """A scorer made by :func:`set_scorer`: a function of estimator, X and y that can be pickled.
 
     Attributes
     ----------
@@ -86,8 +86,8 @@ class SetScorer:
     rule : str or None
     options : mapping of str to any
     weighted : bool or None
-        Whether ``sample_weight`` is asked for where scikit-learn routes metadata; None if never
-        said, which makes scikit-learn refuse weights.
+        Whether the scorer requests ``sample_weight`` from scikit-learn's metadata routing. With
+        None, scikit-learn refuses sample weights.
     """
 
     metric: str
@@ -96,7 +96,7 @@ class SetScorer:
     weighted: bool | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the score; greater is better, so sizes and errors come with a minus sign."""
+        """Return the score. Greater is better, so sizes and errors have a minus sign."""
         metric = _METRICS[self.metric]
         own = {name: self.options[name] for name in metric.options if name in self.options}
         predicted = self._sets(estimator, X) if metric.of_sets else estimator.predict_proba(X)
@@ -106,7 +106,7 @@ class SetScorer:
         return metric.sign * value
 
     def _sets(self, estimator: Any, X: Any) -> Any:
-        # A search passes on what scikit-learn knows only, so ask for what it found.
+        # GridSearchCV passes on scikit-learn's own methods only, so use the estimator it found.
         found = getattr(estimator, "best_estimator_", estimator)
         predict_set = getattr(found, "predict_set", None)
         if predict_set is None:
@@ -121,11 +121,11 @@ class SetScorer:
         return predict_set(X, **passed)
 
     def set_score_request(self, *, sample_weight: bool | None = None) -> Self:
-        """Return a scorer that asks scikit-learn's metadata routing for weights, or does not."""
+        """Return a scorer that requests sample weights from metadata routing, or does not."""
         return replace(self, weighted=sample_weight)
 
     def get_metadata_routing(self) -> Any:
-        """Tell scikit-learn whether weights are asked for."""
+        """Return the metadata request of this scorer, for scikit-learn."""
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -143,11 +143,11 @@ class SetScorer:
 
 
 def set_scorer(metric: str, rule: str | None = None, **options: Any) -> SetScorer:
-    """Make a scikit-learn scorer of a metric of sets.
+    """Return a scikit-learn scorer for a metric of prediction sets.
 
-    It calls ``estimator.predict_set(X)`` and compares with ``y`` in the order of
-    ``estimator.classes_``. As everywhere in scikit-learn greater is better: errors, sizes and areas
-    come with a minus sign.
+    The scorer calls ``estimator.predict_set(X)`` and compares the sets with ``y``; the labels are
+    ``estimator.classes_``. As always in scikit-learn, greater is better: errors, sizes and areas
+    have a minus sign.
 
     =============================  ==================================================
     metric                         function
@@ -168,18 +168,18 @@ def set_scorer(metric: str, rule: str | None = None, **options: Any) -> SetScore
     "excess_risk_coverage_area"    minus :func:`excess_risk_coverage_area`
     =============================  ==================================================
 
-    The areas need no sets: they are taken of ``predict_proba``, with the largest probability as the
-    confidence. Coverage, sizes and rejection are one side of a bargain: to select a model choose a
-    utility or an area.
+    The areas are computed from ``predict_proba``, with the largest probability as the confidence.
+    Coverage, sizes and rejection each measure only one side of a trade-off. To select a model, use
+    a utility or an area.
 
     Parameters
     ----------
     metric : str
         One of the names above.
     rule : str, optional
-        Given to ``predict_set``, which decides by its own default without it.
+        Decision rule, passed to ``predict_set``. Without it ``predict_set`` uses its default.
     **options
-        ``utility`` and ``bins`` are the metric's; all others are given to ``predict_set``.
+        ``utility`` and ``bins`` are passed to the metric, all others to ``predict_set``.
 
     Returns
     -------
@@ -205,7 +205,7 @@ def set_scorer(metric: str, rule: str | None = None, **options: Any) -> SetScore
         raise ValueError(f"metric must be one of {', '.join(map(repr, _METRICS))}; got {metric!r}.")
     if not _METRICS[metric].of_sets and (rule is not None or options):
         raise ValueError(
-            f"{metric!r} is taken of probabilities, so it takes neither a rule nor options; "
-            f"got rule={rule!r} and options {sorted(options)}."
+            f"{metric!r} is computed from probabilities and takes no rule and no options; "
+            f"got rule={rule!r} and options {sorted(options)}. Remove them."
         )
     return SetScorer(metric, rule, options)

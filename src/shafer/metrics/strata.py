@@ -1,4 +1,4 @@
-"""Coverage looked at in parts: by the size of the set, by the true class."""
+"""Coverage by set size and by true class."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from shafer.metrics.set_predictions import SetPredictions, set_predictions
 @final
 @dataclass(frozen=True, eq=False)
 class StratifiedCoverage:
-    """Coverage in each stratum that holds rows.
+    """Coverage in each stratum; strata without rows are left out.
 
     Attributes
     ----------
     strata : array of shape (S,)
         The largest size, or the class, of each stratum.
     coverage : array of shape (S,)
-        How often sets hold the true class there.
+        How often sets hold the true class, within the stratum.
     share : array of shape (S,)
-        How many of all rows lie there; sums to 1.
+        Share of all rows that lie in the stratum; sums to 1.
     """
 
     strata: NDArray[Any]
@@ -51,8 +51,8 @@ def coverage_by_size(
 
     .. math:: P(Y \in A \mid b_{s-1} < |A| \le b_s)
 
-    Sets that promise 90 % should keep it whether they are small or large: a rule may be right on
-    average and yet wrong whenever it is confident (Angelopoulos, Bates, Jordan and Malik,
+    Sets with 90 % coverage should reach it for small and for large sets. The average coverage may
+    be right while small sets are often wrong (Angelopoulos, Bates, Jordan and Malik,
     *Uncertainty sets for image classifiers using conformal prediction*, ICLR 2021).
 
     Parameters
@@ -60,8 +60,8 @@ def coverage_by_size(
     y_true, y_set, labels, sample_weight
         As in :func:`coverage_score`.
     bins : increasing sequence of integers, optional
-        Largest size of each stratum, 1, 2, ..., K by default; sizes beyond the last one make a
-        stratum of their own. Empty sets, which cover nothing, lie in the first.
+        Largest size of each stratum, 1, 2, ..., K by default. Larger sizes form one more stratum.
+        Empty sets belong to the first stratum.
 
     Returns
     -------
@@ -92,8 +92,8 @@ def size_stratified_coverage_score(
 
     .. math:: \min_s P(Y \in A \mid b_{s-1} < |A| \le b_s)
 
-    See :func:`coverage_by_size`. A size that hardly occurs gives a poor estimate: choose ``bins``
-    so that each has its share of the rows.
+    See :func:`coverage_by_size`. Rare sizes give poor estimates: choose ``bins`` so that each holds
+    many rows.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def coverage_by_class(
 
     .. math:: P(Y \in A \mid Y = \theta_k)
 
-    What class-conditional (Mondrian) conformal sets promise. Classes without rows are left out.
+    Class-conditional (Mondrian) conformal sets guarantee it. Classes without rows are left out.
 
     Parameters
     ----------
@@ -134,13 +134,13 @@ def coverage_by_class(
     Returns
     -------
     StratifiedCoverage
-        Its strata are labels, where ``labels`` or labels in ``y_true`` name the classes; else
-        positions.
+        Its strata are class labels.
 
     Examples
     --------
     >>> from shafer.metrics import coverage_by_class
-    >>> by_class = coverage_by_class(["no", "yes", "yes"], [[1, 0], [1, 0], [1, 1]])
+    >>> y_true, y_set = ["no", "yes", "yes"], [[1, 0], [1, 0], [1, 1]]
+    >>> by_class = coverage_by_class(y_true, y_set, labels=["no", "yes"])
     >>> by_class.strata, by_class.coverage
     (array(['no', 'yes'], dtype='<U3'), array([1. , 0.5]))
     """
@@ -190,6 +190,6 @@ def _limits(bins: Sequence[int] | None, n_classes: int) -> NDArray[np.int64]:
         return np.arange(1, n_classes + 1)
     given = to_numpy(float_array(bins, "bins", ndim=(1,)))
     if not len(given) or np.any(given != np.floor(given)) or np.any(np.diff(given) <= 0):
-        raise ValueError(f"bins must be increasing whole numbers, at least one; got {bins!r}.")
+        raise ValueError(f"bins must be one or more increasing whole numbers; got {bins!r}.")
     limits = given.astype(np.int64)
     return limits if limits[-1] >= n_classes else np.append(limits, n_classes)

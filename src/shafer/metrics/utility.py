@@ -1,4 +1,4 @@
-"""What a set is worth: all of one if it is the true class alone, less the more classes it holds."""
+"""Utility of prediction sets: 1 for the true class alone, less for larger sets."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def discounted_utility_score(
     labels: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    r"""Return the mean worth of the sets, a set being worth less the more classes it holds.
+    r"""Return the mean utility of the sets: larger sets have less utility.
 
     .. math:: \frac{1}{n} \sum_i u(|A_i|) \, 1[y_i \in A_i]
 
-    A set that misses the true class is worth 0, and so is an empty one.
+    Sets without the true class, and empty sets, have utility 0.
 
     ========  ==========================================  ===================================
-    utility   worth of a set of b classes                 worth of a pair
+    utility   utility of a set of b classes               utility of a set of two classes
     ========  ==========================================  ===================================
-    "u50"     :math:`1/b`, the discounted accuracy        .50, as good as choosing at random
+    "u50"     :math:`1/b`, the discounted accuracy        .50, as much as a random choice
     "u65"     :math:`1.6/b - 0.6/b^2`                     .65
-    "u80"     :math:`2.2/b - 1.2/b^2`                     .80, for those who dislike errors
+    "u80"     :math:`2.2/b - 1.2/b^2`                     .80, for users averse to errors
     ========  ==========================================  ===================================
 
     Source: Zaffalon, Corani and Mauá, *Evaluating credal classifiers by utility-discounted
@@ -43,13 +43,14 @@ def discounted_utility_score(
     y_true, y_set, labels, sample_weight
         As in :func:`coverage_score`.
     utility : {"u50", "u65", "u80"}, sequence of numbers, or function
-        Worth of a set that holds the true class: its first value is that of one class, the second
-        that of two, at least K of them; or a function of the number of classes.
+        Utility of a set that holds the true class: a name from the table; or numbers, the first
+        for one class, the second for two, and so on, at least K of them; or a function of the
+        number of classes.
 
     Returns
     -------
     float
-        Greater is better; at most 1 for the named utilities, reached by right single classes.
+        Greater is better. For the named utilities at most 1, if each set is the true class alone.
 
     Examples
     --------
@@ -68,12 +69,12 @@ def discounted_utility_score(
 
 
 def u65_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
-    r"""Return the mean worth of the sets when a pair that holds the truth is worth .65.
+    r"""Return the mean utility u65 of the sets: two classes with the true one have utility .65.
 
     .. math:: u(b) = \frac{1.6}{b} - \frac{0.6}{b^2}
 
-    for a set of b classes that holds the true one, else 0 (Zaffalon, Corani and Mauá 2012); an
-    empty set is worth 0. See :func:`discounted_utility_score`.
+    for a set of b classes that holds the true one, else 0 (Zaffalon, Corani and Mauá 2012). See
+    :func:`discounted_utility_score`.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def u65_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
     Examples
     --------
     >>> from shafer.metrics import u65_score
-    >>> round(u65_score([0, 0], [[True, True], [False, True]]), 3)
+    >>> round(u65_score(["a", "a"], [[True, True], [False, True]], labels=["a", "b"]), 3)
     0.325
     """
     return discounted_utility_score(
@@ -97,12 +98,12 @@ def u65_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
 
 
 def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
-    r"""Return the mean worth of the sets when a pair that holds the truth is worth .80.
+    r"""Return the mean utility u80 of the sets: two classes with the true one have utility .80.
 
     .. math:: u(b) = \frac{2.2}{b} - \frac{1.2}{b^2}
 
-    for a set of b classes that holds the true one, else 0 (Zaffalon, Corani and Mauá 2012); an
-    empty set is worth 0. See :func:`discounted_utility_score`.
+    for a set of b classes that holds the true one, else 0 (Zaffalon, Corani and Mauá 2012). See
+    :func:`discounted_utility_score`.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
     Examples
     --------
     >>> from shafer.metrics import u80_score
-    >>> round(u80_score([0, 0], [[True, True], [True, False]]), 3)
+    >>> round(u80_score(["a", "a"], [[True, True], [True, False]], labels=["a", "b"]), 3)
     0.9
     """
     return discounted_utility_score(
@@ -140,7 +141,7 @@ def _worth_by_size(utility: Any, n_classes: int) -> FloatArray:
         values = to_numpy(float_array(utility, "utility"))
         if values.ndim != 1 or len(values) < n_classes:
             raise ValueError(
-                f"utility must give the worth of sets of 1 to {n_classes} classes, "
-                f"{n_classes} numbers at least; got shape {values.shape}."
+                f"utility must hold at least {n_classes} numbers, for sets of 1 to {n_classes} "
+                f"classes; got shape {values.shape}."
             )
     return np.concatenate([[0.0], values[:n_classes]])

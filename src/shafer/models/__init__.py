@@ -42,5 +42,5 @@ def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(importlib.import_module(_HOME[name]), name)
     if name == "torch":
-        return importlib.import_module("shafer.models.readers.torch.module")
+        return importlib.import_module("shafer.models.torch")
     raise AttributeError(f"module 'shafer.models' has no attribute {name!r}")

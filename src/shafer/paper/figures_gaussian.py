@@ -121,11 +121,11 @@ def _unit(result: GaussianResult, unit: int, grid: Any, evidence: Evidence) -> U
 
 
 def papers_unit(result: GaussianResult) -> tuple[int, bool]:
-    """Find the unit most like the paper's, and say whether it behaves as the paper describes.
+    """Return the unit most like the paper's, and whether it behaves as the paper describes.
 
-    The paper's unit speaks for θ₁ and against the others when its output is small, and the other
-    way round when it is large. The unit taken is the one whose weakest of these six weights is
-    largest; it behaves so if that one is positive.
+    If its output is small, the paper's unit gives evidence for θ₁ and against the others; if it is
+    large, the other way round. These are six weights. We take the unit whose smallest weight is
+    largest. It behaves as described if that weight is positive.
     """
     top = result.network.features(result.sample.X).max(axis=0)
     pool = unit_pool(result.network, result.sample.X)

@@ -115,7 +115,7 @@ def heart_masses(result: HeartResult) -> Figure:
 
 
 def _legend_of_strips(figure: Figure, curves: Sequence[Artist] = ()) -> None:
-    """Say above the figure which instances lie on which axis, after the curves it may have."""
+    """Add a legend above the figure: the curves, then the instances on each axis."""
     strips = [
         Line2D(
             [],

@@ -1,4 +1,4 @@
-"""What the experiments found, in plain words: for the terminal and for the page."""
+"""The results of the experiments as sentences, for the terminal and for the page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GRID = 60  # points along each axis when a claim about the plane is checked
 
 
 def verdict(figure: dict[str, Any]) -> str:
-    """Say whether the paper's number lies in the range over the networks."""
+    """Return a sentence on whether the paper's number lies in the range over the networks."""
     if figure["paper_in_range"]:
         return "the paper's number lies in the range"
     side = "below" if figure["paper"] < figure["low"] else "above"
@@ -39,7 +39,7 @@ def verdict(figure: dict[str, Any]) -> str:
 
 
 def summary(results: dict[str, Any]) -> str:
-    """Write the main results as lines for the terminal."""
+    """Return the main results as lines of text for the terminal."""
     heart, gaussian = results["heart"], results["gaussian"]
     worst = max(
         abs(here - there)
@@ -71,7 +71,7 @@ def summary(results: dict[str, Any]) -> str:
 
 
 def heart_findings(result: HeartResult) -> dict[str, str]:
-    """Check the paper's claims about the figures of two classes; figure name -> what is found."""
+    """Return our findings about the figures of two classes, by figure name."""
     age, ldl = (result.cutoffs[name] for name in ("age", "ldl"))
     (youngest, lowest), (oldest, highest) = result.data.X.min(axis=0), result.data.X.max(axis=0)
 
@@ -88,7 +88,7 @@ def heart_findings(result: HeartResult) -> dict[str, str]:
     one_sided, balanced = to_numpy(two_weights(np.array([[2.0, 0.0], [1.1, 1.1]])).ignorance)
     return {
         "contours": (
-            "So it is, except that m(Θ) depends on both weights and not on their sum alone: it is "
+            "Confirmed, except that m(Θ) depends on both weights, not on their sum alone: it is "
             f"{one_sided:.3f} at (2, 0) and {balanced:.3f} at (1.1, 1.1), where the sum is larger."
         ),
         "heart-data": f"{positive} positive and {len(result.data.y) - positive} negative cases.",
@@ -106,7 +106,7 @@ def heart_findings(result: HeartResult) -> dict[str, str]:
 def gaussian_findings(
     result: GaussianResult, results: dict[str, Any], resolution: int
 ) -> dict[str, str]:
-    """Check the paper's claims about the Gaussian figures."""
+    """Return our findings about the Gaussian figures, by figure name."""
     unit, alike = papers_unit(result)
     largest = ", ".join(
         f"{set_name(members, np.array(CLASSES))} {mass:.2f}"
@@ -120,18 +120,16 @@ def gaussian_findings(
             f"The training set of the network nearest to the medians: {len(result.sample.y)} "
             "points, equally many of each class."
         ),
-        "gaussian-masses": (
-            f"Sets that receive mass, with the largest they get in this plane: {largest}."
-        ),
+        "gaussian-masses": (f"Focal sets, each with its largest mass in this plane: {largest}."),
         "hidden-unit": (
-            f"{UNITS[unit].capitalize()} is the one most like the paper's, and it behaves "
-            f"{'just so' if alike else 'so only in part'}. Below the curves: the outputs for the "
-            "training set, class by class."
+            f"{UNITS[unit].capitalize()} is most like the paper's and behaves "
+            f"{'in the same way' if alike else 'in the same way only in part'}. Below the curves: "
+            "the outputs for the training set, class by class."
         ),
         "hidden-units": (
-            "All ten units, where the paper shows one, with the share of training instances for "
-            f"which each is active. Units that are never active: {dead}. They, too, carry their "
-            "share of the intercept."
+            "All ten units; the paper shows one. The percentages are the shares of training "
+            f"instances for which a unit is active. Units that are never active: {dead}. They also "
+            "carry their share of the intercept."
         ),
         "decision-regions": (
             f"{len(regions)} regions: {', '.join(regions)}. Where MP and Bayes differ, the Bayes "

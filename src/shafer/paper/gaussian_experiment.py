@@ -52,7 +52,7 @@ class Plan(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class GaussianResult:
-    """What S networks did.
+    """The results of S networks.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 r"""The network of §5.2, many at once: 2-20-10-3, rectified linear units, dropout, softmax.
 
 Every tensor has a leading axis of networks, each with its own data, initial weights and dropout, so
-that forty of them cost little more than one. What the paper leaves open is as Keras has it by
-default: Glorot's uniform initial weights, zero biases, Adam at the rate 0.001, and a penalty
-:math:`\lambda \sum W^2` added to the mean loss of a mini-batch.
+that forty of them cost little more than one. Settings that the paper leaves open are the defaults
+of Keras: Glorot's uniform initial weights, zero biases, Adam with a learning rate of 0.001, and a
+penalty :math:`\lambda \sum W^2` added to the mean loss of a mini-batch.
 """
 
 from __future__ import annotations

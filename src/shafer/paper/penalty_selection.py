@@ -1,6 +1,6 @@
 r"""Choosing the penalty and the number of epochs by 10-fold cross-validation.
 
-The criterion is the log loss of held-out instances; it sees neither the test set nor any figure of
+The criterion is the log loss of held-out instances; it uses neither the test set nor any figure of
 the paper. The penalty :math:`\lambda` is the one with the smallest loss at its best number of
 epochs. The number of epochs, given :math:`\lambda`, follows the rule of one standard error: the
 smallest whose loss is within one standard error of the least.

@@ -1,4 +1,4 @@
-"""What the paper printed: the numbers of its text and tables; in our words, what figures show."""
+"""Numbers printed in the paper's text and tables, and its figures described in our words."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GAUSSIAN_ID = (
 
 
 class PrintedFigure(NamedTuple):
-    """A figure of the paper: its number, what it shows, and what is said of it, in our words."""
+    """A figure of the paper: its number, a caption and the paper's claim, in our words."""
 
     number: int
     caption: str
@@ -44,7 +44,7 @@ FIGURES = MappingProxyType(
             "How two opposing totals shape the pooled mass function: level lines of m({θ₁}), "
             "m(Θ) and κ over w⁺ (across) and w⁻ (up).",
             "Belief in θ₁ grows with the weight for it and falls with the weight against; "
-            "ignorance is said to fall with the sum of the two; conflict grows with either.",
+            "ignorance falls with the sum of the two; conflict grows with each of them.",
         ),
         "heart-data": PrintedFigure(
             5,
@@ -56,21 +56,21 @@ FIGURES = MappingProxyType(
             6,
             "The weight each of the two features gives, against its value, with the men of "
             "either class along the two horizontal edges (jittered).",
-            "From about 50 years on, age speaks for an infarction, before that against it; "
-            "LDL changes sides at about 6.87.",
+            "Age is evidence for an infarction from about 50 years on, and against it before; "
+            "for LDL the sign changes at about 6.87.",
         ),
         "heart-masses": PrintedFigure(
             7,
             "Each feature's own masses of {θ₁} (solid), {θ₂} (broken) and Θ (dotted) against "
             "its value.",
-            "A feature at its cut-off says nothing: its mass function is vacuous there.",
+            "A feature at its cut-off gives no evidence: its mass function is vacuous there.",
         ),
         "heart-planes": PrintedFigure(
             8,
             "Four views of the pooled mass function over age and LDL: belief in θ₁ (a), its "
             "plausibility (b), ignorance (solid) and conflict (broken) (c), and the "
             "boundaries of the MP (solid) and ID (broken) rules (d).",
-            "Below both cut-offs nothing supports θ₁, above both nothing speaks against it; "
+            "Below both cut-offs nothing supports θ₁; above both there is no evidence against it; "
             "ignorance peaks where both features are near their cut-offs; conflict is high "
             "for the young with a high LDL.",
         ),
@@ -88,8 +88,8 @@ FIGURES = MappingProxyType(
         "hidden-unit": PrintedFigure(
             11,
             "The masses one unit of the last hidden layer gives, against its output.",
-            "A small output speaks for θ₁, alone or together with θ₂ or θ₃; a large one for "
-            "θ₂, θ₃ and the two together.",
+            "A small output is evidence for θ₁, alone or together with θ₂ or θ₃; a large one is "
+            "evidence for θ₂, θ₃ and the two together.",
         ),
         "decision-regions": PrintedFigure(
             12,
@@ -97,7 +97,7 @@ FIGURES = MappingProxyType(
             "(thick), with the six regions of the latter named.",
             "Three regions for single classes and one each for {θ₁, θ₂}, {θ₂, θ₃} and Θ. The "
             "sets lie along the Bayes boundary, so they often hold the Bayes decision where "
-            "the MP rule has missed it.",
+            "the MP rule differs from it.",
         ),
     }
 )

@@ -1,4 +1,4 @@
-"""What the experiments found, as plain numbers under stable keys: the content of results.json."""
+"""The results of the experiments as numbers under stable keys: the content of results.json."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def write_page(folder: Path, results: dict[str, Any], findings: dict[str, str]) 
     results : dict
         The content of results.json.
     findings : dict of figure name to str
-        What is found here about the paper's claims.
+        Our findings about the paper's claims, by figure name.
     """
     environment = Environment(
         loader=PackageLoader("shafer.paper"),

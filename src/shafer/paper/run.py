@@ -29,7 +29,7 @@ CHECKPOINTS = (50, 100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 
 
 class _Size(NamedTuple):
-    """How much is computed: in full, or quickly for tests."""
+    """The size of the experiments: full, or small for tests."""
 
     replications: int
     plan: Plan
@@ -60,19 +60,19 @@ def reproduce(
     Parameters
     ----------
     out : path
-        Folder for the files; made if missing.
+        Folder for the files; created if missing.
     quick : bool
-        Do much less, for tests: the numbers mean nothing.
+        Run very small experiments, for tests. The numbers are meaningless.
     seed : int
-        Fixes everything that is drawn.
+        Seed of all random numbers.
     select_lambda : bool
-        Choose λ and the number of epochs by 10-fold cross-validation, rather than take the paper's
-        λ and the number of epochs chosen for it.
+        Choose λ and the number of epochs by 10-fold cross-validation. By default the paper's λ and
+        450 epochs are used.
 
     Returns
     -------
     dict
-        What results.json holds.
+        The content of results.json.
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ValueError(f"seed must be an integer from 0 to 2^32 - 1; got {seed!r}.")

@@ -43,7 +43,10 @@ class ErrorImprecisionDisplay:
     --------
     >>> import shafer
     >>> display = shafer.plots.ErrorImprecisionDisplay.from_predictions(
-    ...     [0, 1], [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]], rules={"cautious": [[1, 0, 0], [1, 1, 1]]}
+    ...     ["a", "b"],
+    ...     [[0.7, 0.2, 0.1], [0.5, 0.4, 0.1]],
+    ...     labels=["a", "b", "c"],
+    ...     rules={"cautious": [[1, 0, 0], [1, 1, 1]]},
     ... )
     >>> display.area, display.rules
     (0.0625, {'cautious': (0.5, 0.0)})

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import BoolArray
 from shafer._validation import class_labels
-from shafer.metrics import confusion_sets, set_confusion_matrix
-from shafer.metrics.confusion import in_per_cent
-from shafer.metrics.set_predictions import true_classes
+from shafer.metrics.confusion import count_sets, in_per_cent
 from shafer.plots.drawing.pooled_table import PooledTable, pooled_table
 from shafer.plots.drawing.style import axes_for, color, ink, readable_on
 
@@ -56,7 +54,9 @@ class SetConfusionDisplay:
     --------
     >>> import shafer
     >>> y_set = [[True, False], [True, True], [False, True], [False, True]]
-    >>> display = shafer.plots.SetConfusionDisplay.from_predictions(["a", "b", "b", "a"], y_set)
+    >>> display = shafer.plots.SetConfusionDisplay.from_predictions(
+    ...     ["a", "b", "b", "a"], y_set, labels=["a", "b"]
+    ... )
     >>> display.table
     array([[25., 25.,  0.],
            [ 0., 25., 25.]])
@@ -86,11 +86,8 @@ class SetConfusionDisplay:
         sample_weight: Any = None,
     ) -> Self:
         """Count; the arguments are those of :func:`shafer.metrics.set_confusion_matrix`."""
-        counts = set_confusion_matrix(
-            y_true, y_set, labels=labels, normalize=None, sample_weight=sample_weight
-        )
-        classes = true_classes(y_true, len(counts), labels).classes
-        display = cls(counts, confusion_sets(y_set), classes, normalize=normalize)
+        counted = count_sets(y_true, y_set, labels, None, sample_weight)
+        display = cls(counted.counts, counted.sets, counted.classes, normalize=normalize)
         _ = display.table  # refuse a wrong way to normalise here, not when it is drawn
         return display
 

@@ -305,7 +305,10 @@ def test_a_new_row_is_covered_as_often_as_ranks_say(n: int, seed: int, coverage:
         ({"coverage": True}, "got True"),
         ({"coverage": "0.9"}, "got '0.9'"),
         ({"score": "aps"}, "score must be one of .* got 'aps'"),
-        ({"y": [0, 1, 7] * 10}, r"y holds 7, which is not among the classes \[0, 1, 2\]"),
+        (
+            {"y": [0, 1, 7] * 10},
+            r"Unknown class label\(s\) \[7\] in y; the classes are \[0, 1, 2\]",
+        ),
         ({"y": [0, 1]}, r"one label for each of 30 rows; got shape \(2,\)"),
         ({"scores": np.full((30, 3), np.nan)}, "scores must not hold NaN"),
         ({"scores": np.zeros(30)}, "scores must have 2 dimension"),

@@ -1,0 +1,48 @@
+"""Checks of arguments, shared by every layer: arrays, class labels, names, sample weights.
+
+Each function returns the argument in one standard form, or raises a ``ValueError`` that names the
+argument, the value that was given, and what to do. May import ``_text`` and ``_typing`` only.
+"""
+
+from shafer._validation.arrays import (
+    check_finite,
+    check_overflow,
+    float_array,
+    frozen,
+    same_library,
+    to_numpy,
+)
+from shafer._validation.class_columns import class_columns
+from shafer._validation.class_labels import (
+    class_labels,
+    is_missing,
+    is_one_label,
+    label_array,
+    label_positions,
+    positions_of,
+)
+from shafer._validation.component_names import component_names
+from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.numbered_names import numbered
+from shafer._validation.row_weights import row_weights
+
+__all__ = [
+    "check_finite",
+    "check_overflow",
+    "class_columns",
+    "class_labels",
+    "component_names",
+    "float_array",
+    "frame_columns",
+    "frame_of",
+    "frozen",
+    "is_missing",
+    "is_one_label",
+    "label_array",
+    "label_positions",
+    "numbered",
+    "positions_of",
+    "row_weights",
+    "same_library",
+    "to_numpy",
+]

@@ -1,0 +1,37 @@
+"""Data frames of any library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+from narwhals.exceptions import DuplicateError
+
+from shafer._validation.numbered_names import numbered
+
+
+def frame_of(value: Any) -> nw.DataFrame[Any] | None:
+    """Return a data frame of any library, with distinct strings as column names; else None."""
+    try:
+        frame = nw.from_native(value, pass_through=True, eager_only=True)
+    except DuplicateError:
+        return _renamed(value)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return frame if all(isinstance(name, str) for name in frame.columns) else _renamed(value)
+
+
+def _renamed(frame: Any) -> nw.DataFrame[Any]:
+    """Return the frame with distinct strings as column names."""
+    if nw.dependencies.is_pandas_like_dataframe(frame):
+        renamed = frame.set_axis(numbered([str(name) for name in frame.columns]), axis=1)
+    else:  # an Arrow table
+        renamed = frame.rename_columns(numbered(frame.column_names))
+    distinct: nw.DataFrame[Any] = nw.from_native(renamed, eager_only=True)
+    return distinct
+
+
+def frame_columns(value: Any) -> tuple[str, ...] | None:
+    """Return the column names of a data frame of any library as distinct strings, else None."""
+    frame = frame_of(value)
+    return None if frame is None else tuple(frame.columns)

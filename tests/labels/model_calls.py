@@ -1,0 +1,145 @@
+"""Calls of models, classifiers and reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import shafer
+from shafer import metrics, models, report
+
+from .calls import covers, covers_path
+from .worlds import FEATURES, World
+
+COLUMNS = ["p", "q", "r"]
+FRAME = pd.DataFrame(FEATURES, columns=COLUMNS)
+
+
+def _model(world: World, X: Any = FEATURES) -> LogisticRegression:
+    return LogisticRegression(max_iter=500).fit(X, world.training_labels)
+
+
+@covers(
+    "models.EvidentialClassifier", "models.EvidentialClassifier.fit", trains=True, compares=False
+)
+def classifier(world: World) -> list[Any]:
+    found: list[Any] = []
+    for y in (
+        world.training_labels,
+        world.training_labels.tolist(),
+        pd.Series(world.training_labels),
+    ):
+        clf = shafer.EvidentialClassifier(temper="cv", groups="one").fit(FEATURES, y)
+        assert clf.classes_.tolist() == list(world.classes)
+        answers = clf.predict(FEATURES)
+        assert set(answers.tolist()) <= set(world.classes)
+        found += [clf.predict_proba(FEATURES), answers == world.training_labels]
+    return found
+
+
+@covers(
+    "models.EvidentialClassifier.conformalize",
+    "models.Explainer.conformalize",
+    "models.Explainer.temper",
+    "metrics.SetScorer.__call__",
+    trains=True,
+)
+def calibration(world: World) -> list[Any]:
+    y = world.named(world.truth)
+    clf = shafer.EvidentialClassifier(LogisticRegression(max_iter=500)).fit(
+        FEATURES, world.training_labels
+    )
+    scores = [
+        metrics.set_scorer(name)(clf, FEATURES, y)
+        for name in ("u65", "coverage", "risk_coverage_area")
+    ]
+    sets = clf.conformalize(FEATURES, y, coverage=0.8).predict_set(FEATURES)
+    explainer = shafer.Explainer(_model(world), FEATURES)
+    tempered = explainer.temper(FEATURES, pd.Series(y))(FEATURES)
+    held = explainer.conformalize(FEATURES, y, coverage=0.8).predict_set(FEATURES)
+    return [scores, sets, tempered.probability, held]
+
+
+@covers("models.Explainer", trains=True, compares=False)
+def explainer_of_columns(world: World) -> list[Any]:
+    model = _model(world, FRAME)
+    groups = {"first": ["p"], "rest": ["r", "q"]}
+    explainer = shafer.Explainer(model, FRAME, groups=groups)
+    for call in (lambda X: shafer.Explainer(model, X), explainer):
+        with pytest.raises(ValueError, match=r"(?s)order|columns"):  # refused, never misread
+            call(FRAME[["r", "p", "q"]])
+    named = shafer.Explainer(_model(world), FEATURES, names=COLUMNS, groups=groups)
+    found = [explainer(FRAME), named(FEATURES)]
+    for ev in found[1:]:
+        np.testing.assert_allclose(ev.weights, found[0].weights, atol=1e-10)
+    return [ev.weights for ev in found]
+
+
+@covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
+def heads(world: World) -> list[Any]:
+    coef = np.arange(3.0 * world.n_classes).reshape(world.n_classes, 3) ** 2 / 50
+    head = models.LinearHead(coef, np.zeros(world.n_classes), classes=world.classes, names=COLUMNS)
+    contributions = models.Contributions(
+        lambda X: X[:, :, None] * coef.T, classes=world.classes, names=COLUMNS
+    )
+    found = [shafer.Explainer(model, FEATURES)(FEATURES) for model in (head, contributions)]
+    given = shafer.Explainer((coef, np.zeros(world.n_classes)), FEATURES, classes=world.classes)
+    found.append(given(FEATURES))
+    assert all(ev.classes.tolist() == list(world.classes) for ev in found)
+    return [ev.belief for ev in found]
+
+
+@covers("models.NeighbourEvidence.fit", trains=True, compares=False)
+def neighbours(world: World) -> Any:
+    y = world.training_labels
+    beside = shafer.Explainer(_model(world), FEATURES)(FEATURES)
+    model = shafer.NeighbourEvidence(k=5).fit(FEATURES, y, beside=beside)
+    assert model.classes_.tolist() == list(world.classes)
+    return [model.predict_proba(FEATURES), model.predict(FEATURES) == y]
+
+
+@covers("models.EvidentialVotingClassifier.fit", trains=True, compares=False)
+def voting(world: World) -> list[Any]:
+    clf = shafer.EvidentialVotingClassifier(
+        [("first", LogisticRegression(), ["p", "q"]), ("second", LogisticRegression(), ["r"])]
+    ).fit(FRAME, world.training_labels)
+    assert clf.classes_.tolist() == list(world.classes)
+    with pytest.raises(ValueError, match=r"(?s)order"):  # refused, never misread
+        clf.predict_proba(FRAME[["r", "q", "p"]])
+    return [clf.predict_proba(FRAME), clf.predict(FRAME) == world.training_labels]
+
+
+@covers("models.from_shap", compares=False)
+def shap_values(world: World) -> Any:
+    import shap
+
+    values = np.tile(world.weights()[..., None, :], (1, 1, 3, 1))[:, 0]
+    base = np.tile(np.linspace(0.0, 1.0, world.n_classes), (len(values), 1))
+    explanation = shap.Explanation(values=values * 3, base_values=base)
+    ev = models.from_shap(explanation, classes=world.classes, names=COLUMNS)
+    assert ev.classes.tolist() == list(world.classes)
+    return ev.belief
+
+
+@covers("report.make_study", "report.case_table", "report.notable_cases", trains=True)
+def study(world: World) -> list[Any]:
+    explainer = shafer.Explainer(_model(world), FEATURES)
+    y = world.named(world.truth)
+    made = report.make_study(explainer, FEATURES, y, names=COLUMNS)
+    cases = report.notable_cases(made.evidence, class_=world.given[1])
+    text = report.case_table(made.evidence, cases, class_=world.given[1])
+    assert text
+    return [made.wrong, [case.row for case in cases]]
+
+
+@covers_path("report.write_report")
+def written_report(path: str | Path) -> Any:
+    world = World(("a", "b"))
+    explainer = shafer.Explainer(_model(world), FEATURES)
+    report.write_report(report.make_study(explainer, FEATURES, world.training_labels), path)
+    return len(Path(path).read_text()) > 1000
