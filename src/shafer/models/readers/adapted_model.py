@@ -16,7 +16,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import (
     AdditivePool,
@@ -193,6 +193,12 @@ def both_classes(contributions: Any) -> Array:
     if given.ndim == 3:
         return given
     return array_api_compat.array_namespace(given).stack([-given / 2, given / 2], axis=-1)
+
+
+def both_probabilities(given: Any) -> FloatArray:
+    """Write the probability of the second of two classes, (n,), as (1 − p, p)."""
+    p = np.asarray(given, dtype=np.float64)
+    return p if p.ndim == 2 else np.stack([1.0 - p, p], axis=1)
 
 
 def _class_intercept(intercept: Any, means: Array) -> Any:

@@ -11,7 +11,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer.models.heads import Contributions
 from shafer.models.inputs.rows import values_of
-from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -25,6 +25,11 @@ def adapt(model: Any) -> AdditiveModel:
     names = [repr(model.terms[t]) for t in terms]  # such as s(0), te(2, 3)
     head = Contributions(partial(_contributions, model, terms), intercept, [0, 1], names)
     return AdditiveModel(head, by_column=False)
+
+
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """Return the probabilities that the library itself computes, (n, 2)."""
+    return both_probabilities(model.predict_proba(values_of(X)))
 
 
 def _contributions(model: Any, terms: list[int], X: Any) -> FloatArray:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.rows import by_hand, check_single
@@ -121,6 +122,26 @@ def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
         f"Calibration of {type(model).__name__} starts from scores that are not known to be a sum "
         "of contributions. Calibrate a linear model, an SVC or a boosted model instead."
     )
+
+
+def own_probabilities(model: Any, X: Any) -> FloatArray | None:
+    """Return the model's own probabilities for rows X, (n, K), in the order of its classes.
+
+    A family file may define ``probabilities(model, X)``; otherwise ``predict_proba`` is called.
+    The result is None for models without probabilities of their own, such as a ``LinearHead``.
+    """
+    for key in _kinds(model):
+        if key in _FAMILIES:
+            own = getattr(_family(_FAMILIES[key]), "probabilities", None)
+            if own is None:
+                own = _predict_proba
+            given = own(model, X)
+            return None if given is None else np.asarray(given, dtype=np.float64)
+    return None
+
+
+def _predict_proba(model: Any, X: Any) -> Any:
+    return model.predict_proba(X) if hasattr(model, "predict_proba") else None
 
 
 def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:

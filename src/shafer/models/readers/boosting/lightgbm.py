@@ -14,7 +14,7 @@ from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions
 from shafer.models.inputs.rows import check_table
-from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
 
 
@@ -35,6 +35,13 @@ def adapt(model: Any) -> AdditiveModel:
     function = partial(_contributions, model, n_logits, tuple(booster.feature_name()))
     adapted = AdditiveModel(Contributions(function, None, classes, names))
     return adapted if slope == 1.0 else adapted.rescaled(slope)
+
+
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """Return the probabilities that the library itself computes, (n, K)."""
+    if isinstance(model, lightgbm.Booster):
+        return both_probabilities(model.predict(X))
+    return np.asarray(model.predict_proba(X))
 
 
 def _check_leaves(booster: Any) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from scipy.special import expit, softmax
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions
 from shafer.models.inputs.rows import check_table
-from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
 
 _BINARY = ("binary:logistic", "reg:logistic")
@@ -34,6 +35,17 @@ def adapt(model: Any) -> AdditiveModel:
         "feature_types": model.feature_types,
     }
     return _adapt_booster(booster, options, model.classes_)
+
+
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """Return the probabilities that the library itself computes, (n, K)."""
+    if not isinstance(model, xgboost.Booster):
+        return np.asarray(model.predict_proba(X))
+    names = model.feature_names if frame_columns(X) is None else None
+    margin = model.predict(xgboost.DMatrix(X, feature_names=names), output_margin=True)
+    if margin.ndim == 1 or margin.shape[1] == 1:
+        return both_probabilities(expit(np.ravel(margin).astype(np.float64)))
+    return softmax(margin.astype(np.float64), axis=1)
 
 
 def _adapt_booster(booster: Any, options: dict[str, Any], classes: Any) -> AdditiveModel:

@@ -12,10 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
-from shafer._validation import frame_columns
+from shafer._typing import FloatArray
+from shafer._validation import frame_columns, to_numpy
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.rows import check_columns, n_rows, take_rows
-from shafer.models.readers.adapted_model import LinearModel
+from shafer.models.readers.adapted_model import LinearModel, both_probabilities
 from shafer.models.readers.live_parameters import Origin
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
 from shafer.models.readers.torch.penalty import coefficients
@@ -63,6 +64,20 @@ def adapt(
         free_intercept=head.bias is not None,
         origin=Origin.of(partial(_values, model, head)),
     )
+
+
+def probabilities(model: nn.Module, X: Any) -> FloatArray | None:
+    """Return the probabilities in the module's output, (n, K); None where they cannot be found."""
+    linear = [part for part in model.modules() if isinstance(part, nn.Linear)]
+    with _watched(model, linear) as calls:
+        given = _logits_of(forward(model, keyed(X), calls))
+        for call in reversed(calls):
+            if call.logits.ndim == 2 and _form(call.logits, given) is not None:
+                logits = call.logits.double()
+                if logits.shape[1] == 1:
+                    return both_probabilities(to_numpy(torch.sigmoid(logits[:, 0])))
+                return to_numpy(torch.softmax(logits, 1))
+    return None
 
 
 def _settled(model: nn.Module, head: nn.Linear) -> tuple[Tensor, Tensor]:
@@ -166,27 +181,40 @@ def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
 def _check_output(logits: Tensor, output: Any) -> None:
     """Refuse a module that does more to the last layer's output than softmax or sigmoid."""
     given = _logits_of(output)
-    if given.ndim == 1 and logits.shape[1] == 1:
-        given = given[:, None]
-    single = logits.shape[1] == 1
-    if given.shape == logits.shape:
-        accepted = [logits]
-        if single:
-            accepted += [torch.sigmoid(logits), nn.functional.logsigmoid(logits)]
-        else:
-            accepted += [torch.softmax(logits, 1), torch.log_softmax(logits, 1)]
-        if any(_close(given, wanted) for wanted in accepted):
-            return
-        if not single and _close(given, torch.sigmoid(logits)):
-            raise UnsupportedModelError(
-                f"The module puts a sigmoid on each of {logits.shape[1]} outputs, which are labels "
-                "of their own and not one set of classes. Explain each output by itself."
-            )
-    raise UnsupportedModelError(
-        f"The module's output, of shape {tuple(given.shape)}, is not that of its last nn.Linear, "
-        f"of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last layer with "
-        "layer=, or let the module end in it."
-    )
+    form = _form(logits, given)
+    if form == "sigmoids":
+        raise UnsupportedModelError(
+            f"The module applies a sigmoid to each of {logits.shape[1]} outputs. These are "
+            "separate labels, not one set of classes. Explain each output by itself."
+        )
+    if form is None:
+        raise UnsupportedModelError(
+            f"The module's output, of shape {tuple(given.shape)}, is not that of its last "
+            f"nn.Linear, of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last "
+            "layer with layer=, or let the module end in it."
+        )
+
+
+def _form(logits: Tensor, given: Tensor) -> str | None:
+    """Name what the module made of the logits of its last layer; None if it is something else."""
+    if given.ndim < 2 and logits.shape[1] == 1:  # squeezed, perhaps the only row too
+        given = given.reshape(-1, 1)
+    if given.shape != logits.shape:
+        return None
+    if logits.shape[1] == 1:
+        forms = {
+            "logits": logits,
+            "sigmoid": torch.sigmoid(logits),
+            "log-sigmoid": nn.functional.logsigmoid(logits),
+        }
+    else:
+        forms = {
+            "logits": logits,
+            "softmax": torch.softmax(logits, 1),
+            "log-softmax": torch.log_softmax(logits, 1),
+            "sigmoids": torch.sigmoid(logits),
+        }
+    return next((name for name, wanted in forms.items() if _close(given, wanted)), None)
 
 
 def _logits_of(output: Any) -> Tensor:
