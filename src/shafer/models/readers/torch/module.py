@@ -120,7 +120,7 @@ def _last_called(model: nn.Module, background: Any) -> nn.Linear:
 def _features(
     model: nn.Module, head: nn.Linear, batch_size: int, columns: tuple[str, ...] | None, X: Any
 ) -> Tensor:
-    """Return the input of the last layer, (n, J), if its output is the output of the module."""
+    """Return the input of the last layer, (n, J); its output must be that of the module."""
     check_columns(columns, X)
     X = keyed(X)
     batches = []
