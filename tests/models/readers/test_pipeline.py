@@ -33,7 +33,6 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     KBinsDiscretizer,
     MaxAbsScaler,
-    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,

@@ -111,8 +111,8 @@ def _last_called(model: nn.Module, background: Any) -> nn.Linear:
     if not calls:
         raise UnsupportedModelError(
             f"{type(model).__name__} calls no nn.Linear, so it has no last layer to read. "
-            "Pass the last layer as arrays, shafer.LinearHead(coef, intercept), and its features as "
-            "X."
+            "Pass the last layer as arrays, shafer.LinearHead(coef, intercept), with its features "
+            "as X."
         )
     return calls[-1].layer
 
