@@ -28,6 +28,7 @@ from shafer.evidence import (
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.row_access import by_position, values_of
+from shafer.models.inputs.table_errors import explain_table_error
 from shafer.models.readers.live_parameters import LiveParameters
 
 Pool: TypeAlias = LinearPool | AdditivePool
@@ -80,6 +81,14 @@ class AdaptedModel(ABC):
             X = encoder.transform(X)
         return X
 
+    def read(self, X: Any, function: Callable[[Any], Array]) -> Array:
+        """Return a function of encoded X, with clearer errors for tables that cannot be taken."""
+        try:
+            return function(self.encoded(X))
+        except (ValueError, TypeError) as error:
+            explain_table_error(error, X, self.encoders)
+            raise
+
     @abstractmethod
     def terms(self, X: Any) -> Array:
         """Return the features or contributions of rows X, after the model's own checks of X."""
@@ -127,7 +136,7 @@ class LinearModel(AdaptedModel):
     free_intercept: bool = True
 
     def terms(self, X: Any) -> Array:
-        return self.current_features(self.encoded(X))
+        return self.read(X, self.current_features)
 
     def current_features(self, encoded: Any) -> Array:
         """Return the features φ of encoded rows; an error if the model was trained again."""
@@ -139,8 +148,7 @@ class LinearModel(AdaptedModel):
         if self.gaps is None:
             raise TypeError("This model cannot take NaN.")
         self.check_current()
-        encoded = self.encoded(X)
-        return self.gaps(encoded.toarray() if sparse.issparse(encoded) else encoded)
+        return self.read(X, partial(_of_dense, self.gaps))
 
     def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
         features = self.terms(X)
@@ -176,7 +184,7 @@ class AdditiveModel(AdaptedModel):
 
     def terms(self, X: Any) -> Array:
         self.check_current()
-        return both_classes(self.head.function(self.encoded(X)))
+        return both_classes(self.read(X, self.head.function))
 
     def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
         add_contributions(running, self.terms, X, sample_weight)
@@ -199,6 +207,10 @@ class AdditiveModel(AdaptedModel):
         function = partial(_grouped, self.head.function, list(groups.values()))
         head = replace(self.head, function=function, names=list(groups))
         return replace(self, head=head, by_column=False, term_columns=None)
+
+
+def _of_dense(function: Callable[[Any], Array], X: Any) -> Array:
+    return function(X.toarray() if sparse.issparse(X) else X)
 
 
 def _is_renaming(groups: Mapping[str, Sequence[int]], n_components: int) -> bool:
