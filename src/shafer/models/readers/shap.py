@@ -69,8 +69,8 @@ def from_shap(
     array([[0.426, 0.574],
            [0.574, 0.426]])
     """
-    _check_output_word(output, model)
     contributions = _contributions(explanation, "explanation")
+    _check_output_word(output, model)
     if model is None:
         _check_range(explanation, contributions.sum(axis=1))
     else:
