@@ -20,8 +20,8 @@ from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.inputs.background import as_batches
-from shafer.models.inputs.component_names import names_of, read_partition
-from shafer.models.inputs.rows import check_rows
+from shafer.models.inputs.component_names import names_of_components, read_partition
+from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.uncertainty.missing_inputs import MissingInputs, check_gaps
@@ -111,14 +111,14 @@ class Explainer:
         first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
         columns = frame_columns(first)
-        known = names_of(adapted, columns) if names is None else names
+        known = names_of_components(adapted, columns) if names is None else names
         labels = adapted.head.classes if classes is None else classes
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         model_as_read, partition = adapted, None
         if missing != "error":
             check_gaps(adapted, missing, background)
         if groups is not None:
-            partition = read_partition(groups, adapted, columns, known, first)
+            partition = read_partition(groups, adapted, known, first)
             adapted = adapted.grouped(partition)
             known = adapted.head.names
         self._adapted = adapted

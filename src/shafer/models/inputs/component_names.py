@@ -1,4 +1,4 @@
-"""What an explainer's components are called, and which of them the user counts as one."""
+"""Names of an explainer's components, and the user's groups of them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
-from shafer.models.inputs.column_sources import encoded_names, read_sources, with_sources
-from shafer.models.inputs.rows import take_rows
+from shafer.models.inputs.column_groups import components_by_column, with_columns
+from shafer.models.inputs.encoded_columns import encoded_names
+from shafer.models.inputs.row_access import take_rows
 from shafer.models.readers.adapted_model import AdaptedModel
 
 
-def names_of(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable[Any] | None:
-    """Names of the components: the encoders', the model's own, or the background's."""
+def names_of_components(
+    adapted: AdaptedModel, columns: tuple[str, ...] | None
+) -> Iterable[Any] | None:
+    """Return names of the components: the encoders', the model's own, or the background's."""
     if adapted.by_column and adapted.encoders:
         return encoded_names(adapted.encoders, columns)
     if adapted.head.names is not None or not adapted.by_column:
@@ -25,11 +28,10 @@ def names_of(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable
 def read_partition(
     groups: Groups,
     adapted: AdaptedModel,
-    columns: tuple[str, ...] | None,
     names: Iterable[Any] | None,
     background: Any,
 ) -> dict[str, list[int]]:
-    """Read the user's groups as a partition of the components."""
+    """Return the user's groups as a partition of the components: name -> positions."""
     # Features are (n, J), contributions (n, G, K): the second axis is the components.
     n_components = adapted.terms(take_rows(background, slice(0, 1))).shape[1]
     known = component_names(names, n_components)
@@ -39,5 +41,5 @@ def read_partition(
             f"groups must be 'source', 'one', a mapping or a sequence; got {groups!r}."
         )
     if isinstance(groups, str) and groups == "source":
-        return read_sources(adapted, columns, known)
-    return read_groups(with_sources(groups, adapted, columns, known), known)
+        return components_by_column(adapted, background, known)
+    return read_groups(with_columns(groups, adapted, background, known), known)

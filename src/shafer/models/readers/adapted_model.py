@@ -1,7 +1,7 @@
-"""What a family file makes of a model: a sum of contributions, linear or not.
+"""A trained model as a sum of contributions, linear or not: what each reader returns.
 
-The two forms differ in what they hand to identification: a linear model its features, so that no
-(n, G, K) array is needed; any other model its contributions.
+Identification needs different arrays from the two forms: the features of a linear model, so that no
+(n, G, K) array is needed; the contributions of any other model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import (
     AdditivePool,
@@ -27,8 +27,9 @@ from shafer.evidence import (
 )
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
-from shafer.models.inputs.rows import values_of
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.inputs.row_access import by_position, values_of
+from shafer.models.inputs.table_errors import explain_table_error
+from shafer.models.readers.live_parameters import LiveParameters
 
 Pool: TypeAlias = LinearPool | AdditivePool
 
@@ -42,11 +43,13 @@ class AdaptedModel(ABC):
     by_column : bool
         Component g is column g of the model's input, so columns can name the components.
     encoders : tuple of fitted transformers
-        What X passes through before the model sees it, in order.
+        The transformers in front of the model, in order.
     finite : bool
-        What ``terms`` gives has been checked to be finite.
+        The reader has checked that what ``terms`` returns is finite.
     term_columns : tuple of tuples of positions, optional
-        The columns of the model's input in each component, where that may be several.
+        The columns of the model's input in each component, if a component may have several.
+    live : tuple of LiveParameters
+        Parameters of the model and its transformers; if they change, the model was trained again.
     """
 
     head: Any
@@ -54,36 +57,60 @@ class AdaptedModel(ABC):
     encoders: tuple[Any, ...] = ()
     finite: bool = False
     term_columns: tuple[tuple[int, ...], ...] | None = None
+    live: tuple[LiveParameters, ...] = ()
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
-        return replace(self, encoders=(encoder, *self.encoders))
+        ahead = replace(self, encoders=(encoder, *self.encoders))
+        return ahead.watching(LiveParameters.fitted(encoder))
+
+    def watching(self, live: LiveParameters) -> Self:
+        """Refuse further calls once these parameters change."""
+        return replace(self, live=(*self.live, live))
+
+    def check_current(self) -> None:
+        """Raise an error if the model was trained again."""
+        for live in self.live:
+            live.check()
 
     def encoded(self, X: Any) -> Any:
-        """Pass X through the transformers."""
+        """Return X as the transformers encode it."""
+        if self.encoders:
+            X = by_position(X)
         for encoder in self.encoders:
             X = encoder.transform(X)
         return X
 
+    def read(self, X: Any, function: Callable[[Any], Array]) -> Array:
+        """Return a function of encoded X, with clearer errors for tables that cannot be taken."""
+        try:
+            return function(self.encoded(X))
+        except (ValueError, TypeError) as error:
+            explain_table_error(error, X, self.encoders)
+            raise
+
     @abstractmethod
     def terms(self, X: Any) -> Array:
-        """Return what the pool of this model is called on; X is checked as the model would."""
+        """Return the features or contributions of rows X, after the model's own checks of X."""
 
     @abstractmethod
     def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        """Take a batch of background rows into the means of what ``terms`` gives."""
+        """Add a batch of background rows to the means of what ``terms`` returns."""
 
     @abstractmethod
     def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> Pool:
-        """Settle the weights of evidence by least commitment, given the means."""
+        """Return the weights of evidence by least commitment, given the background means."""
 
     @abstractmethod
     def rescaled(self, slope: float, shift: float = 0.0) -> AdaptedModel:
         """Multiply the logits, and add to the log-odds of a binary model."""
 
     @abstractmethod
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
-        """Make groups the components: each contributes the signed sum of its members."""
+    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdaptedModel:
+        """Return the model with groups as its components; each adds up its members.
+
+        If each group is a single component, and they are in order, only the names change.
+        """
 
 
 @final
@@ -94,14 +121,12 @@ class LinearModel(AdaptedModel):
     Attributes
     ----------
     gaps : callable, optional
-        The same as ``features``, but it leaves NaN where X has it, for heads on X itself.
+        As ``features``, but NaN in X stays NaN; only for heads on X itself.
     precision : float, optional
-        Of the prior that its penalty puts on each coefficient; None if it was not trained by
-        penalised log loss.
+        Precision of the normal prior that its penalty puts on each coefficient; None if it was
+        not trained by penalised log loss.
     free_intercept : bool
         The intercept was fitted too, without a penalty.
-    origin : Origin, optional
-        The live model that the head was copied from.
     """
 
     head: LinearHead
@@ -109,25 +134,21 @@ class LinearModel(AdaptedModel):
     gaps: Callable[[Any], Array] | None = None
     precision: float | None = None
     free_intercept: bool = True
-    origin: Origin | None = None
 
     def terms(self, X: Any) -> Array:
-        return self.current_features(self.encoded(X))
+        return self.read(X, self.current_features)
 
     def current_features(self, encoded: Any) -> Array:
-        """Return the features φ, if the model still is the one whose head this is."""
-        if self.origin is not None:
-            self.origin.check()
+        """Return the features φ of encoded rows; an error if the model was trained again."""
+        self.check_current()
         return self.features(encoded)
 
     def incomplete_features(self, X: Any) -> Array:
-        """Return the features of X with NaN where it has gaps; ``gaps`` must be there."""
+        """Return the features of X with NaN where X has NaN; the model must have ``gaps``."""
         if self.gaps is None:
-            raise TypeError("This model reads no gaps.")
-        if self.origin is not None:
-            self.origin.check()
-        encoded = self.encoded(X)
-        return self.gaps(encoded.toarray() if sparse.issparse(encoded) else encoded)
+            raise TypeError("This model cannot take NaN.")
+        self.check_current()
+        return self.read(X, partial(_of_dense, self.gaps))
 
     def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
         features = self.terms(X)
@@ -144,25 +165,26 @@ class LinearModel(AdaptedModel):
         head = replace(self.head, coef=coef, intercept=intercept)
         return replace(self, head=head, precision=None)
 
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
+    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdaptedModel:
         plain = least_commitment(self.head.coef, self.head.intercept)  # both logits, also if K = 2
-        function = partial(
-            _grouped_linear, self.current_features, plain.beta, list(groups.values())
-        )
+        if _is_renaming(groups, plain.beta.shape[0]):
+            return replace(self, head=replace(self.head, names=list(groups)))
+        function = partial(_grouped_linear, self.features, plain.beta, list(groups.values()))
         intercept = plain.offset * plain.beta.shape[0]
         head = Contributions(function, intercept, self.head.classes, list(groups))
-        return AdditiveModel(head, False, self.encoders)
+        return AdditiveModel(head, by_column=False, encoders=self.encoders, live=self.live)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class AdditiveModel(AdaptedModel):
-    """A function from (encoded) X to contributions, and the rest of the logits."""
+    """A function from (encoded) X to contributions, and the intercept of the logits."""
 
     head: Contributions
 
     def terms(self, X: Any) -> Array:
-        return both_classes(self.head.function(self.encoded(X)))
+        self.check_current()
+        return both_classes(self.read(X, self.head.function))
 
     def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
         add_contributions(running, self.terms, X, sample_weight)
@@ -181,10 +203,18 @@ class AdditiveModel(AdaptedModel):
         )
         return replace(self, head=scaled)
 
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
+    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdaptedModel:
         function = partial(_grouped, self.head.function, list(groups.values()))
         head = replace(self.head, function=function, names=list(groups))
         return replace(self, head=head, by_column=False, term_columns=None)
+
+
+def _of_dense(function: Callable[[Any], Array], X: Any) -> Array:
+    return function(X.toarray() if sparse.issparse(X) else X)
+
+
+def _is_renaming(groups: Mapping[str, Sequence[int]], n_components: int) -> bool:
+    return [list(members) for members in groups.values()] == [[g] for g in range(n_components)]
 
 
 def both_classes(contributions: Any) -> Array:
@@ -193,6 +223,12 @@ def both_classes(contributions: Any) -> Array:
     if given.ndim == 3:
         return given
     return array_api_compat.array_namespace(given).stack([-given / 2, given / 2], axis=-1)
+
+
+def both_probabilities(given: Any) -> FloatArray:
+    """Write the probability of the second of two classes, (n,), as (1 − p, p)."""
+    p = np.asarray(given, dtype=np.float64)
+    return p if p.ndim == 2 else np.stack([1.0 - p, p], axis=1)
 
 
 def _class_intercept(intercept: Any, means: Array) -> Any:

@@ -17,7 +17,8 @@ from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.evidence import Evidence, least_commitment
 from shafer.evidence.weight_sources import DenseWeights
-from shafer.models.inputs.rows import gaps_in, n_rows, values_of
+from shafer.models.inputs.nan_checks import gaps_in
+from shafer.models.inputs.row_access import n_rows, values_of
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel, Pool
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.moderation import moderating_factor

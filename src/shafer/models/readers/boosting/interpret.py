@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer.models.heads import Contributions
 from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.live_parameters import LiveParameters, check_parameters
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -17,13 +19,21 @@ def adapt(model: Any) -> AdditiveModel:
     check_is_fitted(model)
     if model.link_ not in ("logit", "mlogit"):
         raise UnsupportedModelError(
-            f"ExplainableBoostingClassifier with link {model.link_!r} gives no logistic or softmax "
-            "of a sum. Use its default objective, 'log_loss'."
+            f"ExplainableBoostingClassifier has link {model.link_!r}. Its probabilities are not a "
+            "logistic or softmax of additive terms. Use its default objective, 'log_loss'."
         )
     intercept = np.ravel(model.intercept_)
     head = Contributions(model.eval_terms, intercept, model.classes_, model.term_names_)
     columns = tuple(tuple(map(int, term)) for term in model.term_features_)
-    return AdditiveModel(head, by_column=False, term_columns=columns)
+    check_parameters(type(model).__name__, (model.intercept_, *model.term_scores_))
+    live = LiveParameters.of(partial(_some_terms, model))
+    return AdditiveModel(head, by_column=False, term_columns=columns, live=(live,))
+
+
+def _some_terms(model: Any) -> tuple[Any, ...]:
+    """Return the intercept, the number of terms, and the first and the last of them."""
+    scores = model.term_scores_
+    return model.intercept_, len(scores), scores[0], scores[-1]
 
 
 decision = adapt  # its decision function is the logit
