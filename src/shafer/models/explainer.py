@@ -8,7 +8,7 @@ from typing import Any, Self, final
 
 from numpy.typing import NDArray
 
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer._validation import frame_columns, label_positions, row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
@@ -19,13 +19,16 @@ from shafer.decision import (
 from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.component_names import names_of, read_partition
 from shafer.models.inputs.rows import check_rows
 from shafer.models.readers.adapted_model import Pool
+from shafer.models.readers.model_rows import ModelRows
 from shafer.models.readers.registry import adapt
+from shafer.models.self_check import check_probabilities
 from shafer.models.uncertainty.missing_inputs import MissingInputs, check_gaps
-from shafer.models.uncertainty.moderation import Moderation, ModerationFit
+from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 
 
 @final
@@ -106,46 +109,45 @@ class Explainer:
         classes: Any = None,
         moderate: str | None = None,
         missing: str = "error",
+        tempering: float = 1.0,
+        check: bool = True,
         **options: Any,
     ) -> None:
         first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
         columns = frame_columns(first)
         known = names_of(adapted, columns) if names is None else names
-        labels = adapted.head.classes if classes is None else classes
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
-        model_as_read, partition = adapted, None
         if missing != "error":
             check_gaps(adapted, missing, background)
-        if groups is not None:
-            partition = read_partition(groups, adapted, columns, known, first)
-            adapted = adapted.grouped(partition)
-            known = adapted.head.names
-        self._adapted = adapted
         running = RunningMean()
         for batch in batches:
-            adapted.accumulate(running, batch, sample_weight)
+            encoded = adapted.encoded(batch)
+            features = adapted.accumulate(running, encoded, sample_weight)
             if moderation is not None:
-                moderation.take_in(batch, sample_weight)
-        self.pool: Pool = adapted.identify(running.mean, labels, known)
-        self.factor = 1.0
+                moderation.take_in(ModelRows(encoded, features), sample_weight)
+        self._given, self._columns = model, columns
+        self._options = {**options, **adapted.options}
+        self._model = adapted
+        self._means = running.mean
+        self._names = None if known is None else tuple(known)
+        self._groups: dict[str, list[int]] | None = None
+        if groups is not None:
+            n_components = self._means.shape[0]
+            self._groups = read_partition(groups, adapted, columns, known, n_components)
+        labels = adapted.head.classes if classes is None else classes
+        self.pool: Pool = adapted.identify(self._means, labels, self._names, self._groups)
+        self.factor = checked_factor(tempering, "tempering")
         self.conformal: ConformalSets | None = None
         self._moderation: Moderation | None = moderation and moderation.moderation()
+        self._missing: MissingInputs | None = None
+        if missing != "error":
+            self._missing = MissingInputs.fit(adapted, features, missing, sample_weight)
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
-        self._missing: MissingInputs | None = None
-        if missing != "error":
-            self._missing = MissingInputs.fit(
-                model_as_read,
-                self.pool,
-                background,
-                missing,
-                groups=partition,
-                sample_weight=sample_weight,
-            )
-            if self._moderation is not None:
-                self._moderation = replace(self._moderation, model=self._missing.complete_model)
+        if check:
+            check_probabilities(model, first, self._as_model)
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -157,28 +159,45 @@ class Explainer:
         """Names of the components, in the order of every array about components."""
         return self.pool.component_names
 
+    @property
+    def calibration(self) -> Calibration:
+        """The factors on the weights, and the discount: the model's own, tempering, moderation."""
+        return Calibration(self.factor, self._moderation, self._model.calibration)
+
     def __call__(self, X: Any) -> AnyEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
-        bet = self.bet(X)
-        if self._moderation is None or self._moderation.familiarity is None:
-            return bet
-        return bet.discounted(self._moderation.reliability(X, bet.probability))
-
-    def _plain(self, X: Any) -> Evidence:
-        check_rows(X, "X")
-        if self._missing is not None:
-            return self._missing(X)
-        terms = self._adapted.terms(X)
-        if isinstance(self.pool, LinearPool):
-            return self.pool(terms, checked=self._adapted.finite)
-        return self.pool(terms)
+        rows, plain = self._pass(X)
+        bet = _tempered(plain, self.calibration.factor(rows))
+        reliability = self.calibration.reliability(rows, bet.probability)
+        return bet if reliability is None else bet.discounted(reliability)
 
     def bet(self, X: Any) -> Evidence:
-        """Return the evidence that is bet on: tempered and moderated, but not discounted."""
-        plain = self._plain(X)
-        if self._moderation is not None:
-            return plain.tempered(self.factor * self._moderation.factor(X))
-        return plain if self.factor == 1.0 else plain.tempered(self.factor)
+        """Return the evidence behind the probabilities: tempered and moderated, not discounted."""
+        rows, plain = self._pass(X)
+        return _tempered(plain, self.calibration.factor(rows))
+
+    def _as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
+        """Return the evidence whose probabilities are the model's own."""
+        rows, plain = self._pass(X)
+        own = self._model.calibration
+        return rows, plain if own is None else _tempered(plain, own.factor(rows))
+
+    def _pass(self, X: Any) -> tuple[ModelRows, Evidence]:
+        """Pass X through the model once, and return its weights before any calibration."""
+        check_rows(X, "X")
+        if self._missing is None:
+            rows = self._model.rows(X)
+            return rows, self._weighed(rows)
+        filled = self._missing.complete(self._model, X)
+        groups = None if self._groups is None else list(self._groups.values())
+        return filled.rows, self._missing.adjusted(self._weighed(filled.rows), filled, groups)
+
+    def _weighed(self, rows: ModelRows) -> Evidence:
+        if self._groups is not None:
+            return self.pool(self._model.grouped_terms(rows.terms, list(self._groups.values())))
+        if isinstance(self.pool, LinearPool):
+            return self.pool(rows.terms, checked=self._model.finite)
+        return self.pool(rows.terms)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -196,13 +215,14 @@ class Explainer:
             Their classes.
         sample_weight : array of shape (n,), optional
         """
-        self.factor, self.conformal = 1.0, None
-        logits = to_numpy(self.bet(X).logits)
-        self.factor = tempering_factor(
-            logits, label_positions(y, self.classes, len(logits)), sample_weight
-        )
+        rows, plain = self._pass(X)
+        untempered = replace(self.calibration, tempering=1.0)
+        logits = to_numpy(_tempered(plain, untempered.factor(rows)).logits)
+        truth = label_positions(y, self.classes, len(logits))
+        self.factor = tempering_factor(logits, truth, sample_weight)
         if self._moderation is not None:
-            self._moderation.calibrate(X)
+            self._moderation = self._moderation.calibrated(rows)
+        self.conformal = None
         return self
 
     def conformalize(
@@ -258,20 +278,50 @@ class Explainer:
         that was made from batches, or has been pickled, no longer has; see
         :func:`shafer.typicality`.
         """
+        return self._fitted_profile().typicality(self._pass(X)[1])
+
+    def _fitted_profile(self) -> WeightProfile:
         if self._profile is None:
             if self._background is None:
                 raise ValueError(
-                    "typicality compares with the background, which this explainer does not hold. "
-                    "Give its evidence: shafer.typicality(explainer(X), explainer(background))."
+                    "typicality compares rows with the background, but this explainer was made "
+                    "from an iterator and did not keep it. Compare with rows at hand: "
+                    "shafer.typicality(explainer(X), explainer(background))."
                 )
-            usual = self._plain(self._background)
+            usual = self._pass(self._background)[1]
             weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
-        return self._profile.typicality(self._plain(X))
+        return self._profile
 
     def __getstate__(self) -> dict[str, Any]:
-        # The data do not belong in a model file.
-        return {**self.__dict__, "_background": None, "_background_weight": None}
+        self._model.check_current()
+        if self._background is not None:
+            self._fitted_profile()  # the data themselves do not belong in a model file
+        return ExplainerState(
+            self._given,
+            self._options,
+            self._columns,
+            self.classes,
+            self._names,
+            self._groups,
+            self._means,
+            self.factor,
+            self.conformal,
+            self._moderation,
+            self._missing,
+            self._profile,
+        ).plain()
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        state = ExplainerState.read(given)
+        self._given, self._options, self._columns = state.model, state.options, state.columns
+        self._model = adapt(state.model, columns=state.columns, **state.options)
+        self._names, self._groups, self._means = state.names, state.groups, state.means
+        self.pool = self._model.identify(state.means, state.classes, state.names, state.groups)
+        self.factor, self.conformal = state.factor, state.conformal
+        self._moderation, self._missing = state.moderation, state.missing
+        self._background = self._background_weight = None
+        self._profile = state.profile
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -293,8 +343,8 @@ class Explainer:
 
     @property
     def _default_rule(self) -> str:
-        honest = self._moderation is not None or self.factor != 1.0
-        return "utility_set" if honest else "interval_dominance"
+        own = self._model.calibration is None and self._moderation is None and self.factor == 1.0
+        return "interval_dominance" if own else "utility_set"
 
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)
@@ -315,3 +365,7 @@ class Explainer:
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+
+
+def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:
+    return ev if isinstance(factor, float) and factor == 1.0 else ev.tempered(factor)

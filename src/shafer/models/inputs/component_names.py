@@ -8,7 +8,6 @@ from typing import Any
 from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
 from shafer.models.inputs.column_sources import encoded_names, read_sources, with_sources
-from shafer.models.inputs.rows import take_rows
 from shafer.models.readers.adapted_model import AdaptedModel
 
 
@@ -27,11 +26,9 @@ def read_partition(
     adapted: AdaptedModel,
     columns: tuple[str, ...] | None,
     names: Iterable[Any] | None,
-    background: Any,
+    n_components: int,
 ) -> dict[str, list[int]]:
     """Read the user's groups as a partition of the components."""
-    # Features are (n, J), contributions (n, G, K): the second axis is the components.
-    n_components = adapted.terms(take_rows(background, slice(0, 1))).shape[1]
     known = component_names(names, n_components)
     wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
     if wrong or (isinstance(groups, str) and groups not in ("one", "source")):

@@ -199,8 +199,8 @@ def _same_length(inputs: Mapping[Any, Any]) -> int:
     return next(iter(lengths.values()))
 
 
-def take_rows(X: Any, rows: slice) -> Any:
-    """Take consecutive rows of the same; tuples and mappings hold one array for each input."""
+def take_rows(X: Any, rows: slice | list[int]) -> Any:
+    """Take rows of the same; tuples and mappings hold one array for each input."""
     if sparse.issparse(X):
         return X.tocsr()[rows]
     if isinstance(X, Mapping):
@@ -210,7 +210,10 @@ def take_rows(X: Any, rows: slice) -> Any:
     native = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
     if isinstance(native, nw.DataFrame | nw.Series):
         return native[rows].to_native()
-    return _rows(X)[rows]
+    values = _rows(X)
+    if isinstance(rows, list) and isinstance(values, list | tuple):
+        return [values[row] for row in rows]
+    return values[rows]
 
 
 def _several(X: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, TypeAlias, final
 
@@ -29,13 +29,14 @@ from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.rows import values_of
 from shafer.models.readers.live_parameters import Origin
+from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 
 Pool: TypeAlias = LinearPool | AdditivePool
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptedModel(ABC):
-    """A trained model as components; everything it holds must be picklable.
+    """A trained model as components.
 
     Attributes
     ----------
@@ -47,6 +48,12 @@ class AdaptedModel(ABC):
         What ``terms`` gives has been checked to be finite.
     term_columns : tuple of tuples of positions, optional
         The columns of the model's input in each component, where that may be several.
+    origin : Origin, optional
+        The live model that the head was copied from.
+    calibration : OwnCalibration, optional
+        Factors and discounts that are part of the model's own probabilities.
+    options : mapping
+        With these options the registry reads the model in the same way without a background.
     """
 
     head: Any
@@ -54,6 +61,9 @@ class AdaptedModel(ABC):
     encoders: tuple[Any, ...] = ()
     finite: bool = False
     term_columns: tuple[tuple[int, ...], ...] | None = None
+    origin: Origin | None = None
+    calibration: OwnCalibration | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -65,25 +75,49 @@ class AdaptedModel(ABC):
             X = encoder.transform(X)
         return X
 
-    @abstractmethod
-    def terms(self, X: Any) -> Array:
-        """Return what the pool of this model is called on; X is checked as the model would."""
+    def check_current(self) -> None:
+        """Raise an error if the model was trained again after it was read."""
+        if self.origin is not None:
+            self.origin.check()
+
+    def rows(self, X: Any) -> ModelRows:
+        """Pass X through the model once; X is checked as the model would check it."""
+        self.check_current()
+        encoded = self.encoded(X)
+        return ModelRows(encoded, self.terms(encoded))
+
+    def incomplete_rows(self, X: Any) -> ModelRows:  # noqa: ARG002 - for linear models
+        """Pass X through the model once; its terms are NaN where X has missing values."""
+        raise TypeError("This model does not read missing values.")
 
     @abstractmethod
-    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        """Take a batch of background rows into the means of what ``terms`` gives."""
+    def terms(self, encoded: Any) -> Array:
+        """Return what the pool of this model is called on, given rows behind the transformers."""
 
     @abstractmethod
-    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> Pool:
-        """Settle the weights of evidence by least commitment, given the means."""
+    def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
+        """Add background rows to the means of the terms; return the terms if they were kept."""
+
+    @abstractmethod
+    def identify(
+        self,
+        means: Array,
+        classes: Any,
+        names: Iterable[Any] | None,
+        groups: Mapping[str, Sequence[int]] | None = None,
+    ) -> Pool:
+        """Settle the weights of evidence by least commitment, given the means of the terms.
+
+        With ``groups`` each group of components is one component, and ``names`` is not used.
+        """
+
+    @abstractmethod
+    def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
+        """Sum the contributions of the members of each group, (n, H, K)."""
 
     @abstractmethod
     def rescaled(self, slope: float, shift: float = 0.0) -> AdaptedModel:
         """Multiply the logits, and add to the log-odds of a binary model."""
-
-    @abstractmethod
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
-        """Make groups the components: each contributes the signed sum of its members."""
 
 
 @final
@@ -100,8 +134,6 @@ class LinearModel(AdaptedModel):
         penalised log loss.
     free_intercept : bool
         The intercept was fitted too, without a penalty.
-    origin : Origin, optional
-        The live model that the head was copied from.
     """
 
     head: LinearHead
@@ -109,49 +141,51 @@ class LinearModel(AdaptedModel):
     gaps: Callable[[Any], Array] | None = None
     precision: float | None = None
     free_intercept: bool = True
-    origin: Origin | None = None
 
-    def terms(self, X: Any) -> Array:
-        return self.current_features(self.encoded(X))
-
-    def current_features(self, encoded: Any) -> Array:
-        """Return the features φ, if the model still is the one whose head this is."""
-        if self.origin is not None:
-            self.origin.check()
+    def terms(self, encoded: Any) -> Array:
         return self.features(encoded)
 
-    def incomplete_features(self, X: Any) -> Array:
-        """Return the features of X with NaN where it has gaps; ``gaps`` must be there."""
+    def incomplete_rows(self, X: Any) -> ModelRows:
         if self.gaps is None:
-            raise TypeError("This model reads no gaps.")
-        if self.origin is not None:
-            self.origin.check()
+            return super().incomplete_rows(X)
+        self.check_current()
         encoded = self.encoded(X)
-        return self.gaps(encoded.toarray() if sparse.issparse(encoded) else encoded)
+        return ModelRows(
+            encoded, self.gaps(encoded.toarray() if sparse.issparse(encoded) else encoded)
+        )
 
-    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        features = self.terms(X)
+    def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
+        features = self.terms(encoded)
         if not sparse.issparse(features):
             features = float_array(features, "background", ndim=(2,))
         running.partial_fit(features, sample_weight)
+        return features
 
-    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> LinearPool:
+    def identify(
+        self,
+        means: Array,
+        classes: Any,
+        names: Iterable[Any] | None,
+        groups: Mapping[str, Sequence[int]] | None = None,
+    ) -> Pool:
         head = self.head
-        return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
+        if groups is None:
+            return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
+        both = least_commitment(head.coef, head.intercept)
+        contributions = self.grouped_terms(means[None, :], list(groups.values()))[0, ...]
+        intercept = both.offset * both.beta.shape[0]
+        return least_commitment_additive(
+            contributions, intercept, classes=classes, names=list(groups)
+        )
+
+    def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
+        # Both logits, also if the head has one for two classes.
+        return _grouped_linear(terms, least_commitment(self.head.coef, self.head.intercept).beta, groups)
 
     def rescaled(self, slope: float, shift: float = 0.0) -> LinearModel:
         coef, intercept = self.head.coef * slope, self.head.intercept * slope + shift
         head = replace(self.head, coef=coef, intercept=intercept)
         return replace(self, head=head, precision=None)
-
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
-        plain = least_commitment(self.head.coef, self.head.intercept)  # both logits, also if K = 2
-        function = partial(
-            _grouped_linear, self.current_features, plain.beta, list(groups.values())
-        )
-        intercept = plain.offset * plain.beta.shape[0]
-        head = Contributions(function, intercept, self.head.classes, list(groups))
-        return AdditiveModel(head, False, self.encoders)
 
 
 @final
@@ -161,15 +195,30 @@ class AdditiveModel(AdaptedModel):
 
     head: Contributions
 
-    def terms(self, X: Any) -> Array:
-        return both_classes(self.head.function(self.encoded(X)))
+    def terms(self, encoded: Any) -> Array:
+        return both_classes(self.head.function(encoded))
 
-    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        add_contributions(running, self.terms, X, sample_weight)
+    def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
+        add_contributions(running, self.terms, encoded, sample_weight)
+        return None
 
-    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> AdditivePool:
+    def identify(
+        self,
+        means: Array,
+        classes: Any,
+        names: Iterable[Any] | None,
+        groups: Mapping[str, Sequence[int]] | None = None,
+    ) -> Pool:
         intercept = _class_intercept(self.head.intercept, means)
+        if groups is not None:
+            means = self.grouped_terms(means[None, ...], list(groups.values()))[0, ...]
+            names = list(groups)
         return least_commitment_additive(means, intercept, classes=classes, names=names)
+
+    def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
+        xp = array_api_compat.array_namespace(terms)
+        sums = [xp.sum(_columns(terms, group), axis=1) for group in groups]
+        return xp.stack(sums, axis=1)
 
     def rescaled(self, slope: float, shift: float = 0.0) -> AdditiveModel:
         head = self.head
@@ -180,11 +229,6 @@ class AdditiveModel(AdaptedModel):
             head.names,
         )
         return replace(self, head=scaled)
-
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdditiveModel:
-        function = partial(_grouped, self.head.function, list(groups.values()))
-        head = replace(self.head, function=function, names=list(groups))
-        return replace(self, head=head, by_column=False, term_columns=None)
 
 
 def both_classes(contributions: Any) -> Array:
@@ -217,19 +261,8 @@ def _rescaled_intercept(intercept: Any, slope: float, shift: float) -> Any:
     return np.asarray(intercept) * slope + shift
 
 
-def _grouped(function: Callable[[Any], Array], groups: Sequence[Sequence[int]], X: Any) -> Array:
-    """Sum contributions (n, G, K) or (n, G) inside each group."""
-    contributions = function(X)
-    xp = array_api_compat.array_namespace(contributions)
-    sums = [xp.sum(_columns(contributions, group), axis=1) for group in groups]
-    return xp.stack(sums, axis=1)
-
-
-def _grouped_linear(
-    features: Callable[[Any], Array], beta: Array, groups: Sequence[Sequence[int]], X: Any
-) -> Array:
+def _grouped_linear(values: Any, beta: Array, groups: Sequence[Sequence[int]]) -> Array:
     """Return what each group of features adds to the logits, (n, H, K)."""
-    values = features(X)
     if sparse.issparse(values):
         by_column = values.tocsc()
         coef = to_numpy(beta)

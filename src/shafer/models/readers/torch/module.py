@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
-from shafer._validation import frame_columns
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.rows import check_columns, n_rows, take_rows
 from shafer.models.readers.adapted_model import LinearModel
@@ -27,6 +26,7 @@ def adapt(
     layer: str | nn.Linear | None = None,
     batch_size: int = 1024,
     precision: float = 1.0,
+    columns: tuple[str, ...] | None = None,
 ) -> LinearModel:
     """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
 
@@ -45,6 +45,8 @@ def adapt(
     precision : float
         Of the normal prior on each coefficient of the last layer, for ``moderate``: with weight
         decay λ on the mean loss over n rows, λn.
+    columns : tuple of strings, optional
+        The columns that a data frame must have, in this order: those of the background.
     """
     if not isinstance(precision, float | int) or not 0.0 <= precision < np.inf:
         raise ValueError(f"precision must be a finite number ≥ 0; got {precision!r}.")
@@ -54,7 +56,7 @@ def adapt(
     coef, intercept = _settled(model, head)
     names = None if head is model else [f"unit {j}" for j in range(head.in_features)]
     arrays = LinearHead(coef.clone(), intercept.clone(), None, names)
-    features = partial(_features, model, head, batch_size, frame_columns(background))
+    features = partial(_features, model, head, batch_size, columns)
     return LinearModel(
         arrays,
         by_column=head is model,
@@ -62,6 +64,7 @@ def adapt(
         precision=float(precision),
         free_intercept=head.bias is not None,
         origin=Origin.of(partial(_values, model, head)),
+        options={"layer": _name_of(model, head)},
     )
 
 
@@ -85,6 +88,10 @@ def _named(model: nn.Module, layer: str | nn.Linear) -> nn.Linear:
             f"layer must be an nn.Linear of the module, one of {linear}; got {layer!r}."
         )
     return found
+
+
+def _name_of(model: nn.Module, head: nn.Linear) -> str:
+    return next(name for name, part in model.named_modules() if part is head)
 
 
 def _last_called(model: nn.Module, background: Any) -> nn.Linear:
