@@ -77,7 +77,7 @@ def test_every_row_calibrates_with_folds() -> None:
     sets = clf.predict_set(TEST)
     assert len(clf.fold_explainers_) == 4
     assert 0.87 < _covered(sets, Y_TEST) < 0.97
-    with pytest.raises(ValueError, match="cv must be None or a whole number of folds"):
+    with pytest.raises(ValueError, match="cv must be a whole number of folds ≥ 2; got 1"):
         clf.conformalize(TRAIN, Y_TRAIN, cv=1)
 
 

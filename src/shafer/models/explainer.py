@@ -164,6 +164,15 @@ class Explainer:
         """The factors on the weights, and the discount: the model's own, tempering, moderation."""
         return Calibration(self.factor, self._moderation, self._model.calibration)
 
+    @property
+    def own_calibration(self) -> Calibration | None:
+        """The same, or None if the probabilities are those of the model."""
+        return None if self._is_plain else self.calibration
+
+    @property
+    def _is_plain(self) -> bool:
+        return self._model.calibration is None and self._moderation is None and self.factor == 1.0
+
     def __call__(self, X: Any) -> AnyEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
         rows, plain = self._pass(X)
@@ -343,8 +352,7 @@ class Explainer:
 
     @property
     def _default_rule(self) -> str:
-        own = self._model.calibration is None and self._moderation is None and self.factor == 1.0
-        return "interval_dominance" if own else "utility_set"
+        return "interval_dominance" if self._is_plain else "utility_set"
 
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)

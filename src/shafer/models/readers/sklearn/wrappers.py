@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -21,8 +22,11 @@ _HELD_AS = {
 
 
 def adapt(model: Any, **options: Any) -> AdaptedModel:
-    """Read the model inside."""
-    return registry.adapt(_held(model), **options)
+    """Read the model inside; our own classifier's tempering and moderation are kept."""
+    adapted = registry.adapt(_held(model), **options)
+    if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
+        return replace(adapted, calibration=model.explainer_.own_calibration)
+    return adapted
 
 
 def decision(model: Any, **options: Any) -> AdaptedModel:
