@@ -197,7 +197,9 @@ def test_estimators_without_weights() -> None:
     plain = LinearDiscriminantAnalysis()
     for inner in (plain, make_pipeline(StandardScaler(), plain), GridSearchCV(plain, {}, cv=3)):
         EvidentialClassifier(inner).fit(X, y)
-        with pytest.raises(ValueError, match=r"but LinearDiscriminantAnalysis\.fit takes none"):
+        with pytest.raises(
+            ValueError, match=r"but LinearDiscriminantAnalysis\.fit does not accept it"
+        ):
             EvidentialClassifier(inner).fit(X, y, sample_weight=np.ones(150))
 
 

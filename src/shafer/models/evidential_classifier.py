@@ -160,9 +160,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return
         raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
 
-    def _tempering_factor(
-        self, X: Any, y: Any, sample_weight: Any, classes: NDArray[Any]
-    ) -> float:
+    def _tempering_factor(self, X: Any, y: Any, sample_weight: Any, classes: NDArray[Any]) -> float:
         """Return the given factor, or fit it to cross-validated predictions."""
         if self.temper is None and self.moderate is None:
             return 1.0

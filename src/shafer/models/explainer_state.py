@@ -160,7 +160,7 @@ def _arrays(given: Mapping[str, Any], **shapes: Sequence[int]) -> dict[str, NDAr
 
 
 def _shape(given: Mapping[str, Any], name: str, ndim: int) -> tuple[int, ...]:
-    shape = np.shape(given[name])
+    shape: tuple[int, ...] = np.shape(given[name])
     if len(shape) != ndim:
         raise ValueError(f"{name} must have {ndim} dimension(s); got shape {shape}.")
     return shape

@@ -70,7 +70,7 @@ def check_probabilities(
     k = int(np.argmax(difference[worst]))
     raise UnsupportedModelError(
         f"The evidence does not give the model's own probabilities. Row {positions[worst]} of the "
-        f"background, class {ev.classes[k]!r}: the evidence gives {found[worst, k]:.6g}, "
+        f"background, class {ev.classes.tolist()[k]!r}: the evidence gives {found[worst, k]:.6g}, "
         f"{type(model).__name__} gives {own[worst, k]:.6g}. {_reason(found, own)} Please report "
         "this; check=False turns the check off."
     )

@@ -43,8 +43,9 @@ def stratified_folds(
     labels, codes, counts = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
     if counts.min() < 2:
         raise ValueError(
-            f"{what} needs at least 2 rows of every class; class {labels[counts.argmin()]!r} has 1 "
-            f"(n_samples={len(codes)}). Give more rows, or {instead}."
+            f"{what} needs at least 2 rows of every class; class "
+            f"{labels.tolist()[counts.argmin()]!r} has 1 (n_samples={len(codes)}). Give more rows, "
+            f"or {instead}."
         )
     folds = StratifiedKFold(
         min(n_folds, int(counts.max())), shuffle=True, random_state=random_state

@@ -180,7 +180,9 @@ class LinearModel(AdaptedModel):
 
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
         # Both logits, also if the head has one for two classes.
-        return _grouped_linear(terms, least_commitment(self.head.coef, self.head.intercept).beta, groups)
+        return _grouped_linear(
+            terms, least_commitment(self.head.coef, self.head.intercept).beta, groups
+        )
 
     def rescaled(self, slope: float, shift: float = 0.0) -> LinearModel:
         coef, intercept = self.head.coef * slope, self.head.intercept * slope + shift

@@ -84,15 +84,18 @@ class Calibration(OwnCalibration):
 
     @property
     def moderates(self) -> bool:
+        """Whether the factors depend on the row."""
         return self.moderation is not None or (self.inner is not None and self.inner.moderates)
 
     def factor(self, rows: ModelRows) -> float | FloatArray:
+        """Return one factor on all weights, or one for each row."""
         inner = 1.0 if self.inner is None else self.inner.factor(rows)
         if self.moderation is None:
             return self.tempering * inner
         return self.tempering * self.moderation.factor(rows) * inner
 
     def reliability(self, rows: ModelRows, probability: Array) -> FloatArray | None:
+        """Return the reliability of each row; None without a discount."""
         if self.moderation is not None:
             return self.moderation.reliability(rows, probability)
         return None if self.inner is None else self.inner.reliability(rows, probability)

@@ -23,7 +23,7 @@ _HELD_AS = {
 
 def adapt(model: Any, **options: Any) -> AdaptedModel:
     """Read the model inside; our own classifier's tempering and moderation are kept."""
-    adapted = registry.adapt(_held(model), **options)
+    adapted = registry.adapt(held(model), **options)
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
         return replace(adapted, calibration=model.explainer_.own_calibration)
     return adapted
@@ -31,18 +31,27 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
 
 def decision(model: Any, **options: Any) -> AdaptedModel:
     """Read the decision function of the model inside."""
-    return registry.adapt_decision(_held(model), **options)
+    return registry.adapt_decision(held(model), **options)
 
 
-def _held(model: Any) -> Any:
+def is_wrapper(model: Any) -> bool:
+    """Say whether a model only holds another one, as a search does."""
+    return _attribute(model) is not None
+
+
+def held(model: Any) -> Any:
+    """Return the trained model inside a wrapper."""
     check_is_fitted(model)
-    attribute = next(
-        _HELD_AS[base.__name__] for base in type(model).__mro__ if base.__name__ in _HELD_AS
-    )
-    held = getattr(model, attribute, None)
-    if held is None:
+    attribute = _attribute(model)
+    inside = None if attribute is None else getattr(model, attribute, None)
+    if inside is None:
         raise UnsupportedModelError(
             f"{type(model).__name__} holds no trained model ({attribute}). "
             "Fit it with refit=True, or give the trained model itself."
         )
-    return held
+    return inside
+
+
+def _attribute(model: Any) -> str | None:
+    names = (base.__name__ for base in type(model).__mro__)
+    return next((_HELD_AS[name] for name in names if name in _HELD_AS), None)

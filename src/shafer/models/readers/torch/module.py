@@ -91,7 +91,7 @@ def _named(model: nn.Module, layer: str | nn.Linear) -> nn.Linear:
 
 
 def _name_of(model: nn.Module, head: nn.Linear) -> str:
-    return next(name for name, part in model.named_modules() if part is head)
+    return str(next(name for name, part in model.named_modules() if part is head))
 
 
 def _last_called(model: nn.Module, background: Any) -> nn.Linear:
