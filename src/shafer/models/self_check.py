@@ -70,8 +70,8 @@ def check_probabilities(
     k = int(np.argmax(difference[worst]))
     raise UnsupportedModelError(
         f"The evidence does not give the model's own probabilities. Row {positions[worst]} of the "
-        f"background, class {ev.classes.tolist()[k]!r}: the evidence gives {found[worst, k]:.6g}, "
-        f"{type(model).__name__} gives {own[worst, k]:.6g}. {_reason(found, own)} Please report "
+        f"background, class {ev.classes.tolist()[k]!r}: the evidence gives {found[worst, k]:.10g}, "
+        f"{type(model).__name__} gives {own[worst, k]:.10g}. {_reason(found, own)} Please report "
         "this; check=False turns the check off."
     )
 
@@ -105,10 +105,10 @@ def _bits_of_values(probability: FloatArray) -> int:
 def _reason(found: FloatArray, own: FloatArray) -> str:
     if not np.isfinite(own).all():
         return "The model's own probabilities are not finite: check its parameters."
-    if np.allclose(np.sort(found, axis=1), np.sort(own, axis=1), atol=1e-6):
-        return "Only the order of the classes differs: the model orders them in another way."
     if np.abs(found - own).max() < 1e-3:
         return "The difference is small: the model probably computes in lower precision."
+    if np.allclose(np.sort(found, axis=1), np.sort(own, axis=1), atol=1e-6):
+        return "Only the order of the classes differs: the model orders them in another way."
     return (
         "Likely the model changes its scores in a way that this version of shafer does not know: "
         "a calibration, early stopping, a custom objective, or a newer release of its library."
