@@ -157,7 +157,9 @@ def rules(evidence: shafer.Evidence, data: Dataset, parts: Split) -> dict[str, F
     _, calibration, test = parts
     y = data.y[test]
     one = evidence.grouped("one")
-    factor = tempering_factor(one.logits[calibration], data.y[calibration])
+    factor = tempering_factor(
+        one.logits[calibration], data.y[calibration], classes=range(data.n_classes)
+    )
     tempered = one[test].tempered(factor)
     kinds = {
         "interval dominance, by component": evidence[test],

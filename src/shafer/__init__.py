@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shafer import belief, datasets, fusion, metrics
     from shafer._errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
-    from shafer.evidence import DiscountedEvidence, Evidence, least_commitment, typicality
+    from shafer.evidence import (
+        DiscountedEvidence,
+        Evidence,
+        MassEvidence,
+        least_commitment,
+        typicality,
+    )
     from shafer.fusion import combine
     from shafer.models import (
         EvidentialClassifier,
@@ -31,6 +37,7 @@ _HOME = {
     "Explainer": "shafer.models",
     "FrameTooLargeError": "shafer._errors",
     "LinearHead": "shafer.models",
+    "MassEvidence": "shafer.evidence",
     "NeighbourEvidence": "shafer.models",
     "TotalConflictError": "shafer._errors",
     "UnsupportedModelError": "shafer._errors",
@@ -59,6 +66,7 @@ __all__ = [
     "Explainer",
     "FrameTooLargeError",
     "LinearHead",
+    "MassEvidence",
     "NeighbourEvidence",
     "TotalConflictError",
     "UnsupportedModelError",

@@ -13,7 +13,6 @@ import shafer
 from shafer import Evidence, belief, combine
 from shafer.fusion import (
     FiniteEvidence,
-    FusedEvidence,
     MixedEvidence,
     prior_evidence,
     without_prior,
@@ -40,7 +39,7 @@ def test_they_read_like_evidence(two: dict[str, Evidence]) -> None:
     assert isinstance(mixed, MixedEvidence)
     assert isinstance(table, FiniteEvidence)
     for result in (mixed, table):
-        assert isinstance(result, FusedEvidence)
+        assert isinstance(result, shafer.MassEvidence)
         assert len(result) == 4
         assert len(result[1:3]) == 2
         assert_allclose(result[[2, 0]].belief, result.belief[[2, 0]])

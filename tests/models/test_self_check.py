@@ -138,7 +138,7 @@ def test_calibration_is_not_dropped(model: Any, groups: Any) -> None:
     for outer in (model, FrozenEstimator(model)):
         explainer = shafer.Explainer(outer, X, groups)
         assert_allclose(explainer.bet(X).probability, own, atol=1e-12)
-        assert_allclose(explainer(X).probability, own, atol=1e-12)
+        assert_allclose(explainer(X).betting_probability, own, atol=1e-12)
 
 
 def test_the_discount_of_a_classifier_is_kept() -> None:

@@ -1,4 +1,4 @@
-"""What one may do, and what it costs: losses, utilities and the cost of not deciding, checked."""
+"""The acts one may choose and their losses, read from arrays, mappings and data frames."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any, final
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
 from shafer._typing import Array, Label
 from shafer._validation import check_overflow, float_array, to_numpy
+from shafer.decision.labelled_losses import LossTable, rows_by_act, table_of_frame
 from shafer.decision.option_checks import check_reject
 
 REJECT = "reject"
@@ -26,69 +28,71 @@ class Acts:
     loss: Array
 
 
-def read_loss(value: Any, like: Array, name: str = "loss") -> Acts:
-    """Check a matrix (acts, K), or a mapping of act names to K numbers each.
+def read_loss(value: Any, like: Array, classes: NDArray[Any], name: str = "loss") -> Acts:
+    """Return acts and losses after checking them.
 
     Parameters
     ----------
-    value : array of shape (acts, K) or mapping
+    value : array of shape (acts, K), mapping or data frame
+        Array: one row for each act, columns in the order of ``classes``. Mapping: act name -> K
+        numbers in the order of ``classes``, or act name -> {class: number}. Data frame: columns
+        are class labels in any order. The acts are named by a column "act", else by the index of
+        a pandas frame, else by row number.
     like : array of shape (..., K)
-        Whose library, device and precision the result takes.
+        The result has its library, device and precision.
+    classes : array of shape (K,)
+        Class labels.
     name : str
         What to call the argument in errors.
     """
-    n_classes = int(like.shape[-1])
-    if isinstance(value, Mapping):
-        names, table = tuple(value), _rows(value, n_classes, name)
-    else:
-        table = float_array(value, name, ndim=(2,))
-        names = tuple(range(int(table.shape[0])))
-    if table.shape[0] == 0 or table.shape[1] != n_classes:
-        raise ValueError(
-            f"{name} must have one row for each act and one column for each of the {n_classes} "
-            f"classes; got shape {tuple(table.shape)}."
-        )
+    read = _read(value, classes, name)
     xp = array_namespace(like)
     with np.errstate(over="ignore"):  # checked below
-        there = xp.asarray(np.array(to_numpy(table)), dtype=like.dtype, device=like.device)
+        there = xp.asarray(np.array(read.loss), dtype=like.dtype, device=like.device)
     check_overflow(there, f"values of {name}")
-    return Acts(names, there)
+    return Acts(read.names, there)
 
 
-def _rows(value: Mapping[Label, Any], n_classes: int, name: str) -> Array:
-    if not value:
-        raise ValueError(f"{name} must name at least one act; got an empty mapping.")
-    for act, row in value.items():
-        numbers = float_array(row, f"{name}[{act!r}]", ndim=(1,))
-        if numbers.shape[0] != n_classes:
-            raise ValueError(
-                f"{name}[{act!r}] must hold one number for each of the {n_classes} classes; "
-                f"got {numbers.shape[0]}."
-            )
-    return float_array([to_numpy(float_array(row, name)).tolist() for row in value.values()], name)
+def _read(value: Any, classes: NDArray[Any], name: str) -> LossTable:
+    if isinstance(value, Mapping):
+        return rows_by_act(value, classes, name)
+    frame = table_of_frame(value, classes, name)
+    if frame is not None:
+        return frame
+    table = to_numpy(float_array(value, name, ndim=(2,)))
+    if table.shape[0] == 0 or table.shape[1] != len(classes):
+        raise ValueError(
+            f"{name} must have one row for each act and one column for each of the {len(classes)} "
+            f"classes; got shape {tuple(table.shape)}."
+        )
+    return LossTable(tuple(range(len(table))), table)
 
 
-def read_acts(loss: Any, utility: Any, reject: float | None, like: Array) -> Acts | None:
+def read_acts(
+    loss: Any, utility: Any, reject: float | None, like: Array, classes: NDArray[Any]
+) -> Acts | None:
     """Return the acts of a loss or a utility, with rejection as the last; None under 0-1 loss."""
     if loss is not None and utility is not None:
         raise ValueError("Give loss or utility, not both: one is minus the other.")
     if utility is not None:
         if reject is not None:
             raise ValueError(
-                "reject is a cost, so it goes with a loss; to a utility, add an act of your own "
-                f"with the same utility for every class; got reject={reject!r}."
+                f"reject is a cost and needs a loss; got a utility and reject={reject!r}. Add an "
+                "act with the same utility for every class instead."
             )
-        acts = read_loss(utility, like, "utility")
+        acts = read_loss(utility, like, classes, "utility")
         return Acts(acts.names, -acts.loss)
     if loss is None:
         return None
-    acts = read_loss(loss, like)
+    acts = read_loss(loss, like, classes)
     return acts if reject is None else _with_reject(acts, check_reject(reject, zero_one=False))
 
 
 def _with_reject(acts: Acts, cost: float) -> Acts:
     if REJECT in acts.names:
-        raise ValueError(f"loss has an act named {REJECT!r} already; leave out reject={cost!r}.")
+        raise ValueError(
+            f"loss already has an act named {REJECT!r}; got reject={cost!r} as well. Leave out one."
+        )
     xp = array_namespace(acts.loss)
     constant = xp.full_like(acts.loss[:1, :], cost)
     return Acts((*acts.names, REJECT), xp.concat([acts.loss, constant], axis=0))

@@ -1,17 +1,20 @@
-"""Components, least commitment, and ``Evidence``, the face that gathers kernels and decisions.
+"""``MassEvidence``, the abstract class of all evidence; ``Evidence`` and ``DiscountedEvidence``.
 
-May import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
+Also least commitment (``identification``), expert statements and typicality (``profiles``). May
+import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
 """
 
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
-from shafer.evidence.focal_set import FocalSet
+from shafer.evidence.focal_sets import FocalSet
 from shafer.evidence.identification.additive_pool import AdditivePool, least_commitment_additive
 from shafer.evidence.identification.linear_pool import LinearPool, least_commitment
 from shafer.evidence.identification.running_mean import RunningMean
-from shafer.evidence.kinds import AnyEvidence
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.profiles.typicality import typicality
 from shafer.evidence.profiles.weight_profile import WeightProfile
+
+AnyEvidence = MassEvidence  # until the callers in models, report and cli name it
 
 __all__ = [
     "AdditivePool",
@@ -20,6 +23,7 @@ __all__ = [
     "Evidence",
     "FocalSet",
     "LinearPool",
+    "MassEvidence",
     "RunningMean",
     "WeightProfile",
     "least_commitment",

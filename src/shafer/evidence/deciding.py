@@ -1,4 +1,4 @@
-"""Deciding with evidence, plain or discounted: the arguments are read here, the rules below."""
+"""Deciding with evidence of any type: reading the arguments for the rules of ``decision``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer.decision import Opinion, choose, names_of, read_acts, read_loss
+from shafer.decision import choose, chosen_names, read_acts
+from shafer.opinion import Opinion
 
 
 class Question(NamedTuple):
@@ -32,30 +33,24 @@ def question(rule: str, options: Mapping[str, Any]) -> Question:
     return Question(rule, **options)
 
 
-def decide(opinion: Opinion, question: Question) -> Array:
+def decide(opinion: Opinion, classes: NDArray[Any], question: Question) -> Array:
     """Choose classes, (..., K), or acts where a loss or a utility is given, (..., acts)."""
-    return _decided(opinion, question)[0]
+    return _decided(opinion, classes, question)[0]
 
 
 def named_acts(opinion: Opinion, classes: NDArray[Any], question: Question) -> list[Any]:
-    """Choose, and say it in words: per row the names of the acts, or the labels of the classes."""
-    chosen, names = _decided(opinion, question)
-    return names_of(chosen, tuple(classes.tolist()) if names is None else names)
+    """Choose, and return for each row the names of the acts, or the labels of the classes."""
+    chosen, names = _decided(opinion, classes, question)
+    return chosen_names(chosen, names)
 
 
-def _decided(opinion: Opinion, question: Question) -> tuple[Array, tuple[Any, ...] | None]:
+def _decided(
+    opinion: Opinion, classes: NDArray[Any], question: Question
+) -> tuple[Array, tuple[Any, ...]]:
     rule, loss, utility, reject, alpha, tolerance, expectation = question
-    acts = read_acts(loss, utility, reject, opinion.logits)
+    # Single precision cannot tell risks apart where weights are large.
+    opinion = opinion.in_double()
+    acts = read_acts(loss, utility, reject, opinion.belief, classes)
     options = {"alpha": alpha, "tolerance": tolerance, "expectation": expectation}
     chosen = choose(opinion, rule, acts, reject if acts is None else None, options)
-    return chosen, None if acts is None else acts.names
-
-
-def lower_risk(opinion: Opinion, loss: Any) -> Array:
-    """Return the lower expected loss of each act, (..., acts)."""
-    return opinion.lower_risk(read_loss(loss, opinion.logits).loss)
-
-
-def upper_risk(opinion: Opinion, loss: Any) -> Array:
-    """Return the upper expected loss of each act, (..., acts)."""
-    return opinion.upper_risk(read_loss(loss, opinion.logits).loss)
+    return chosen, tuple(classes.tolist()) if acts is None else acts.names

@@ -1,4 +1,4 @@
-"""``Evidence``: what a classifier's probabilities are made of, under the user's words."""
+"""``Evidence``: the pooled weights of evidence behind a classifier's probabilities."""
 
 from __future__ import annotations
 
@@ -23,29 +23,34 @@ from shafer._validation import (
     float_array,
     frozen,
     positions_of,
-    to_numpy,
 )
-from shafer.decision import Opinion
-from shafer.evidence import deciding
 from shafer.evidence.component_groups import Groups, component_positions, read_groups
-from shafer.evidence.discounted_evidence import DiscountedEvidence, read_reliability
+from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.expert_statements import (
     labels_given,
     read_statements,
     statement_names,
     statement_weights,
 )
-from shafer.evidence.focal_set import FocalSet
-from shafer.evidence.io import frame_table, notebook_display, npz_file
-from shafer.evidence.weight_sources import DenseWeights, WeightSource, read_factor, scaled_weights
+from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
+from shafer.evidence.io import npz_file
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.weight_sources import (
+    DenseWeights,
+    WeightSource,
+    read_factor,
+    scaled_weights,
+)
+from shafer.evidence.weight_sources.weight_source import take
 from shafer.kernels import Forms, LogTerms, Pooled
+from shafer.opinion import PooledOpinion
 
 _LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Evidence:
+class Evidence(MassEvidence):
     r"""The pooled evidence for n instances, G components and K classes (Denœux 2019).
 
     Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
@@ -54,8 +59,8 @@ class Evidence:
     (n, G, K). All are computed on first use, in the library (NumPy, PyTorch) of the input.
 
     Make one with :class:`shafer.Explainer`, :func:`shafer.least_commitment` or
-    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]`` (always an
-    ``Evidence``, also for one row).
+    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]``. What it shares
+    with other types of evidence is documented in :class:`shafer.MassEvidence`.
 
     Examples
     --------
@@ -71,10 +76,9 @@ class Evidence:
 
     source: WeightSource
     pooled: Pooled
-    classes: NDArray[Any]
     component_names: tuple[str, ...]
     parts: tuple[str, ...] = ()
-    """Names along the second axis, where the instances are the components of others."""
+    """Names along the second axis, where the rows are the components of instances."""
 
     @classmethod
     def from_source(
@@ -83,13 +87,15 @@ class Evidence:
         classes: NDArray[Any],
         component_names: tuple[str, ...],
         parts: tuple[str, ...] = (),
+        index: Any = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pooled = source.pooled()
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        return cls(source, Pooled(*map(frozen, pooled)), classes, component_names, parts)
+        held = Pooled(*map(frozen, pooled))
+        return cls(source, held, component_names, parts, classes=classes, index=index)
 
     @classmethod
     def from_weights(
@@ -118,7 +124,7 @@ class Evidence:
 
     @classmethod
     def from_statements(cls, statements: Any, *, classes: Any) -> Evidence:
-        """Take what an expert says, as evidence for one instance; one component a statement.
+        """Read an expert's statements as evidence for one instance, one component for each.
 
         Parameters
         ----------
@@ -154,46 +160,42 @@ class Evidence:
         return int(self.pooled.logits.shape[0])
 
     @property
-    def n_classes(self) -> int:
-        """The number K of classes."""
-        return len(self.classes)
-
-    @property
     def n_components(self) -> int:
         """The number G of components."""
         return len(self.component_names)
 
-    def __getitem__(self, rows: Any) -> Evidence:
-        """Take instances by position, slice, list of positions or boolean mask."""
-        if array_api_compat.is_array_api_obj(rows):
-            rows = to_numpy(rows)
-        positions = np.atleast_1d(np.arange(len(self))[rows]).copy()
-        if positions.ndim != 1:
-            raise IndexError(f"Evidence is indexed by rows only; got {rows!r}.")
-        xp = array_api_compat.array_namespace(self.pooled.logits)
-        where = xp.asarray(positions, dtype=xp.int64, device=self.pooled.logits.device)
-        pooled = Pooled(*(frozen(xp.take(array, where, axis=0)) for array in self.pooled))
-        part = replace(self, source=self.source.rows(positions), pooled=pooled)
+    def _rows(self, positions: NDArray[np.intp]) -> Evidence:
+        pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
+        part = replace(self, source=self.source.rows(positions), pooled=pooled, index=None)
         part.unchanged_source()
         return part
+
+    @property
+    def _axis_names(self) -> tuple[str, ...]:
+        return self.parts
+
+    def _size_text(self) -> str:
+        if self.parts:
+            return f"{len(self)} instances × {len(self.parts)} components, each on its own"
+        return f"{len(self)} instances, {self.n_components} components"
 
     # -- the weights ----------------------------------------------------------------------------
 
     def unchanged_source(self) -> WeightSource:
-        """Return where the weights come from; for use inside the library.
+        """Return the source of the weights; for use inside the library.
 
-        The source may share the array of features that the evidence was made from. If that has
-        been written to since, the weights are gone, and this says so rather than give others.
+        The source may share the user's array of features. If that array was written to since, the
+        weights are lost, and this raises an error rather than give other weights.
         """
         if self.source.has_changed(self.pooled):
             raise ValueError(
-                "The features this evidence was made from have been changed in place, so its "
-                "components can no longer be told apart. Make it again, from a copy."
+                "The array of features behind this evidence was changed in place, so its weights "
+                "are lost. Make the evidence again, from a copy of the array."
             )
         return self.source
 
     def __getstate__(self) -> dict[str, Any]:
-        self.unchanged_source()  # rather no copy than one whose parts belong to different data
+        self.unchanged_source()  # a copy must not mix old and new data
         return self.__dict__
 
     @cached_property
@@ -213,20 +215,22 @@ class Evidence:
 
     @property
     def logits(self) -> Array:
-        """Weight for less weight against, (n, K): a model's logits, centred over the classes."""
+        """Weight for − weight against, (n, K): a model's logits, centred over the classes."""
         return self.pooled.logits
 
     @cached_property
     def components(self) -> Evidence:
         """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
         source = DenseWeights(self.weights[..., None, :])
-        return Evidence.from_source(source, self.classes, ("itself",), self.component_names)
+        return Evidence.from_source(
+            source, self.classes, ("itself",), self.component_names, self.index
+        )
 
     # -- the pooled mass function ---------------------------------------------------------------
 
     @cached_property
-    def _opinion(self) -> Opinion:
-        return Opinion(self.pooled)
+    def _opinion(self) -> PooledOpinion:
+        return PooledOpinion(self.pooled)
 
     @property
     def _terms(self) -> LogTerms:
@@ -235,26 +239,6 @@ class Evidence:
     @property
     def _forms(self) -> Forms:
         return self._opinion.forms
-
-    @property
-    def probability(self) -> Array:
-        """Normalised plausibilities, (n, K): the model's own ``predict_proba``."""
-        return self._forms.probability
-
-    @property
-    def plausibility(self) -> Array:
-        """Plausibility of each class, (n, K): one less the belief that it is another."""
-        return self._forms.plausibility
-
-    @property
-    def belief(self) -> Array:
-        """Belief in each class, (n, K): the mass of the class itself."""
-        return self._forms.belief
-
-    @property
-    def pignistic(self) -> Array:
-        """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        return self._opinion.pignistic
 
     @property
     def ignorance(self) -> Array:
@@ -320,13 +304,7 @@ class Evidence:
         return kernels.commonality_of(self._terms, inside)
 
     def masses(self) -> Array:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set.
-
-        Raises
-        ------
-        FrameTooLargeError
-            Past 2^26 values; ``focal_sets`` and ``mass_of`` have no such limit.
-        """
+        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
         rows = math.prod(self.pooled.logits.shape[:-1])
         if max(rows, 1) * 2**self.n_classes > _LARGEST_TABLE:
             raise FrameTooLargeError(
@@ -336,110 +314,13 @@ class Evidence:
         return kernels.all_masses(self._terms)
 
     def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, without enumerating 2^K.
-
-        Sets without mass are not focal and are left out, so a row may have fewer than ``top``.
-        """
-        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
-            raise ValueError(f"top must be a positive integer; got {top!r}.")
-        flat = [
-            to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])
-            for array in kernels.focal_logarithms(self._terms)
-        ]
-        labels = self.classes.tolist()
-        return [
-            [
-                FocalSet(frozenset(labels[k] for k in inside), float(np.exp(log_mass)))
-                for log_mass, inside in kernels.largest_focal_sets(
-                    log_u, log_v, log_belief, float(log_scale[0]), int(top)
-                )
-            ]
-            for log_u, log_v, log_belief, log_scale in zip(*flat, strict=True)
-        ]
-
-    # -- deciding -------------------------------------------------------------------------------
-
-    def decide(
-        self,
-        rule: str = "interval_dominance",
-        *,
-        loss: Any = None,
-        utility: Any = None,
-        reject: float | None = None,
-        alpha: float | None = None,
-        tolerance: float | str | None = None,
-        expectation: str | None = None,
-    ) -> Array:
-        r"""Choose classes, or acts, for each instance; docs/deciding.md says which rule when.
-
-        Parameters
-        ----------
-        rule : str
-            One that chooses one: ``"plausibility"`` (least lower risk), ``"belief"`` (least upper
-            risk), ``"pignistic"``, ``"hurwicz"``, ``"minimax_regret"``. One that keeps all that
-            may be right: ``"interval_dominance"``, ``"maximality"``, ``"e_admissible"``,
-            ``"weak_dominance"``. Or ``"utility_set"``, the set that is the best answer as a set.
-        loss, utility : array of shape (acts, K) or mapping of act name to K numbers, optional
-            What each act costs, or is worth, if the class is k. By default the acts are to name
-            one class, and a wrong name costs 1.
-        reject : float, optional
-            The cost of not deciding: a last act "reject" of that loss. Without a loss, from 0 to
-            1, and a row whose risk exceeds it gets the full set.
-        alpha : float, default=0.5
-            Pessimism of ``"hurwicz"``: α · upper + (1 − α) · lower risk.
-        tolerance : float or {"u65", "u80"}, default=0.65
-            What a right answer of several classes is worth to ``"utility_set"``: γ from 0.5 (no
-            more than a random guess) to 1 (as much as a single one), or a discounted utility.
-        expectation : {"probability", "pignistic", "lower", "upper", "hurwicz"}
-            Of the utility in ``"utility_set"``; probability by default.
-
-        Returns
-        -------
-        array of bool, (n, K), or (n, acts) if a loss or a utility is given
-
-        Examples
-        --------
-        >>> import shafer
-        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
-        >>> ev.decide("e_admissible")
-        array([[ True, False],
-               [ True,  True]])
-        >>> loss = {"treat": [1, 0], "send home": [0, 5], "ask a doctor": [0.4, 0.4]}
-        >>> ev.decide("belief", loss=loss)
-        array([[False, False,  True],
-               [False, False,  True]])
-        """
-        asked = deciding.Question(rule, loss, utility, reject, alpha, tolerance, expectation)
-        return deciding.decide(self._opinion, asked)
-
-    def acts(self, rule: str = "interval_dominance", **options: Any) -> list[Any]:
-        """Decide, in words: the names of the acts chosen for each instance, or of the classes.
-
-        Takes what :meth:`decide` takes. Acts given by an array are named by their positions.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
-        >>> ev.acts()
-        [('no',), ('no', 'ill')]
-        >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.4)
-        [('send home',), ('reject',)]
-        """
-        return deciding.named_acts(self._opinion, self.classes, deciding.question(rule, options))
-
-    def lower_risk(self, loss: Any) -> Array:
-        """Lower expected loss of each act, (n, acts), for a loss of (acts, K) or by act name."""
-        return deciding.lower_risk(self._opinion, loss)
-
-    def upper_risk(self, loss: Any) -> Array:
-        """Upper expected loss of each act, (n, acts), for a loss of (acts, K) or by act name."""
-        return deciding.upper_risk(self._opinion, loss)
+        """Find the largest focal sets of each row, largest first, without enumerating 2^K."""
+        return pooled_focal_sets(self._terms, self.classes, top)
 
     # -- other evidence -------------------------------------------------------------------------
 
     def grouped(self, groups: Groups) -> Evidence:
-        """Make coarser components: the signed sum of the weights inside each group.
+        """Make coarser components: each is the signed sum of the weights in a group.
 
         Probabilities stay as they are; disagreement inside a group no longer counts as conflict.
 
@@ -451,15 +332,15 @@ class Evidence:
         """
         read = read_groups(groups, self.component_names)
         source = self.unchanged_source().grouped(list(read.values()))
-        return Evidence.from_source(source, self.classes, tuple(read), self.parts)
+        return Evidence.from_source(source, self.classes, tuple(read), self.parts, self.index)
 
     def without(self, names: Any) -> Evidence:
-        """Leave components out, by name or position: a missing component gives no evidence."""
+        """Leave components out, by name or position, as if they had no evidence."""
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
         return Evidence.from_source(
-            self.unchanged_source().keep(stay), self.classes, kept, self.parts
+            self.unchanged_source().keep(stay), self.classes, kept, self.parts, self.index
         )
 
     def tempered(self, factor: Any) -> Evidence:
@@ -480,37 +361,23 @@ class Evidence:
         return replace(self, source=source, pooled=pooled)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
-        """Move a share 1 − reliability of all mass to the whole frame: the source may be wrong.
+        """Discount the evidence: a share 1 − reliability of all mass moves to the whole frame.
 
         Parameters
         ----------
         reliability : float or array of shape (n,)
-            From 0, which leaves nothing but ignorance, to 1, which changes nothing.
+            From 0 (only ignorance is left) to 1 (nothing changes).
         """
-        return DiscountedEvidence(self, read_reliability(reliability, self.pooled.logits))
+        read = row_reliability(reliability, self.pooled.logits)
+        return DiscountedEvidence(self, read, classes=self.classes, index=self.index)
 
     # -- out of here ----------------------------------------------------------------------------
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Return one row per instance as a data frame (pandas, polars or pyarrow).
-
-        Columns: ``probability_c``, ``belief_c``, ``plausibility_c``, ``pignistic_c`` for each
-        class c, then ``ignorance``, ``conflict``, ``weight_of_conflict`` and ``decision`` (the set
-        kept by interval dominance).
-        """
-        return frame_table.to_frame(self, backend)
-
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the evidence to one file (NumPy's ``.npz``, no pickle), all of it or nothing."""
+        """Write the evidence to one file (NumPy's ``.npz``, no pickle)."""
         npz_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Evidence:
         """Read evidence written by :meth:`save`; arrays come back as NumPy."""
         return cls.from_source(*npz_file.load(path))
-
-    def __repr__(self) -> str:
-        return notebook_display.text(self)
-
-    def _repr_html_(self) -> str:
-        return notebook_display.html(self)

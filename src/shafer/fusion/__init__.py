@@ -1,6 +1,6 @@
-"""Pooling what several models, sensors or experts say: evidence in, evidence out.
+"""Combining the evidence of several models, sensors or experts.
 
-``combine`` is the door. Dempster's rule and the cautious rule stay inside the family of mass
+``combine`` does it. Dempster's rule and the cautious rule stay inside the family of mass
 functions that :class:`shafer.Evidence` holds, at O(K); discounting and Yager's rule give mixtures
 of such evidence (``MixedEvidence``), exact for any number of classes; everything else goes through
 all 2^K sets (``FiniteEvidence``) and is for small frames. ``conflict_between`` and ``influence``
@@ -10,14 +10,12 @@ say who disagrees with whom and who matters. May import ``evidence`` and below; 
 from shafer.fusion.class_prior import prior_evidence, without_prior
 from shafer.fusion.combine_sources import combine
 from shafer.fusion.finite_evidence import FiniteEvidence
-from shafer.fusion.fused_evidence import FusedEvidence
 from shafer.fusion.mixed_evidence import MixedEvidence
 from shafer.fusion.source_conflict import SourceConflict, conflict_between
 from shafer.fusion.source_influence import SourceInfluence, influence
 
 __all__ = [
     "FiniteEvidence",
-    "FusedEvidence",
     "MixedEvidence",
     "SourceConflict",
     "SourceInfluence",

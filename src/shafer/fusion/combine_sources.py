@@ -1,7 +1,8 @@
-"""``combine``: the door to fusion."""
+"""``combine``: the evidence of several sources, combined into one."""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -9,27 +10,27 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, MassEvidence
 from shafer.fusion.class_prior import log_prior, prior_evidence, without_prior
-from shafer.fusion.finite_evidence import FiniteEvidence, check_frame
+from shafer.fusion.finite_evidence import check_frame
 from shafer.fusion.frame_alignment import FRAMES, Alignment, align
-from shafer.fusion.mass_tables import RULES, combine_tables
+from shafer.fusion.mass_tables import COMBINATIONS, combine_tables
 from shafer.fusion.mixed_evidence import MixedEvidence, discounted_sum
 from shafer.fusion.named_sources import (
     Sources,
+    checked_sources,
     in_one_library,
     read_numbers,
-    read_reliability,
-    read_sources,
+    source_reliability,
 )
 from shafer.fusion.source_pool import SourcePool, alone, source_pool
 
-Combined: TypeAlias = Evidence | MixedEvidence | FiniteEvidence
+Combined: TypeAlias = MassEvidence  # until the caller in models names it
 
 
 def combine(
     evidences: Mapping[str, Any] | Iterable[Any],
-    rule: str = "dempster",
+    combination: str = "dempster",
     *,
     reliability: Any = None,
     tempering: Any = None,
@@ -37,50 +38,54 @@ def combine(
     frame: str = "match",
     coarse: Mapping[Any, Iterable[Any]] | None = None,
     classes: Any = None,
-    components: str = "all",
-) -> Combined:
-    r"""Pool what several sources say about the same instances.
+    granularity: str = "components",
+    rule: str | None = None,
+    components: str | None = None,
+) -> MassEvidence:
+    r"""Combine the evidence of several sources about the same instances.
 
     Parameters
     ----------
     evidences : mapping from source name to evidence, or sequence of evidence
-        Sources over the same n instances; a source of one instance, such as an expert's
-        statements, speaks of all of them. Discounted evidence counts as its own ``reliability``.
-    rule : str
-        ``"dempster"``: sources that are reliable and independent; weights add up.
-        ``"cautious"``: sources that are reliable and may share what they know; the largest weight
+        Sources over the same n instances. A source of one instance, such as an expert's
+        statements, counts for all of them. Discounted evidence counts with its ``reliability``.
+    combination : str
+        ``"dempster"``: all sources are reliable and independent; weights add up.
+        ``"cautious"``: all sources are reliable but may share information; the largest weight
         counts. ``"yager"``: as Dempster's, but conflict between sources becomes ignorance.
-        ``"disjunctive"``, ``"bold"``: at least one source is reliable; ``"dubois_prade"``:
-        conflict between two sets supports their union. The last three are for up to 16 classes.
+        ``"disjunctive"``, ``"bold"``: at least one source is reliable. ``"dubois_prade"``:
+        conflict between two sets supports their union. The last three take up to 16 classes.
     reliability : numbers in [0, 1], optional
-        The chance that a source is reliable; if it is not, it says nothing (Shafer's
-        discounting). One for each source, in order or by name; each a number or an array (n,); or
-        an array (n, S). Exact: Dempster's and Yager's rules give a :class:`MixedEvidence`, for up
-        to 10 unreliable sources and any number of classes; others a :class:`FiniteEvidence`.
+        The chance that a source is reliable (Shafer's discounting); an unreliable source gives no
+        evidence. One for each source, in order or by name; each a number or an array (n,); or an
+        array (n, S). Exact: Dempster's and Yager's combinations give a :class:`MixedEvidence`, for
+        up to 10 unreliable sources and any number of classes; others a :class:`FiniteEvidence`.
     tempering : numbers ≥ 0, optional
         Factors on all weights of a source, in the same forms. The result stays an ``Evidence``.
-        A source with factor 0 in a row says nothing there: give 0 where its inputs are missing.
+        A factor of 0 in a row removes the source there: give 0 where its inputs are missing.
     prior : array of shape (K,) or mapping from class to probability, optional
-        Class frequencies that every source holds in its intercept: taken out of each, and counted
-        once, as a source called ``"prior"``. Dempster's and Yager's rules only.
+        Class frequencies that every source holds in its intercept. They are taken out of each
+        source and counted once, as a source called ``"prior"``. For ``"dempster"`` and ``"yager"``.
     frame : {"match", "balloon"}
-        What a source says that knows only some of the classes. ``"match"``: its weights stand, and
-        are 0 for the others. ``"balloon"``: it only tells its own classes apart, and says nothing
-        about the others (up to 16 classes).
+        How to read a source that knows only some of the classes. ``"match"``: its weights stay,
+        and are 0 for the other classes. ``"balloon"``: it compares its own classes only, and gives
+        no evidence about the others (up to 16 classes).
     coarse : mapping from class to classes, optional
-        What the coarser classes of some sources stand for; tuples and frozensets of others'
-        classes explain themselves. Up to 16 classes.
+        The classes that a coarser class of some source stands for. Tuples and frozensets of other
+        sources' classes need no entry. Up to 16 classes.
     classes : sequence of labels, optional
         The joined classes, in order; by default all, as they first appear.
-    components : {"all", "sources"}
-        What counts as one piece of evidence: every component of every source, named
+    granularity : {"components", "sources"}
+        What counts as one component of the result: every component of every source, named
         ``"source: component"``, or each source as a whole, the signed sum of its weights.
+    rule, components
+        Former names of ``combination`` and ``granularity``; they give a FutureWarning.
 
     Returns
     -------
-    Evidence, MixedEvidence or FiniteEvidence
-        ``Evidence`` wherever the result is pooled evidence again: for Dempster's and the cautious
-        rule, without ``reliability``, of sources whose classes match.
+    MassEvidence
+        ``Evidence`` for Dempster's and the cautious combination without ``reliability``, of
+        sources whose classes match. Otherwise ``MixedEvidence`` or ``FiniteEvidence``.
 
     Examples
     --------
@@ -101,49 +106,68 @@ def combine(
     array([[1.   , 0.916],
            [0.2  , 0.916]])
     """
-    _check_choices(rule, frame, components)
-    sources = read_sources(evidences)
-    if components == "sources":
+    combination = _renamed("rule", rule, "combination", combination)
+    granularity = _renamed("components", components, "granularity", granularity)
+    granularity = "components" if granularity == "all" else granularity  # its former name
+    _check_choices(combination, frame, granularity)
+    sources = checked_sources(evidences)
+    if granularity == "sources":
         whole = (e.grouped("one") if isinstance(e, Evidence) else e for e in sources.evidences)
         sources = replace(sources, evidences=tuple(whole))
     factors = read_numbers(tempering, sources, "tempering")
-    trust = read_reliability(reliability, sources)
+    trust = source_reliability(reliability, sources)
     labels = [evidence.classes.tolist() for evidence in sources.evidences]
     alignment = align(labels, sources.names, coarse, classes)
     if prior is not None:
-        sources, factors, trust = _prior_apart(sources, prior, alignment, rule, factors, trust)
+        sources, factors, trust = _prior_apart(
+            sources, prior, alignment, combination, factors, trust
+        )
         labels = [evidence.classes.tolist() for evidence in sources.evidences]
         alignment = align(labels, sources.names, coarse, alignment.classes)
     ballooned = frame == "balloon" and not alignment.is_complete
     closed = sources.are_weights and alignment.is_fine and not ballooned
-    if closed and (rule in ("dempster", "yager") or (rule == "cautious" and trust is None)):
-        pool = source_pool(sources, alignment, factors, whole=components == "sources")
-        return _in_closed_form(pool, rule, sources.n, trust)
-    check_frame(len(alignment.classes), _reason(rule, sources, alignment, ballooned, trust))
-    said = [
+    if closed and (
+        combination in ("dempster", "yager") or (combination == "cautious" and trust is None)
+    ):
+        pool = source_pool(sources, alignment, factors, whole=granularity == "sources")
+        return _in_closed_form(pool, combination, sources.n, trust)
+    check_frame(len(alignment.classes), _reason(combination, sources, alignment, ballooned, trust))
+    tables = [
         alone(sources, s, factors, unknown=0 if ballooned else len(alignment.unknown(s)))
         for s in range(len(sources.names))
     ]
     final = alignment if ballooned else alignment.completed()
-    return combine_tables(said, rule, final, trust, balloon=ballooned)
+    return combine_tables(tables, combination, final, trust, balloon=ballooned)
 
 
-def _check_choices(rule: str, frame: str, components: str) -> None:
+def _renamed(old: str, given: str | None, new: str, value: str) -> str:
+    """Take an option under its former name, with a warning."""
+    if given is None:
+        return value
+    warnings.warn(
+        f"combine({old}=) is now called combine({new}=); the old name will be removed.",
+        FutureWarning,
+        stacklevel=3,
+    )
+    return given
+
+
+def _check_choices(combination: str, frame: str, granularity: str) -> None:
     for name, value, known in (
-        ("rule", rule, tuple(RULES)),
+        ("combination", combination, tuple(COMBINATIONS)),
         ("frame", frame, FRAMES),
-        ("components", components, ("all", "sources")),
+        ("granularity", granularity, ("components", "sources")),
     ):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}; got {value!r}.")
 
 
 def _in_closed_form(
-    pool: SourcePool, rule: str, n: int, trust: NDArray[np.float64] | None
+    pool: SourcePool, combination: str, n: int, trust: NDArray[np.float64] | None
 ) -> Evidence | MixedEvidence:
-    if rule == "cautious":
+    if combination == "cautious":
         return pool.cautious()
-    if rule == "dempster" and trust is None:
+    if combination == "dempster" and trust is None:
         return pool.dempster()
     n_sources = len(pool.parts)
     certain = np.ones((n, n_sources))
@@ -151,7 +175,7 @@ def _in_closed_form(
         [pool.dempster([s]) for s in range(n_sources)],
         certain if trust is None else trust,
         pool.dempster,
-        to_ignorance=rule == "yager",
+        to_ignorance=combination == "yager",
     )
 
 
@@ -159,18 +183,23 @@ def _prior_apart(
     sources: Sources,
     prior: Any,
     alignment: Alignment,
-    rule: str,
+    combination: str,
     *tables: NDArray[np.float64] | None,
 ) -> Any:
-    """Take the prior out of every source and add it as one of its own, tempered by nothing."""
-    if rule not in ("dempster", "yager"):
+    """Take the prior out of every source and add it as a source, without tempering."""
+    if combination not in ("dempster", "yager"):
         raise ValueError(
-            f"prior= is for rules that add weights up, 'dempster' and 'yager'; got rule={rule!r}."
+            "prior= needs combination='dempster' or 'yager', which add weights up; got "
+            f"combination={combination!r}."
         )
     if not (sources.are_weights and alignment.is_fine and alignment.is_complete):
-        raise ValueError("prior= needs sources that are Evidence and know all classes.")
+        raise ValueError(
+            "prior= needs sources that are Evidence over the same classes. Leave out prior= here."
+        )
     if "prior" in sources.names:
-        raise ValueError("no source may be called 'prior' where prior= is given.")
+        raise ValueError(
+            "A source is called 'prior', and prior= is given. Rename the source."
+        )
     labels = alignment.classes.tolist()
     logs = log_prior(prior, labels)
     by_label = dict(zip(labels, np.exp(logs - logs.max()), strict=True))
@@ -183,19 +212,19 @@ def _prior_apart(
 
 
 def _reason(
-    rule: str,
+    combination: str,
     sources: Sources,
     alignment: Alignment,
     ballooned: bool,
     trust: NDArray[np.float64] | None,
 ) -> str:
-    """Say what leads outside the closed forms."""
+    """Name what has no closed form."""
     if ballooned:
-        return "sources ballooned to classes they do not know"
+        return "sources ballooned to classes that they do not know"
     if not alignment.is_fine:
         return "classes that stand for several others"
     if not sources.are_weights:
-        return "sources that are not pooled weights of evidence"
-    if rule == "cautious" and trust is not None:
-        return "discounted sources under the cautious rule"
-    return f"sources combined by the rule {rule!r}"
+        return "sources without weights of evidence"
+    if combination == "cautious" and trust is not None:
+        return "discounted sources under the cautious combination"
+    return f"sources under combination={combination!r}"

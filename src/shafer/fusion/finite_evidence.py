@@ -1,11 +1,11 @@
-"""Evidence over all 2^K sets, for small frames: where pooled evidence leaves its closed forms."""
+"""``FiniteEvidence``: evidence as a table of all 2^K masses, for small frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, Never, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +14,34 @@ from shafer._errors import FrameTooLargeError
 from shafer._typing import Array, FloatArray, Label
 from shafer._validation import class_labels, float_array, frozen, positions_of, to_numpy
 from shafer.belief import Frame, MassFunction, dempster
-from shafer.decision import read_loss
+from shafer.evidence import FocalSet, MassEvidence
 from shafer.evidence.expert_statements import labels_given, read_statements
-from shafer.fusion.fused_evidence import FusedEvidence, row_positions
+from shafer.evidence.focal_sets import table_focal_sets
+from shafer.evidence.weight_names import no_attribute
+from shafer.opinion import TableOpinion
 
 LARGEST_FRAME = 16
 """As many labels as ``shafer.belief`` enumerates."""
 
+NO_WEIGHTS = (
+    "Ask the sources for theirs, or combine them with combination='dempster' or 'cautious' and "
+    "without reliability=, which gives Evidence."
+)
+"""Advice to those who ask combined evidence for weights."""
+
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class FiniteEvidence(FusedEvidence):
-    """A table of masses for each of n instances; made by ``combine`` where it must.
+class FiniteEvidence(MassEvidence):
+    """A table of masses for each of n instances, for up to 16 classes.
+
+    :func:`shafer.combine` returns it where no closed form exists. It has no weights.
 
     Attributes
     ----------
     table : array of shape (n, 2**K)
         Normalised masses; class k is bit k of the column index.
-    conflict : array of shape (n,)
+    conflict_mass : array of shape (n,)
         Mass of the empty set before normalising.
     classes : array of shape (K,)
 
@@ -46,12 +56,16 @@ class FiniteEvidence(FusedEvidence):
     """
 
     table: FloatArray
-    conflict: FloatArray
-    classes: NDArray[Any]
+    conflict_mass: FloatArray
+
+    if not TYPE_CHECKING:  # a type checker must not accept every name
+
+        def __getattr__(self, name: str) -> Never:
+            raise no_attribute("FiniteEvidence", name, NO_WEIGHTS)
 
     @classmethod
     def from_masses(cls, masses: Any, *, classes: Any = None) -> FiniteEvidence:
-        """Take masses as they are, (n, 2^K); what the empty set holds becomes conflict.
+        """Take masses as they are, (n, 2^K). The mass of the empty set becomes conflict.
 
         Parameters
         ----------
@@ -68,17 +82,16 @@ class FiniteEvidence(FusedEvidence):
 
     @classmethod
     def from_statements(cls, statements: Any, *, classes: Any) -> FiniteEvidence:
-        """Pool what an expert says about any sets of classes; see ``Evidence.from_statements``.
+        """Combine an expert's statements about any sets of up to 16 classes.
 
-        That method is for sets of one class, or of all but one, and has no limit on the number of
-        classes; this one takes every set, of up to 16 classes.
+        :meth:`shafer.Evidence.from_statements` takes any number of classes, but only sets of one
+        class or of all but one.
         """
         labels = class_labels(classes, len(labels_given(classes)))
         check_frame(len(labels), "statements about sets of several classes")
         frame = Frame(labels.tolist())
-        said = read_statements(statements, labels)
         parts = [MassFunction.vacuous(frame)]
-        for claim in said:
+        for claim in read_statements(statements, labels):
             focus = [frame.labels[k] for k in claim.focus(len(labels))]
             parts.append(MassFunction.simple(focus, frame, weight=claim.weight))
         return from_rows([dempster(*parts)], labels)
@@ -86,31 +99,33 @@ class FiniteEvidence(FusedEvidence):
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, rows: Any) -> FiniteEvidence:
-        """Take instances by position, slice, list of positions or boolean mask."""
-        positions = row_positions(rows, len(self))
-        return FiniteEvidence(self.table[positions], self.conflict[positions], self.classes)
+    def _rows(self, positions: NDArray[np.intp]) -> FiniteEvidence:
+        return replace(
+            self,
+            table=frozen(self.table[positions]),
+            conflict_mass=frozen(self.conflict_mass[positions]),
+            index=None,
+        )
 
     @cached_property
-    def belief(self) -> Array:
-        """Belief in each class, (n, K): the mass of the class itself."""
-        return frozen(self.table[:, 1 << np.arange(self.n_classes)])
-
-    @cached_property
-    def plausibility(self) -> Array:
-        """Plausibility of each class, (n, K): one less the belief that it is another."""
-        return frozen(np.minimum(self.table @ _members(self.n_classes), 1.0))
-
-    @cached_property
-    def pignistic(self) -> Array:
-        """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        inside = _members(self.n_classes)
-        return frozen(self.table @ (inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)))
+    def _opinion(self) -> TableOpinion:
+        return TableOpinion(self.table)
 
     @property
     def ignorance(self) -> FloatArray:
         """Mass of the whole frame m(Θ), (n,)."""
         return self.table[:, -1]
+
+    @property
+    def conflict(self) -> FloatArray:
+        """Conflict between the sources, (n,): the mass of the empty set before normalising."""
+        return self.conflict_mass
+
+    @cached_property
+    def weight_of_conflict(self) -> Array:
+        """Shafer's weight of conflict −ln(1 − κ), (n,); infinite for total conflict."""
+        with np.errstate(divide="ignore"):
+            return frozen(-np.log1p(-self.conflict_mass))
 
     def _mask(self, subset: Label | Iterable[Label]) -> int:
         return sum(1 << k for k in positions_of(subset, self.classes))
@@ -140,38 +155,22 @@ class FiniteEvidence(FusedEvidence):
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
         return self.table
 
-    def lower_risk(self, loss: Any) -> Array:
-        """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
-        return -self._worst(-to_numpy(read_loss(loss, self.plausibility).loss))
-
-    def upper_risk(self, loss: Any) -> Array:
-        """Return the upper expected loss of each act, (n, acts); see ``Evidence.upper_risk``."""
-        return self._worst(to_numpy(read_loss(loss, self.plausibility).loss))
-
-    def _worst(self, losses: FloatArray) -> Array:
-        """Return the expected largest loss inside the focal sets, for losses (acts, K)."""
-        inside = _members(self.n_classes)[1:] > 0  # the empty set has no mass
-        largest = np.where(inside, losses[:, None, :], -np.inf).max(axis=2)
-        return self.table[:, 1:] @ largest.T
+    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
+        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
+        return table_focal_sets(self.table, self.classes, top)
 
 
 def from_rows(rows: list[MassFunction], classes: NDArray[Any]) -> FiniteEvidence:
     """Gather one mass function per instance; the mass of the empty set is split off."""
     conflict = np.array([row.masses[0] for row in rows])
     table = np.array([row.normalised().masses for row in rows]).reshape(-1, 1 << len(classes))
-    return FiniteEvidence(frozen(table), frozen(conflict), classes)
+    return FiniteEvidence(frozen(table), frozen(conflict), classes=classes)
 
 
 def check_frame(n_classes: int, what: str) -> None:
     """Refuse a frame whose sets cannot be listed."""
     if n_classes > LARGEST_FRAME:
         raise FrameTooLargeError(
-            f"{what[:1].upper()}{what[1:]} lead outside the closed forms, and are pooled over all "
-            f"2^K sets of classes: at most {LARGEST_FRAME} classes are accepted; got {n_classes}."
+            f"{what[:1].upper()}{what[1:]} have no closed form. They are combined over all 2^K "
+            f"sets of classes: at most {LARGEST_FRAME} classes are accepted; got {n_classes}."
         )
-
-
-def _members(n_classes: int) -> NDArray[np.float64]:
-    """Return a (2^K, K) table of ones: whether class k is in the set."""
-    sets = np.arange(1 << n_classes)
-    return ((sets[:, None] >> np.arange(n_classes)) & 1).astype(np.float64)

@@ -1,7 +1,7 @@
-r"""Mixtures of evidence: what discounting and Yager's rule make of pooled evidence, exactly.
+r"""``MixedEvidence``: exact results of discounting and of Yager's rule, as mixtures.
 
-A source that is reliable with probability r says what it says with chance r, and nothing with
-chance 1 − r (Shafer 1976, p. 252). Pooled by Dempster's rule, S such sources therefore give a
+A source of reliability r counts in full with chance r, and not at all with chance 1 − r (Shafer
+1976, p. 252). Pooled by Dempster's rule, S such sources therefore give a
 mixture over the :math:`2^S` sets T of sources that happen to be reliable,
 
 .. math:: m = \sum_T c_T (1 - \kappa_T)\, m_T \Big/ \sum_T c_T (1 - \kappa_T), \qquad
@@ -15,9 +15,9 @@ the members' closed forms, so the cost is :math:`O(2^S K)` and no set of classes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Never, final
 
 import array_api_compat
 import numpy as np
@@ -25,23 +25,30 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array, Label
 from shafer._validation import frozen
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, FocalSet, MassEvidence
+from shafer.evidence.focal_sets import table_focal_sets
+from shafer.evidence.weight_names import no_attribute
 from shafer.evidence.weight_sources import DenseWeights
-from shafer.fusion.fused_evidence import FusedEvidence, row_positions
+from shafer.evidence.weight_sources.weight_source import take
+from shafer.fusion.finite_evidence import NO_WEIGHTS
+from shafer.opinion import MixedOpinion, PooledOpinion
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class MixedEvidence(FusedEvidence):
-    """One of several bodies of evidence holds, each with its chance; made by ``combine``.
+class MixedEvidence(MassEvidence):
+    """One of several bodies of evidence holds, each with its chance.
+
+    :func:`shafer.combine` returns it for unreliable sources and for Yager's rule. It has no
+    weights; its members have.
 
     Attributes
     ----------
     members : tuple of M Evidence
-        What is known if a given set of sources is reliable.
+        The evidence if a given set of sources is reliable.
     shares : array of shape (n, M)
         The chance of each member.
-    conflict : array of shape (n,)
+    conflict_mass : array of shape (n,)
         Conflict between the discounted sources, before it was normalised away (Dempster's rule)
         or turned into ignorance (Yager's).
     classes : array of shape (K,)
@@ -58,47 +65,50 @@ class MixedEvidence(FusedEvidence):
 
     members: tuple[Evidence, ...]
     shares: Array
-    conflict: Array
-    classes: NDArray[Any]
+    conflict_mass: Array
+
+    if not TYPE_CHECKING:  # a type checker must not accept every name
+
+        def __getattr__(self, name: str) -> Never:
+            raise no_attribute("MixedEvidence", name, NO_WEIGHTS)
 
     def __len__(self) -> int:
         return int(self.shares.shape[0])
 
-    def __getitem__(self, rows: Any) -> MixedEvidence:
-        """Take instances by position, slice, list of positions or boolean mask."""
-        positions = row_positions(rows, len(self))
-        xp = array_api_compat.array_namespace(self.shares)
-        where = xp.asarray(positions, dtype=xp.int64, device=self.shares.device)
-        return MixedEvidence(
-            tuple(member[positions] for member in self.members),
-            xp.take(self.shares, where, axis=0),
-            xp.take(self.conflict, where, axis=0),
-            self.classes,
+    def _rows(self, positions: NDArray[np.intp]) -> MixedEvidence:
+        return replace(
+            self,
+            members=tuple(member[positions] for member in self.members),
+            shares=frozen(take(self.shares, positions, axis=0)),
+            conflict_mass=frozen(take(self.conflict_mass, positions, axis=0)),
+            index=None,
         )
 
+    @cached_property
+    def _opinion(self) -> MixedOpinion:
+        members = tuple(PooledOpinion(member.pooled) for member in self.members)
+        return MixedOpinion(members, self.shares)
+
+    @property
+    def conflict(self) -> Array:
+        """Conflict between the discounted sources, (n,)."""
+        return self.conflict_mass
+
+    @cached_property
+    def weight_of_conflict(self) -> Array:
+        """Shafer's weight of conflict −ln(1 − κ), (n,); infinite for total conflict."""
+        xp = array_api_compat.array_namespace(self.conflict_mass)
+        total = self.conflict_mass >= 1.0
+        weight = -xp.log1p(-xp.where(total, 0.0, self.conflict_mass))
+        return frozen(xp.where(total, xp.inf, weight))
+
     def _mixed(self, read: Callable[[Evidence], Array]) -> Array:
-        """Mix what is read off the members, (n,) or (n, K) or (n, 2^K)."""
-        total: Array = None
+        """Mix a reading of the members, (n,) or (n, 2^K)."""
+        total: Array = 0.0
         for position, member in enumerate(self.members):
             values, share = read(member), self.shares[:, position]
-            part = values * (share if values.ndim == 1 else share[:, None])
-            total = part if total is None else total + part
+            total = total + values * (share if values.ndim == 1 else share[:, None])
         return frozen(total)
-
-    @cached_property
-    def belief(self) -> Array:
-        """Belief in each class, (n, K): the mass of the class itself."""
-        return self._mixed(lambda member: member.belief)
-
-    @cached_property
-    def plausibility(self) -> Array:
-        """Plausibility of each class, (n, K): one less the belief that it is another."""
-        return self._mixed(lambda member: member.plausibility)
-
-    @cached_property
-    def pignistic(self) -> Array:
-        """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        return self._mixed(lambda member: member.pignistic)
 
     @cached_property
     def ignorance(self) -> Array:
@@ -125,13 +135,9 @@ class MixedEvidence(FusedEvidence):
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
         return self._mixed(lambda member: member.masses())
 
-    def lower_risk(self, loss: Any) -> Array:
-        """Return the lower expected loss of each act, (n, acts); see ``Evidence.lower_risk``."""
-        return self._mixed(lambda member: member.lower_risk(loss))
-
-    def upper_risk(self, loss: Any) -> Array:
-        """Return the upper expected loss of each act, (n, acts); see ``Evidence.upper_risk``."""
-        return self._mixed(lambda member: member.upper_risk(loss))
+    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
+        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
+        return table_focal_sets(self.masses(), self.classes, top)
 
 
 MOST_UNRELIABLE = 10
@@ -199,7 +205,7 @@ def _mixture(members: list[Evidence], shares: Array, lost: Array) -> MixedEviden
         tuple(members),
         frozen(shares / total),
         frozen(xp.clip(lost, max=1.0)),
-        members[0].classes,
+        classes=members[0].classes,
     )
 
 

@@ -1,11 +1,11 @@
-"""What ``combine`` is given: named sources over the same instances, and numbers for each."""
+"""Reading the sources of ``combine``: named evidence of the same instances, and their factors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol, final, runtime_checkable
+from typing import Any, final
 
 import array_api_compat
 import numpy as np
@@ -13,23 +13,8 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array
 from shafer._validation import float_array, same_library, to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 from shafer.evidence.weight_sources import DenseWeights
-
-
-@runtime_checkable
-class HasMasses(Protocol):
-    """Evidence of any kind: a mass function for each instance, over named classes."""
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Class labels, (K,)."""
-
-    def masses(self) -> Array:
-        """All masses, (n, 2^K)."""
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, rows: Any) -> Any: ...
 
 
 @final
@@ -41,21 +26,21 @@ class Sources:
     evidences: tuple[Any, ...]
     n: int
     reliability: NDArray[np.float64] | None = None
-    """Of sources that came discounted, (n, S); the evidences are as they were before."""
+    """Of discounted sources, (n, S); ``evidences`` are those before discounting."""
 
     @property
     def are_weights(self) -> bool:
-        """Whether all sources are pools of weights, so that closed forms apply."""
+        """Whether all sources have weights, so that closed forms apply."""
         return all(isinstance(evidence, Evidence) for evidence in self.evidences)
 
 
-def read_sources(evidences: Any) -> Sources:
-    """Name the sources, check them, and repeat a source of one instance for all the others'."""
+def checked_sources(evidences: Any) -> Sources:
+    """Name and check the sources; a source of one instance is repeated for all instances."""
     if isinstance(evidences, Mapping):
         named = {str(name): evidence for name, evidence in evidences.items()}
         if len(named) < len(evidences):
-            raise ValueError(f"names of sources must read differently; got {list(evidences)}.")
-    elif isinstance(evidences, Iterable) and not isinstance(evidences, HasMasses):
+            raise ValueError(f"names of sources must differ as text; got {list(evidences)}.")
+    elif isinstance(evidences, Iterable) and not isinstance(evidences, MassEvidence):
         named = {f"source {s}": evidence for s, evidence in enumerate(evidences, start=1)}
     else:
         raise ValueError(
@@ -84,7 +69,7 @@ def read_sources(evidences: Any) -> Sources:
 
 
 def in_one_library(evidences: list[Any]) -> list[Any]:
-    """Bring NumPy evidence, an expert's or a prior, to the library of a model in another one."""
+    """Bring NumPy evidence (an expert's, a prior) to the library of the other sources."""
     weighty = [evidence.logits for evidence in evidences if isinstance(evidence, Evidence)]
     other = [logits for logits in weighty if not array_api_compat.is_numpy_array(logits)]
     if not other or len(other) == len(weighty):
@@ -102,16 +87,17 @@ def in_one_library(evidences: list[Any]) -> list[Any]:
     return result
 
 
-def _check(name: str, evidence: Any) -> None:
-    if not isinstance(evidence, HasMasses):
+def _check(name: str, evidence: object) -> None:
+    if not isinstance(evidence, MassEvidence):
         raise ValueError(
-            f"source {name!r} must be evidence; got {type(evidence).__name__}. Call an Explainer "
-            "or clf.evidence(X) first."
+            f"source {name!r} must be evidence; got {type(evidence).__name__}. Make evidence with "
+            "an Explainer or clf.evidence(X) first."
         )
-    if isinstance(evidence, Evidence | DiscountedEvidence) and evidence.parts:
+    plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
+    if isinstance(plain, Evidence) and plain.parts:
         raise ValueError(
-            f"source {name!r} is the evidence of single components; combine takes evidence of "
-            "instances."
+            f"source {name!r} is the evidence of single components. Give the evidence of the "
+            "instances themselves."
         )
 
 
@@ -120,8 +106,8 @@ def _repeated(name: str, evidence: Any, n: int) -> Any:
         return evidence
     if len(evidence) != 1:
         raise ValueError(
-            f"all sources must speak of the same instances, or of one for all; source {name!r} has "
-            f"{len(evidence)} rows where another has {n}."
+            f"all sources must have the same number of rows, or one row; source {name!r} has "
+            f"{len(evidence)} rows and another has {n}."
         )
     return evidence[np.zeros(n, dtype=np.intp)]
 
@@ -141,7 +127,7 @@ def read_numbers(
         unknown = [key for key in given if str(key) not in sources.names]
         if unknown:
             raise ValueError(
-                f"{name} names unknown sources {unknown}; the sources are {list(sources.names)}."
+                f"{name} has unknown sources {unknown}; the sources are {list(sources.names)}."
             )
         by_name = {str(key): value for key, value in given.items()}
         columns = [by_name.get(source, 1.0) for source in sources.names]
@@ -165,8 +151,8 @@ def read_numbers(
     return _table(columns, sources, name, most)
 
 
-def read_reliability(given: Any, sources: Sources) -> NDArray[np.float64] | None:
-    """Return the reliabilities given, times those of sources that came discounted."""
+def source_reliability(given: Any, sources: Sources) -> NDArray[np.float64] | None:
+    """Return the reliabilities given, times those of sources that are DiscountedEvidence."""
     table = read_numbers(given, sources, "reliability", most=1.0)
     if table is None or sources.reliability is None:
         return sources.reliability if table is None else table

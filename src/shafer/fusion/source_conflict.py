@@ -22,7 +22,7 @@ from shafer._typing import FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.evidence import Evidence
 from shafer.fusion.frame_alignment import align
-from shafer.fusion.named_sources import read_numbers, read_sources
+from shafer.fusion.named_sources import checked_sources, read_numbers
 from shafer.fusion.source_pool import source_pool
 
 
@@ -35,8 +35,8 @@ class SourceConflict:
     ----------
     names : tuple of S strings
     weights : array of shape (n, S, S)
-        Weight of conflict −ln(1 − κ) of each pair; 0 on the diagonal, whatever a source holds
-        against itself.
+        Weight of conflict −ln(1 − κ) of each pair; 0 on the diagonal, whatever the
+        conflict inside the source.
     total_weight : array of shape (n,)
         Weight of conflict between all sources at once: at least that of any pair.
     """
@@ -80,17 +80,17 @@ def conflict_between(
     >>> conflict.total.round(3)
     array([0.547])
     """
-    sources = read_sources(evidences)
+    sources = checked_sources(evidences)
     if not sources.are_weights or sources.reliability is not None:
         raise ValueError(
-            "conflict_between takes Evidence, neither discounted nor combined outside the closed "
-            f"forms; the sources are {', '.join(sources.names)}."
+            "conflict_between needs sources that are Evidence, without a discount; the sources are "
+            f"{', '.join(sources.names)}. Give ev.evidence for discounted evidence."
         )
     factors = read_numbers(tempering, sources, "tempering")
     labels = [evidence.classes.tolist() for evidence in sources.evidences]
     alignment = align(labels, sources.names, None, None)
     if not alignment.is_fine:
-        raise ValueError("conflict_between needs classes that match one to one.")
+        raise ValueError("conflict_between needs sources whose classes match one to one.")
     pool = source_pool(sources, alignment, factors)
     n_sources = len(sources.names)
     inner = [_weight(pool.dempster([s])) for s in range(n_sources)]

@@ -1,4 +1,4 @@
-"""Leave-one-source-out: what would be said without each of them."""
+"""``influence``: how the result changes when a source is left out."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ import numpy as np
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
-from shafer.fusion.combine_sources import Combined, combine
+from shafer.evidence import MassEvidence
+from shafer.fusion.combine_sources import combine
 from shafer.fusion.frame_alignment import meanings
-from shafer.fusion.named_sources import read_numbers, read_reliability, read_sources
+from shafer.fusion.named_sources import checked_sources, read_numbers, source_reliability
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class SourceInfluence:
-    """What changes when a source is left out.
+    """Changes when a source is left out.
 
     Attributes
     ----------
     names : tuple of S strings
-    combined : Evidence, MixedEvidence or FiniteEvidence
-        What all sources say together.
-    without : tuple of S of the same
-        What all but one say.
+    combined : MassEvidence
+        All sources combined.
+    without : tuple of S MassEvidence
+        All sources but one combined, for each source.
     probability_change : array of shape (n, S)
         Half the sum of the absolute changes of the probabilities: 0 for none, 1 for all.
     decision_changes : boolean array of shape (n, S)
@@ -34,29 +35,29 @@ class SourceInfluence:
     """
 
     names: tuple[str, ...]
-    combined: Combined
-    without: tuple[Combined, ...]
+    combined: MassEvidence
+    without: tuple[MassEvidence, ...]
     probability_change: FloatArray
     decision_changes: BoolArray
 
 
 def influence(
     evidences: Mapping[str, Any] | Iterable[Any],
-    rule: str = "dempster",
+    combination: str = "dempster",
     *,
-    decision: str = "interval_dominance",
+    rule: str = "interval_dominance",
     tempering: Any = None,
     reliability: Any = None,
     **options: Any,
 ) -> SourceInfluence:
-    """Leave each source out in turn.
+    """Leave each source out in turn, and measure what changes.
 
     Parameters
     ----------
-    evidences, rule, tempering, reliability, **options
+    evidences, combination, tempering, reliability, **options
         As for :func:`combine`.
-    decision : str
-        The rule that decides, as in ``Evidence.decide``.
+    rule : str
+        The decision rule, as in :meth:`shafer.Evidence.decide`.
 
     Examples
     --------
@@ -67,13 +68,13 @@ def influence(
     >>> found.probability_change.round(3), found.decision_changes
     (array([[0.528, 0.004]]), array([[ True, False]]))
     """
-    sources = read_sources(evidences)
+    sources = checked_sources(evidences)
     if len(sources.names) < 2:
-        raise ValueError("leaving a source out needs at least two of them; got one.")
+        raise ValueError("influence needs at least two sources, to leave one out; got one.")
     factors = read_numbers(tempering, sources, "tempering")
-    trust = read_reliability(reliability, sources)
+    trust = source_reliability(reliability, sources)
     given = dict(zip(sources.names, sources.evidences, strict=True))
-    together = combine(given, rule, tempering=factors, reliability=trust, **options)
+    together = combine(given, combination, tempering=factors, reliability=trust, **options)
     labels = {name: evidence.classes.tolist() for name, evidence in given.items()}
     meaning = meanings(list(labels.values()), options.pop("coarse", None))
     options["classes"] = together.classes  # also where only one source knew a class
@@ -82,7 +83,7 @@ def influence(
         left = {label for other in labels if other != name for label in labels[other]}
         rest = combine(
             {other: evidence for other, evidence in given.items() if other != name},
-            rule,
+            combination,
             coarse={label: meaning[label] for label in left & set(meaning)},
             tempering=None if factors is None else np.delete(factors, s, axis=1),
             reliability=None if trust is None else np.delete(trust, s, axis=1),
@@ -90,7 +91,7 @@ def influence(
         )
         difference = to_numpy(together.probability) - to_numpy(rest.probability)
         change.append(0.5 * np.abs(difference).sum(axis=1))
-        other = to_numpy(rest.decide(decision)) != to_numpy(together.decide(decision))
+        other = to_numpy(rest.decide(rule)) != to_numpy(together.decide(rule))
         decided.append(other.any(axis=1))
         without.append(rest)
     return SourceInfluence(

@@ -1,4 +1,4 @@
-"""Sources that stay inside the family: their weights side by side in one frame."""
+"""Sources with weights of evidence, side by side over the joined classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._validation import class_labels, numbered
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, MassEvidence
 from shafer.evidence.weight_sources import JoinedWeights, Part, parts_of
 from shafer.fusion.cautious_winners import winners
 from shafer.fusion.frame_alignment import Alignment
@@ -34,7 +34,7 @@ class SourcePool:
         return Evidence.from_source(joined, self.classes, names)
 
     def cautious(self) -> Evidence:
-        """Let the strongest source speak for each claim."""
+        """Keep the strongest source for each claim."""
         won = winners([JoinedWeights(own).pooled() for own in self.parts])
         limited = tuple(
             tuple(part.limited(*where) for part in own)
@@ -66,8 +66,8 @@ def source_pool(
 
 def alone(
     sources: Sources, s: int, factors: NDArray[np.float64] | None, *, unknown: int = 0
-) -> Any:
-    """Return a source over its own frame, tempered; ``unknown`` classes come last, weightless."""
+) -> MassEvidence:
+    """Return a source over its own classes, tempered, with ``unknown`` weightless classes last."""
     evidence = sources.evidences[s]
     plain = factors is None or bool((factors[:, s] == 1.0).all())
     if plain and not unknown:
@@ -85,13 +85,13 @@ def _no_weights(name: str, evidence: Any, plain: bool) -> str:
     kind = type(evidence).__name__
     if plain:
         return (
-            f"frame='match' lets weights of evidence stand in a larger frame, and source {name!r}, "
-            f"which does not know all classes, has none: it is a {kind}. Use frame='balloon', or "
-            "make it over all classes."
+            f"frame='match' needs weights of evidence for a source that lacks some classes; source "
+            f"{name!r} is a {kind}, which has no weights. Use frame='balloon', or make the source "
+            "over all classes."
         )
     return (
-        f"tempering scales weights of evidence, and source {name!r} has none: it is a {kind}. Use "
-        "reliability= for it."
+        f"tempering needs weights of evidence; source {name!r} is a {kind}, which has no weights. "
+        "Use reliability= for it."
     )
 
 

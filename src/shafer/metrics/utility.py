@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,16 +10,7 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
 from shafer.metrics.set_predictions import set_predictions, weighted_mean
-
-
-def _quadratic(first: float) -> Callable[[FloatArray], FloatArray]:
-    """Return b ↦ a/b − (a − 1)/b², worth 1 for one class and (a + 1)/4 for two."""
-    return lambda size: first / size - (first - 1.0) / size**2
-
-
-_NAMED: MappingProxyType[str, Callable[[FloatArray], FloatArray]] = MappingProxyType(
-    {"u50": _quadratic(1.0), "u65": _quadratic(1.6), "u80": _quadratic(2.2)}
-)
+from shafer.opinion import DISCOUNTED_UTILITIES, discounted_utility
 
 
 def discounted_utility_score(
@@ -138,12 +128,12 @@ def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
 def _worth_by_size(utility: Any, n_classes: int) -> FloatArray:
     """Return the worth of sets of 0, 1, ..., K classes, (K + 1,)."""
     if isinstance(utility, str):
-        if utility not in _NAMED:
+        if utility not in DISCOUNTED_UTILITIES:
             raise ValueError(
-                f"utility must be one of {', '.join(map(repr, _NAMED))}, the worths of sets of "
-                f"1, 2, ..., K classes, or a function of the size; got {utility!r}."
+                f"utility must be one of {', '.join(map(repr, DISCOUNTED_UTILITIES))}, the worths "
+                f"of sets of 1, 2, ..., K classes, or a function of the size; got {utility!r}."
             )
-        values = _NAMED[utility](np.arange(1.0, n_classes + 1.0))
+        values = discounted_utility(utility, np.arange(1.0, n_classes + 1.0))
     elif callable(utility):
         values = float_array([utility(b) for b in range(1, n_classes + 1)], "utility", ndim=(1,))
     else:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import label_positions, to_numpy
+from shafer._validation import to_numpy
 from shafer.decision import (
     PRECISE_RULES,
     CrossConformalSets,
@@ -23,7 +23,7 @@ from shafer.decision import (
     cross_conformal,
     tempering_factor,
 )
-from shafer.evidence import AnyEvidence
+from shafer.evidence import MassEvidence
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.folds import check_fold_count, fold_explainers, stratified_folds
 from shafer.models.fitting.sample_weights import fit_weights
@@ -172,9 +172,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
         for fold, (explainer, rows) in enumerate(models):
             logits[folds == fold] = to_numpy(explainer.bet(rows).logits)
-        return tempering_factor(logits, label_positions(y, classes, len(folds)), sample_weight)
+        return tempering_factor(logits, y, sample_weight, classes=classes)
 
-    def evidence(self, X: Any) -> AnyEvidence:
+    def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row."""
         check_is_fitted(self)
         return self.explainer_(X)

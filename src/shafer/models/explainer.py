@@ -9,19 +9,20 @@ from typing import Any, Self, final
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
-from shafer._validation import frame_columns, label_positions, row_weights, to_numpy
+from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
     conformal_scores,
     split_conformal,
     tempering_factor,
 )
-from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
+from shafer.evidence import Evidence, LinearPool, MassEvidence, RunningMean
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.component_names import names_of, read_partition
+from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.inputs.rows import check_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.model_rows import ModelRows
@@ -173,17 +174,18 @@ class Explainer:
     def _is_plain(self) -> bool:
         return self._model.calibration is None and self._moderation is None and self.factor == 1.0
 
-    def __call__(self, X: Any) -> AnyEvidence:
+    def __call__(self, X: Any) -> MassEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
         rows, plain = self._pass(X)
         bet = _tempered(plain, self.calibration.factor(rows))
         reliability = self.calibration.reliability(rows, bet.probability)
-        return bet if reliability is None else bet.discounted(reliability)
+        ev = bet if reliability is None else bet.discounted(reliability)
+        return with_row_labels(ev, X)
 
     def bet(self, X: Any) -> Evidence:
         """Return the evidence behind the probabilities: tempered and moderated, not discounted."""
         rows, plain = self._pass(X)
-        return _tempered(plain, self.calibration.factor(rows))
+        return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
 
     def _as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Return the evidence whose probabilities are the model's own."""
@@ -227,8 +229,7 @@ class Explainer:
         rows, plain = self._pass(X)
         untempered = replace(self.calibration, tempering=1.0)
         logits = to_numpy(_tempered(plain, untempered.factor(rows)).logits)
-        truth = label_positions(y, self.classes, len(logits))
-        self.factor = tempering_factor(logits, truth, sample_weight)
+        self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
         if self._moderation is not None:
             self._moderation = self._moderation.calibrated(rows)
         self.conformal = None
@@ -357,7 +358,7 @@ class Explainer:
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)
 
-    def stream(self, batches: Iterable[Any]) -> Iterator[AnyEvidence]:
+    def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
         """Give the evidence of one batch after the other, holding no more than one at a time.
 
         Examples

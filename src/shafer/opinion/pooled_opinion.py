@@ -1,43 +1,35 @@
-"""``Opinion``: the mass function of every row, as the decision rules read it."""
+"""``PooledOpinion``: the closed forms of pooled weights of evidence."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import final
 
+import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 
 from shafer import kernels
-from shafer._typing import Array
-from shafer._validation import frozen
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer._validation import frozen, to_numpy
 from shafer.kernels import Forms, LogTerms, Pooled, Shares
+from shafer.opinion.opinion import MOST_ROUNDING, Opinion
+from shafer.opinion.pooled_best_sets import pooled_best_sets
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Opinion:
-    r"""The pooled mass function m of each row, discounted where a reliability r is given.
-
-    Discounting (Shafer 1976, p. 252) moves a share 1 − r of every mass to the whole frame:
-    :math:`m' = r\, m + (1 - r)\, m_\Theta`. Belief, plausibility, pignistic probability and risks
-    are those of m'. The logits and probabilities stay those of m: one bets with them.
+class PooledOpinion(Opinion):
+    """The pooled mass function of each row, in closed form for any number of classes.
 
     Parameters
     ----------
     pooled : Pooled
         Evidence for and against each class; arrays of (..., K).
-    reliability : array of shape (...), optional
-        r, between 0 and 1; none means that the source is reliable.
     """
 
     pooled: Pooled
-    reliability: Array | None = None
-
-    @property
-    def base(self) -> Opinion:
-        """The same without discounting."""
-        return self if self.reliability is None else replace(self, reliability=None)
 
     @cached_property
     def terms(self) -> LogTerms:
@@ -51,67 +43,104 @@ class Opinion:
 
     @cached_property
     def forms(self) -> Forms:
-        """The closed forms before discounting."""
+        """All closed forms, from the fastest kernel for the arrays."""
         return Forms(*(frozen(array) for array in kernels.closed_forms(self.pooled)))
 
     @property
-    def logits(self) -> Array:
-        """The logits, (..., K): they order the classes as plausibilities do, without saturating."""
-        return self.pooled.logits
+    def belief(self) -> Array:
+        """Belief in each class, (..., K)."""
+        return self.forms.belief
 
     @property
-    def probability(self) -> Array:
-        """Normalised plausibilities of m, (..., K)."""
-        return self.forms.probability
-
-    @cached_property
-    def belief(self) -> Array:
-        """Belief in each class, (..., K): r Bel."""
-        return frozen(self._mixed(self.forms.belief, 0.0))
-
-    @cached_property
     def plausibility(self) -> Array:
-        """Plausibility of each class, (..., K): 1 − r + r Pl."""
-        return frozen(self._mixed(self.forms.plausibility, 1.0))
+        """Plausibility of each class, (..., K)."""
+        return self.forms.plausibility
 
     @cached_property
     def pignistic(self) -> Array:
-        """Pignistic probability, (..., K): r BetP + (1 − r)/K."""
-        n_classes = self.logits.shape[-1]
-        return frozen(self._mixed(kernels.pignistic(self.terms), 1.0 / n_classes))
+        """Pignistic probability, (..., K), by exact quadrature."""
+        return frozen(kernels.pignistic(self.terms))
+
+    @property
+    def probability(self) -> Array:
+        """Softmax of the logits, (..., K)."""
+        return self.forms.probability
+
+    @property
+    def log_plausibility(self) -> Array:
+        """The logits, (..., K): log plausibilities up to a constant, also where those underflow."""
+        return self.pooled.logits
 
     @cached_property
     def log_belief(self) -> Array:
-        """Logarithm of the belief before discounting, (..., K): it orders what underflows."""
+        """Logarithm of the belief, (..., K): it orders beliefs that underflow."""
         return kernels.log_belief(self.terms)
 
     def lower_risk(self, loss: Array) -> Array:
-        """Lower expected loss of each act, (..., acts), for a loss of (acts, K)."""
-        xp = array_namespace(loss)
-        risk = kernels.lower_expectation(self.shares, loss)
-        return self._mixed(risk, xp.min(loss, axis=-1))
+        """Lower expected loss of each act, (..., acts)."""
+        return kernels.lower_expectation(self.shares, loss)
 
     def upper_risk(self, loss: Array) -> Array:
         """Upper expected loss of each act, (..., acts)."""
-        xp = array_namespace(loss)
-        risk = kernels.upper_expectation(self.shares, loss)
-        return self._mixed(risk, xp.max(loss, axis=-1))
+        return kernels.upper_expectation(self.shares, loss)
+
+    @cached_property
+    def _flat_shares(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The shares s, u and v of all rows, (rows, K), NumPy."""
+        n_classes = self.pooled.logits.shape[-1]
+        s, u, v = (to_numpy(x).reshape(-1, n_classes).astype(np.float64) for x in self.shares[:3])
+        return s, u, v
+
+    def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+        """Give s to each class, and the other mass of a set to its member of least value."""
+        order = np.argsort(value, kind="stable")
+        s, u, v = (x[rows][:, order] for x in self._flat_shares)
+        u[:, 1:] *= np.cumprod(v[:, :-1], axis=1)  # no class before it is in the set
+        point = np.empty_like(s)
+        point[:, order] = s + u
+        # Rounding may leave the total an ulp from one.
+        normalised: FloatArray = point / point.sum(axis=1, keepdims=True)
+        return normalised
+
+    def best_sets(self, utility: FloatArray, alpha: float) -> BoolArray:
+        """Choose the set of largest expected utility, by sorting and search."""
+        return pooled_best_sets(self.shares, self.terms, utility, alpha)
+
+    def e_admissible_classes(self) -> Array:
+        """Mark the E-admissible classes under 0-1 loss."""
+        return self.classes_within(self.plausibility)
+
+    def classes_within(self, threshold: Array) -> Array:
+        """Mark the classes k for which every set B without k has Bel(B) ≤ |B| threshold_k."""
+        return kernels.e_admissible_classes(
+            self.shares, self.pooled.logits, threshold, self.rounding[..., 0]
+        )
+
+    @property
+    def _eps(self) -> float:
+        return float(array_namespace(self.pooled.logits).finfo(self.pooled.logits.dtype).eps)
 
     @cached_property
     def rounding(self) -> Array:
-        r"""How far rounding can move an expectation of losses in [−1, 1], (..., 1).
-
-        A sum of 2K products whose logarithms were off by an ulp of the largest weight: a rule that
-        drops acts asks for a difference beyond this, so that what it drops is really worse.
-        """
-        xp = array_namespace(self.logits)
+        """An ulp of the largest weight in the logarithm of each of 2K products, (..., 1)."""
+        xp = array_namespace(self.pooled.logits)
         largest = xp.max(self.pooled.weights_for + self.pooled.weights_against, axis=-1)
-        size = largest[..., None] + float(self.logits.shape[-1])
-        return 16.0 * float(xp.finfo(self.logits.dtype).eps) * size
+        size = largest[..., None] + float(self.pooled.logits.shape[-1])
+        return xp.clip(16.0 * self._eps * size, max=MOST_ROUNDING)
 
-    def _mixed(self, value: Array, ignorant: Array | float) -> Array:
-        """Mix what m says with what ignorance says; the last axis of ``value`` has no r."""
-        if self.reliability is None:
-            return value
-        r = self.reliability[..., None]
-        return r * value + (1.0 - r) * ignorant
+    @property
+    def relative_rounding(self) -> float:
+        """A product over K classes, which may be multiplied in another order for each class."""
+        return 4.0 * int(self.pooled.logits.shape[-1]) * self._eps
+
+    @property
+    def log_rounding(self) -> float:
+        """None: the logits are what the model gave, and decide as its own probabilities do."""
+        return 0.0
+
+    def in_double(self) -> PooledOpinion:
+        """Return the same in double precision."""
+        xp = array_namespace(self.pooled.logits)
+        if self.pooled.logits.dtype == xp.float64:
+            return self
+        return PooledOpinion(Pooled(*(xp.astype(array, xp.float64) for array in self.pooled)))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import class_labels, positions_of, to_numpy
-from shafer.plots.drawing.evidence_arrays import Readable, one_class, weight_for
+from shafer.evidence import MassEvidence
+from shafer.plots.drawing.evidence_arrays import one_class, weight_for
 from shafer.plots.drawing.mass_curves import draw_masses
 from shafer.plots.drawing.set_names import leading_sets
 from shafer.plots.drawing.single_component import component_alone
@@ -97,7 +98,7 @@ class DependenceDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         component: str | int,
         values: Any,
         *,
@@ -109,7 +110,7 @@ class DependenceDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : Evidence or DiscountedEvidence
             Evidence of some rows, best over an even grid of the feature.
         component : str or int
             Name or position of the component.

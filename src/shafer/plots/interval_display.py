@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import class_labels, to_numpy
 from shafer.decision import interval_dominance
-from shafer.plots.drawing.evidence_arrays import Readable, numbers, of_instances
+from shafer.evidence import MassEvidence
+from shafer.plots.drawing.evidence_arrays import numbers, of_instances
 from shafer.plots.drawing.style import (
     COLORS,
     GREY,
@@ -110,7 +111,7 @@ class IntervalDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         *,
         rule: str = "interval_dominance",
         names: Sequence[Any] | None = None,
@@ -120,7 +121,7 @@ class IntervalDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : MassEvidence
             One instance or several, such as ``ev[3]`` or ``ev[[3, 14, 15]]``.
         rule : str
             As in :meth:`shafer.Evidence.decide`, with its ``options``.
@@ -135,7 +136,7 @@ class IntervalDisplay:
         return cls(
             numbers(evidence.belief),
             numbers(evidence.plausibility),
-            numbers(evidence.probability),
+            numbers(evidence.betting_probability),
             numbers(evidence.pignistic),
             chosen=to_numpy(evidence.decide(rule, **options)).astype(bool),
             classes=evidence.classes,

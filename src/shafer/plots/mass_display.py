@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import class_labels, positions_of
-from shafer.plots.drawing.evidence_arrays import Readable, take_row
+from shafer.evidence import MassEvidence
+from shafer.plots.drawing.evidence_arrays import take_row
 from shafer.plots.drawing.set_names import set_name
 from shafer.plots.drawing.style import (
     COLORS,
@@ -79,12 +80,12 @@ class MassDisplay:
             )
 
     @classmethod
-    def from_evidence(cls, evidence: Readable, row: int = 0, *, top: int = 10) -> Self:
+    def from_evidence(cls, evidence: MassEvidence, row: int = 0, *, top: int = 10) -> Self:
         """Find the largest focal sets of one instance, without enumerating 2^K.
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : MassEvidence
         row : int
             Position of the instance.
         top : int

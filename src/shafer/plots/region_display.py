@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer._validation import class_labels, float_array, to_numpy
+from shafer.evidence import MassEvidence
 from shafer.plots.drawing.contours import draw_boundaries, draw_levels, draw_regions
-from shafer.plots.drawing.evidence_arrays import Readable, of_instances
+from shafer.plots.drawing.evidence_arrays import of_instances
 from shafer.plots.drawing.plane_grid import (
     check_response,
     feature_names_of,
@@ -79,7 +80,7 @@ class RegionDisplay:
     @classmethod
     def from_explainer(
         cls,
-        explainer: Callable[[Any], Readable],
+        explainer: Callable[[Any], MassEvidence],
         X: Any,
         response: str = "belief",
         *,
@@ -125,7 +126,7 @@ class RegionDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         x: Any,
         y: Any,
         response: str = "belief",
@@ -139,7 +140,7 @@ class RegionDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : MassEvidence
             One row for each point of the grid, x running fastest: that of (x[0], y[0]), then of
             (x[1], y[0]), as ``numpy.meshgrid(x, y)`` gives them when ravelled.
         x, y : arrays of shape (p,) and (q,)

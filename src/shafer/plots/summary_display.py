@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names, positions_of
-from shafer.plots.drawing.evidence_arrays import Readable, numbers, of_instances, weight_for
+from shafer.evidence import MassEvidence
+from shafer.plots.drawing.evidence_arrays import numbers, weight_for, with_weights
 from shafer.plots.drawing.feature_values import feature_table
 from shafer.plots.drawing.style import (
     AGAINST,
@@ -98,7 +99,7 @@ class SummaryDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         *,
         features: Any = None,
         labels: Label | Iterable[Label] | None = None,
@@ -107,7 +108,7 @@ class SummaryDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : Evidence or DiscountedEvidence
         features : array of shape (n, G) or data frame, optional
             Feature values, for the colours. A data frame is matched by the names of its columns;
             components without a column of numbers stay grey.
@@ -115,15 +116,16 @@ class SummaryDisplay:
             The classes to draw. By default the second of two, else the four that have most
             evidence, for or against.
         """
-        weights = numbers(of_instances(evidence).weights)
-        kept = _panels(weights, evidence.classes, labels)
+        plain = with_weights(evidence)
+        weights = numbers(plain.weights)
+        kept = _panels(weights, plain.classes, labels)
         values = None
         if features is not None:
-            values = feature_table(features, evidence.component_names, len(weights))
+            values = feature_table(features, plain.component_names, len(weights))
         return cls(
             np.stack([weight_for(weights, k) for k in kept], axis=2),
-            [evidence.classes.tolist()[k] for k in kept],
-            names=evidence.component_names,
+            [plain.classes.tolist()[k] for k in kept],
+            names=plain.component_names,
             values=values,
             left_out=0 if labels is not None or len(kept) == 1 else weights.shape[2] - len(kept),
         )

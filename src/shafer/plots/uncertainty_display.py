@@ -10,7 +10,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from shafer._typing import FloatArray
 from shafer._validation import positions_of, to_numpy
-from shafer.plots.drawing.evidence_arrays import Readable, numbers, of_instances
+from shafer.evidence import Evidence, MassEvidence
+from shafer.plots.drawing.evidence_arrays import numbers, of_instances
 from shafer.plots.drawing.isoprobability import draw_isoprobability, within_bounds
 from shafer.plots.drawing.scatter import draw_hexagons, draw_points
 from shafer.plots.drawing.style import axes_for, halo
@@ -91,7 +92,7 @@ class UncertaintyDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         y_true: Any = None,
         *,
         rule: str = "interval_dominance",
@@ -101,7 +102,7 @@ class UncertaintyDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : MassEvidence
         y_true : array of shape (n,), optional
             True class labels; then points are coloured by whether the most plausible class is the
             true one.
@@ -114,7 +115,8 @@ class UncertaintyDisplay:
         of_instances(evidence)
         right = None
         if y_true is not None:
-            right = _true_positions(y_true, evidence) == numbers(evidence.logits).argmax(axis=1)
+            named = to_numpy(evidence.decide("plausibility")).argmax(axis=1)
+            right = _true_positions(y_true, evidence) == named
         return cls(
             numbers(evidence.ignorance),
             numbers(evidence.conflict),
@@ -210,7 +212,7 @@ class UncertaintyDisplay:
             )
 
 
-def _true_positions(y_true: Any, evidence: Readable) -> Any:
+def _true_positions(y_true: Any, evidence: MassEvidence) -> Any:
     labels = to_numpy(y_true)
     if labels.shape != (len(evidence),):
         raise ValueError(
@@ -223,12 +225,15 @@ def _true_positions(y_true: Any, evidence: Readable) -> Any:
     return np.array([where[label] for label in found])
 
 
-def _log_ignorance(evidence: Readable) -> FloatArray:
-    """Return ln m(Θ) also where m(Θ) underflows: there it is −ln(1 − κ) − Σ w⁺ − Σ w⁻."""
+def _log_ignorance(evidence: MassEvidence) -> FloatArray:
+    """Return ln m(Θ); from the weights, −ln(1 − κ) − Σ w⁺ − Σ w⁻, where m(Θ) underflows."""
     ignorance = numbers(evidence.ignorance)
+    log_ignorance = np.log(np.maximum(ignorance, _TINY))
+    if not isinstance(evidence, Evidence):
+        return log_ignorance
     total = numbers(evidence.weights_for) + numbers(evidence.weights_against)
     beneath = numbers(evidence.weight_of_conflict) - total.sum(axis=1)
-    return np.where(ignorance > _TINY, np.log(np.maximum(ignorance, _TINY)), beneath)
+    return np.where(ignorance > _TINY, log_ignorance, beneath)
 
 
 def _power(exponent: float, _: object) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Self, final
 from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
-from shafer.plots.drawing.evidence_arrays import Readable
+from shafer.evidence import MassEvidence
 from shafer.plots.drawing.mass_curves import draw_masses
 from shafer.plots.drawing.set_names import leading_sets
 from shafer.plots.drawing.single_component import component_alone
@@ -66,7 +66,7 @@ class UnitDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         unit: str | int,
         outputs: Any,
         *,
@@ -78,7 +78,7 @@ class UnitDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : Evidence or DiscountedEvidence
             Evidence whose components are the units, best over an even grid of outputs.
         unit : str or int
             Name or position of the component.

@@ -10,8 +10,15 @@ from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names
+from shafer.evidence import MassEvidence
 from shafer.plots.drawing.arrows import HALF, Number, draw_arrow, limits_with, write_number
-from shafer.plots.drawing.evidence_arrays import Readable, numbers, one_class, take_row, weight_for
+from shafer.plots.drawing.evidence_arrays import (
+    numbers,
+    one_class,
+    take_row,
+    weight_for,
+    with_weights,
+)
 from shafer.plots.drawing.feature_values import values_of_row
 from shafer.plots.drawing.gauges import conflict_gauge, draw_gauges, ignorance_gauge
 from shafer.plots.drawing.style import (
@@ -104,7 +111,7 @@ class WaterfallDisplay:
     @classmethod
     def from_evidence(
         cls,
-        evidence: Readable,
+        evidence: MassEvidence,
         row: int = 0,
         *,
         class_: Label | None = None,
@@ -115,7 +122,7 @@ class WaterfallDisplay:
 
         Parameters
         ----------
-        evidence : Evidence
+        evidence : Evidence or DiscountedEvidence
         row : int
             Position of the instance.
         class_ : class label, optional
@@ -126,15 +133,15 @@ class WaterfallDisplay:
         max_components : int
             Bars at most; the components of least weight are pooled into the last one.
         """
-        one = take_row(evidence, row)
-        decided = int(np.argmax(numbers(one.logits)[0]))
+        one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
+        decided = int(np.argmax(numbers(plain.logits)[0]))
         k = decided if class_ is None else one_class(class_, one.classes)
-        names = one.component_names
+        names = plain.component_names
         return cls(
-            weight_for(numbers(one.weights)[0], k),
+            weight_for(numbers(plain.weights)[0], k),
             names,
             label=one.classes.tolist()[k],
-            probability=float(numbers(one.probability)[0, k]),
+            probability=float(numbers(one.betting_probability)[0, k]),
             ignorance=float(numbers(one.ignorance)[0]),
             conflict=float(numbers(one.conflict)[0]),
             values=values_of_row(features, names, row, len(evidence)),

@@ -125,14 +125,14 @@ def test_p_values_are_counts(class_conditional: bool) -> None:
 def test_exact_at_the_boundary() -> None:
     # p = 1/10 is not above α = 0.1, although 1 − 0.9 in floating point is just below it.
     scores = np.stack([np.arange(9.0), np.arange(9.0)], axis=1)
-    calibrated = cross_conformal(scores, np.zeros(9, dtype=int), np.zeros(9))
+    calibrated = cross_conformal(scores, np.zeros(9, dtype=int), np.zeros(9), classes=[0, 1])
     assert_array_equal(calibrated.sets([[[8.0, 8.5]]]), [[True, False]])
 
 
 def test_empty_sets_are_filled_with_the_class_of_the_smallest_worst_score() -> None:
     scores = np.stack([np.arange(20.0), np.arange(20.0)], axis=1)
     new = [np.array([[50.0, 30.0]]), np.array([[20.5, 31.0]])]
-    options: dict[str, Any] = {"folds": np.arange(20) % 2, "y": np.zeros(20)}
+    options: dict[str, Any] = {"folds": np.arange(20) % 2, "y": np.zeros(20), "classes": [0, 1]}
     assert not cross_conformal(scores, **options).sets(new).any()
     filled = cross_conformal(scores, **options, allow_empty=False).sets(new)
     assert_array_equal(filled, [[False, True]])
@@ -179,4 +179,4 @@ def test_one_array_of_scores_for_each_fold(number: int) -> None:
 )
 def test_errors_say_what_was_wrong(folds: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        cross_conformal(np.zeros((20, 2)), folds, np.zeros(20))
+        cross_conformal(np.zeros((20, 2)), folds, np.zeros(20), classes=[0, 1])

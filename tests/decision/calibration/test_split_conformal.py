@@ -147,13 +147,16 @@ def test_exact_rank(n: int, coverage: float, rank: int) -> None:
     own = np.arange(1.0, n + 1)
     scores = np.stack([own, own + 1000], axis=1)
     order = np.random.default_rng(n).permutation(n)
-    assert split_conformal(scores[order], np.zeros(n), coverage=coverage).threshold == rank
+    assert (
+        split_conformal(scores[order], np.zeros(n), coverage=coverage, classes=[0, 1]).threshold
+        == rank
+    )
 
 
 def test_exact_rank_of_all_sizes() -> None:
     for n in range(9, 400):
         own = np.arange(1.0, n + 1)
-        calibrated = split_conformal(np.stack([own, own], axis=1), np.zeros(n))
+        calibrated = split_conformal(np.stack([own, own], axis=1), np.zeros(n), classes=[0, 1])
         assert calibrated.threshold == -(-9 * (n + 1) // 10)
 
 
@@ -161,7 +164,7 @@ def test_exact_rank_of_all_sizes() -> None:
 def test_too_few_rows_keep_every_class_and_say_so(n: int, coverage: float, needed: int) -> None:
     scores = np.random.default_rng(0).normal(size=(n, 3))
     with pytest.warns(UserWarning, match=f"^{n} calibration rows .* at least {needed} rows"):
-        calibrated = split_conformal(scores, np.zeros(n), coverage=coverage)
+        calibrated = split_conformal(scores, np.zeros(n), coverage=coverage, classes=range(3))
     assert calibrated.threshold == np.inf
     assert calibrated.sets(1e300 * scores).all()
     assert calibrated.plausibility_floor == 0.0
@@ -189,13 +192,13 @@ def test_a_class_with_too_few_rows_is_always_kept() -> None:
 
 def test_ties_are_kept() -> None:
     scores = np.zeros((20, 2))
-    assert split_conformal(scores, np.zeros(20)).sets(scores).all()
+    assert split_conformal(scores, np.zeros(20), classes=[0, 1]).sets(scores).all()
 
 
 def test_infinite_scores() -> None:
     scores = np.full((20, 2), -np.inf)
     for score in SCORES:
-        calibrated = split_conformal(scores, np.zeros(20), score=score)
+        calibrated = split_conformal(scores, np.zeros(20), score=score, classes=[0, 1])
         assert calibrated.threshold == -np.inf
         assert_array_equal(calibrated.sets([[-np.inf, -1e300]]), [[True, False]])
     assert calibrated.discount_rate == -np.inf

@@ -41,7 +41,7 @@ def test_is_the_minimum_of_the_penalised_loss(
     best = minimize_scalar(
         _objective, bounds=(-12, 5), args=(logits, truth), method="bounded", options={"xatol": 1e-9}
     )
-    factor = tempering_factor(logits, truth)
+    factor = tempering_factor(logits, truth, classes=range(n_classes))
     assert _objective(np.log(factor), logits, truth) <= best.fun + 1e-7 * abs(best.fun)
 
 
@@ -73,11 +73,13 @@ def test_timid_logits_that_are_always_right_grow(size: float, n_classes: int) ->
 
 
 def test_nothing_known_changes_nothing() -> None:
-    assert tempering_factor(np.zeros((5, 3)), np.zeros(5, dtype=int)) == pytest.approx(1.0)
+    assert tempering_factor(np.zeros((5, 3)), ["b"] * 5, classes=["a", "b", "c"]) == pytest.approx(
+        1.0
+    )
 
 
 def test_survives_certainty_in_the_wrong_class() -> None:
-    factor = tempering_factor(np.array([[1e6, -1e6]]), np.array([1]))
+    factor = tempering_factor(np.array([[1e6, -1e6]]), [1], classes=[0, 1])
     assert 0.0 < factor < 1e-4
 
 
@@ -92,23 +94,32 @@ def test_weights_may_be_a_list_or_one_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("logits", "truth", "weight", "message"),
+    ("logits", "y", "weight", "message"),
     [
-        (np.zeros((2, 3)), [0, 3], None, "from 0 to 2; got values from 0 to 3"),
-        (np.zeros((2, 3)), [0, -1], None, "from 0 to 2; got values from -1 to 0"),
+        (np.zeros((2, 3)), [0, 3], None, "y holds 3, which is not among the classes"),
+        (np.zeros((2, 3)), [0, -1], None, "y holds -1, which is not among the classes"),
         (np.zeros((2, 3)), [0], None, "each of 2 rows"),
-        (np.zeros((2, 3)), ["a", "b"], None, "each of 2 rows"),
-        (np.zeros((0, 3)), [], None, "n ≥ 1"),
+        (np.zeros((2, 3)), ["a", "b"], None, "y holds 'a', which is not among the classes"),
+        (np.zeros((0, 3)), [], None, "at least one held-out row"),
         (np.zeros(3), [0], None, "logits must have 2 dimension"),
-        (np.array([[np.nan, 0.0]]), [0], None, "logits must be finite"),
+        (np.array([[np.nan, 0.0, 0.0]]), [0], None, "logits must be finite"),
         (np.zeros((2, 3)), [0, 1], [1.0], "each of the 2 rows; got 1"),
         (np.zeros((2, 3)), [0, 1], [0.0, 0.0], "not all zero"),
         (np.zeros((2, 3)), [0, 1], [-1.0, 2.0], "nonnegative"),
     ],
 )
-def test_says_what_is_wrong(logits: np.ndarray, truth: list, weight: list, message: str) -> None:
+def test_says_what_is_wrong(logits: np.ndarray, y: list, weight: list, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        tempering_factor(logits, truth, weight)
+        tempering_factor(logits, y, weight, classes=range(3))
+
+
+def test_labels_are_read_by_label() -> None:
+    logits = 3 * np.random.default_rng(3).normal(size=(30, 3))
+    y = np.arange(30) % 3
+    names = np.array(["c", "a", "b"])
+    assert tempering_factor(logits, names[y], classes=names) == tempering_factor(logits, y)
+    one_to_three = tempering_factor(logits, y + 1, classes=[1, 2, 3])
+    assert one_to_three == tempering_factor(logits, y)
 
 
 def test_weights_count_as_repeated_rows_do() -> None:

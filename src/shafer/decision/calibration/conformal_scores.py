@@ -1,4 +1,4 @@
-r"""How little a class fits the evidence: the scores that conformal sets are made of.
+r"""Scores for conformal sets: how badly each class fits the evidence.
 
 A conformal set keeps the classes whose score is at most a threshold, so only the order of the
 scores counts. Both are computed as differences of logarithms of the pooled weights and saturate at
@@ -35,7 +35,7 @@ def conformal_scores(pooled: Pooled, score: str = "plausibility") -> Array:
     Returns
     -------
     array of shape (n, K)
-        Never NaN; −∞ where nothing speaks against the class (no belief in any other).
+        Never NaN; −∞ where no other class has belief.
 
     Examples
     --------
@@ -63,8 +63,8 @@ def plausibility_score(terms: LogTerms) -> Array:
     others = leave_one_out_logsumexp(xp.clip(terms.log_s, min=lowest))
     others = xp.where(others < lowest / 2, -xp.inf, others)
     log_any_u = log_one_minus_product(terms.shift, terms.log_neg_log_v, leave_one_out_logsumexp)
-    spoken_against = log1mexp(terms.weights_against) + log_any_u
-    return xp.logaddexp(others, spoken_against) - terms.logits
+    denied = log1mexp(terms.weights_against) + log_any_u
+    return xp.logaddexp(others, denied) - terms.logits
 
 
 def dominance_score(terms: LogTerms) -> Array:
@@ -75,8 +75,8 @@ def dominance_score(terms: LogTerms) -> Array:
     90 % coverage, means over 34 data sets).
     """
     xp = array_namespace(terms.logits)
-    # No belief at all: nothing for the class, and another that nothing speaks against. The kernel's
-    # stand-in for ln 0 is finite, and weights past 4000 would go below it.
+    # No belief at all: no evidence for the class, and another class without evidence against it.
+    # The kernel's stand-in for ln 0 is finite, and weights past 4000 would go below it.
     open_class = xp.astype(terms.weights_against == 0, terms.logits.dtype)
     others_open = xp.sum(open_class, axis=-1, keepdims=True) - open_class > 0
     belief = xp.where((terms.weights_for == 0) & others_open, -xp.inf, log_belief(terms))
@@ -94,6 +94,6 @@ SCORES: MappingProxyType[str, Callable[[LogTerms], Array]] = MappingProxyType(
 
 
 def check_score(score: str) -> None:
-    """Refuse a score that has no name here."""
+    """Refuse an unknown score."""
     if not isinstance(score, str) or score not in SCORES:
         raise ValueError(f"score must be one of {', '.join(map(repr, SCORES))}; got {score!r}.")

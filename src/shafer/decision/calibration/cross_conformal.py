@@ -1,4 +1,4 @@
-r"""Conformal sets for small data: every row calibrates, under a model that has not seen it.
+r"""Conformal sets for small data: every row calibrates, scored by a model trained without it.
 
 The rows are cut into folds, and a model is trained without each. The p-value of class k at a new
 row x counts the rows that fit their own class no better than x fits k, each under the model of its
@@ -20,20 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer._validation import class_labels, label_positions, to_numpy
+from shafer._validation import to_numpy
 from shafer.decision.calibration.conformal_scores import check_score
 from shafer.decision.calibration.split_conformal import (
     checked_scores,
     exact_coverage,
     warn_if_too_few,
 )
+from shafer.decision.calibration.true_classes import read_true_classes
 from shafer.decision.rules.dominance import choose_largest
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CrossConformalSets:
-    """Scores of every row under a model that has not seen it: what :func:`cross_conformal` returns.
+    """Out-of-fold scores of the calibration rows: what :func:`cross_conformal` returns.
 
     Attributes
     ----------
@@ -93,7 +94,7 @@ class CrossConformalSets:
         return total, worst
 
     def _tables(self, scores: Iterable[Array]) -> Iterator[FloatArray]:
-        """Give the scores fold by fold, and see that there is one array for each."""
+        """Yield the scores fold by fold, and check that there is one array for each."""
         wanted, number = len(self.fold_scores), 0
         for number, given in enumerate(scores, start=1):
             if number > wanted:
@@ -134,7 +135,7 @@ def cross_conformal(
 
     Notes
     -----
-    The price of using every row twice: what is proved is a coverage of at least
+    Every row is used twice, so the proof is weaker: a coverage of at least
     :math:`1 - 2\alpha - \sqrt{2/n}` (Barber, Candès, Ramdas & Tibshirani 2021, for K-fold CV+ and
     cross-conformal sets), not :math:`1 - \alpha`. In practice it comes out near
     :math:`1 - \alpha`, often slightly above. Use :func:`split_conformal` where rows abound.
@@ -155,8 +156,7 @@ def cross_conformal(
     check_score(score)
     level = exact_coverage(coverage)
     table = to_numpy(checked_scores(scores))
-    labels = class_labels(classes, table.shape[1])
-    truth = label_positions(y, labels, len(table))
+    labels, truth = read_true_classes(y, classes, table.shape)
     where = _fold_positions(folds, len(table))
     own = table[np.arange(len(table)), truth]
     # Without conditions all rows are of one and the same group.
@@ -190,7 +190,7 @@ def _at_least(parts: tuple[FloatArray, ...], table: FloatArray) -> NDArray[np.in
 
 
 def _fold_positions(folds: Any, n: int) -> NDArray[np.intp]:
-    """Return the fold of each row, and see that none of 0..F−1 is empty."""
+    """Return the fold of each row, and check that none of 0..F−1 is empty."""
     where = np.asarray(folds)
     if n == 0 or where.shape != (n,) or where.dtype.kind not in "iu":
         raise ValueError(

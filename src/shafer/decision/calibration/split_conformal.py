@@ -1,10 +1,10 @@
-r"""Sets of classes with a promised coverage, from scores of held-out rows. Arrays only.
+r"""Prediction sets with guaranteed coverage, from scores of held-out rows. Arrays only.
 
 Split conformal prediction (Vovk, Gammerman & Shafer 2005; Papadopoulos et al. 2002): of n
 calibration rows, take the :math:`\lceil (n + 1)(1 - \alpha) \rceil`-th smallest score of their true
 classes; a new set keeps every class whose score does not exceed it. If the n + 1 rows are
 exchangeable, the set holds the true class with a probability of at least :math:`1 - \alpha` and,
-without ties, less than :math:`1 - \alpha + 1/(n + 1)`, whatever the model is worth.
+without ties, less than :math:`1 - \alpha + 1/(n + 1)`, for any model.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
-from shafer._validation import class_labels, float_array, frozen, label_positions, to_numpy
+from shafer._validation import float_array, frozen, to_numpy
 from shafer.decision.calibration.conformal_scores import check_score
+from shafer.decision.calibration.true_classes import read_true_classes
 from shafer.decision.rules.dominance import choose_largest
 
 
@@ -63,7 +64,7 @@ class ConformalSets:
         r"""The plausibility a class needs to be kept; None for another score.
 
         The threshold t is on the log-odds of :math:`1 - pl_k`, so this is :math:`1/(1 + e^t)`,
-        and one less this is the threshold on :math:`1 - pl_k` itself.
+        and 1 − this is the threshold on :math:`1 - pl_k` itself.
         """
         if self.score != "plausibility":
             return None
@@ -75,9 +76,9 @@ class ConformalSets:
 
         Interval dominance drops class k if some other has :math:`bel_l > pl_k`; these sets drop it
         only if :math:`(1 - a)\, bel_l > pl_k`, with :math:`1 - a = e^{-t}` for the threshold t. So
-        a tells how far beliefs had to be discounted to earn the coverage: 0 gives interval
-        dominance itself, 1 (t = +∞) keeps all classes. A negative rate means that interval
-        dominance is more cautious than the coverage asks for: the sets are sharper than its own.
+        a is the discount of beliefs that the coverage needs: 0 gives interval dominance itself,
+        1 (t = +∞) keeps all classes. With a negative rate the sets are smaller than those of
+        interval dominance.
         """
         if self.score != "dominance":
             return None
@@ -110,7 +111,7 @@ def split_conformal(
     allow_empty: bool = True,
     classes: Any = None,
 ) -> ConformalSets:
-    r"""Find the threshold on scores that gives sets the promised coverage.
+    r"""Find the threshold on scores that gives prediction sets the promised coverage.
 
     Parameters
     ----------
@@ -126,12 +127,13 @@ def split_conformal(
         Promise the coverage for each class by itself (Mondrian; Vovk 2012): a threshold for each,
         from its own rows. The sets become larger, more so for classes with few rows.
     allow_empty : bool
-        A model that is right more often than ``coverage`` asks for leaves some sets empty: its
-        best class fits worse than 90 % of the calibration rows fit theirs. That is what makes the
-        coverage exact, and it marks unusual rows, so it is the default. ``False`` keeps the class
-        of the smallest score always; the coverage can only grow.
+        Whether a set may be empty. If the model is right more often than ``coverage`` asks for,
+        some sets are empty: all their classes fit worse than the true classes of 90 % of the
+        calibration rows. Empty sets make the coverage exact and mark unusual rows. ``False``
+        always keeps the class of the smallest score; the coverage can only grow.
     classes : array of shape (K,), optional
-        The labels in ``y``, in the order of the columns of ``scores``; 0..K−1 by default.
+        The labels in ``y``, in the order of the columns of ``scores``. May be left out if the
+        labels are the numbers 0..K−1, each of them present.
 
     Returns
     -------
@@ -157,8 +159,7 @@ def split_conformal(
     check_score(score)
     level = exact_coverage(coverage)
     table = to_numpy(checked_scores(scores))
-    labels = class_labels(classes, table.shape[1])
-    truth = label_positions(y, labels, len(table))
+    labels, truth = read_true_classes(y, classes, table.shape)
     own = table[np.arange(len(table)), truth]
     threshold: float | FloatArray
     if class_conditional:
@@ -198,7 +199,7 @@ def rows_needed(coverage: Fraction) -> int:
 def warn_if_too_few(
     counts: list[int], coverage: Fraction, labels: NDArray[Any] | None = None
 ) -> None:
-    """Say so if there are too few rows, in all (one count) or of a class (one count each)."""
+    """Warn if there are too few rows, in all (one count) or of a class (one count each)."""
     needed = rows_needed(coverage)
     short = [k for k, count in enumerate(counts) if count < needed]
     if not short:

@@ -7,7 +7,7 @@ mostly chance. Therefore a Gamma prior with its mode at 1 is added,
 .. math:: \sum_i -\ln \mathrm{softmax}_{y_i}(\lambda z_i) + a (\lambda - 1 - \ln \lambda),
 
 which is convex too, keeps the factor positive and finite, and is soon outweighed by data: near
-1 it is worth a normal prior on :math:`\ln \lambda` with variance 1/a.
+1 it acts as a normal prior on :math:`\ln \lambda` with variance 1/a.
 """
 
 from __future__ import annotations
@@ -15,28 +15,33 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import softmax
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, row_weights, to_numpy
+from shafer.decision.calibration.true_classes import read_true_classes
 
 PRIOR_STRENGTH = 4.0
 """The a of the prior: a standard deviation of one half for the logarithm of the factor."""
 
 
-def tempering_factor(logits: Any, truth: Any, sample_weight: Any = None) -> float:
-    """Return the factor on the weights that suits held-out rows best, by log loss.
+def tempering_factor(
+    logits: Any, y: Any, sample_weight: Any = None, *, classes: Any = None
+) -> float:
+    """Return the factor on the weights that has the least log loss on held-out rows.
 
     Parameters
     ----------
     logits : array of shape (n, K)
         Of rows the model was not trained on.
-    truth : array of shape (n,)
-        The position of each row's true class.
+    y : array of shape (n,)
+        The true class of each row, by label.
     sample_weight : array of shape (n,), optional
         Weights of the rows; only their ratios count.
+    classes : array of shape (K,), optional
+        The labels in ``y``, in the order of the columns of ``logits``. May be left out if the
+        labels are the numbers 0..K−1, each of them present.
 
     Examples
     --------
@@ -46,7 +51,9 @@ def tempering_factor(logits: Any, truth: Any, sample_weight: Any = None) -> floa
     0.56
     """
     values = to_numpy(float_array(logits, "logits", ndim=(2,))).astype(np.float64)
-    positions = _checked_truth(truth, values.shape)
+    if not len(values):
+        raise ValueError("tempering_factor needs at least one held-out row; got none.")
+    positions = read_true_classes(y, classes, values.shape).positions
     weight = _shares(sample_weight, len(positions))
     # Distances below the largest logit: a constant over the classes changes nothing.
     below = values - np.max(values, axis=1, keepdims=True)
@@ -64,24 +71,6 @@ def tempering_factor(logits: Any, truth: Any, sample_weight: Any = None) -> floa
     low = -np.log1p(steepest / PRIOR_STRENGTH) - 1.0
     high = np.log1p(values.size / PRIOR_STRENGTH)
     return float(np.exp(brentq(slope, low, high, xtol=1e-10)))
-
-
-def _checked_truth(truth: Any, shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """Return the position of each row's true class, and see that it is one of 0..K−1."""
-    n, n_classes = shape
-    positions = to_numpy(truth)
-    if n == 0 or positions.shape != (n,) or positions.dtype.kind not in "iub":
-        raise ValueError(
-            f"truth must hold one position of a class for each of {n} rows, n ≥ 1; got shape "
-            f"{positions.shape} of {positions.dtype}."
-        )
-    positions = positions.astype(np.intp)
-    if positions.min() < 0 or positions.max() >= n_classes:
-        raise ValueError(
-            f"truth must hold positions from 0 to {n_classes - 1}; got values from "
-            f"{positions.min()} to {positions.max()}."
-        )
-    return positions
 
 
 def _shares(sample_weight: Any, n: int) -> FloatArray:

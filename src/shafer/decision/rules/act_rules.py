@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 
 from shafer._typing import Array
 from shafer.decision.rules.dominance import choose_smallest, levels, undominated
-from shafer.opinion.pooled_opinion import Opinion
+from shafer.opinion import Opinion
 
 
 def scaled(loss: Array) -> Array:

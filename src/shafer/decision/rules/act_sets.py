@@ -1,7 +1,7 @@
 """Sets of acts for any utility: every nonempty set of acts is an act of its own.
 
 The utility of a set is the ordered weighted average of its members' utilities, class by class (Ma
-and Denœux 2021). All sets are looked at, so the number of acts is limited.
+and Denœux 2021). The rule looks at all sets, so the number of acts is limited.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shafer._validation import to_numpy
 from shafer.decision.rules.act_rules import scaled
 from shafer.decision.rules.dominance import choose_smallest
 from shafer.decision.rules.set_utility import owa_weights
-from shafer.opinion.pooled_opinion import Opinion
+from shafer.opinion import Opinion
 
 MOST_ACTS = 12
 
@@ -32,16 +32,17 @@ def best_set_of_acts(
     if loss.shape[0] > MOST_ACTS:
         raise FrameTooLargeError(
             f"rule 'utility_set' looks at every set of acts, so at most {MOST_ACTS} acts are "
-            f"accepted; got {loss.shape[0]}. Under 0-1 loss, without a matrix, there is no limit."
+            f"accepted; got {loss.shape[0]}. Without a loss matrix there is no limit."
         )
-    xp = array_namespace(opinion.logits)
+    like = opinion.belief
+    xp = array_namespace(like)
     members = _sets(int(loss.shape[0]))
     table = _losses_of_sets(to_numpy(scaled(loss)), members, orness)
-    there = xp.asarray(table, dtype=opinion.logits.dtype, device=opinion.logits.device)
+    there = xp.asarray(table, dtype=like.dtype, device=like.device)
     risk = _risk(opinion, there, expectation, alpha)
     chosen = choose_smallest(risk, opinion.rounding)
     position = xp.argmax(xp.astype(chosen, xp.int64), axis=-1)
-    table_of_members = xp.asarray(members, device=opinion.logits.device)
+    table_of_members = xp.asarray(members, device=like.device)
     flat = xp.take(table_of_members, xp.reshape(position, (-1,)), axis=0)
     return xp.reshape(flat, (*position.shape, loss.shape[0]))
 
@@ -56,7 +57,7 @@ def _sets(n_acts: int) -> BoolArray:
 
 
 def _losses_of_sets(loss: FloatArray, members: BoolArray, orness: float) -> FloatArray:
-    """Average the losses of each set's members, the best weighing most, (sets, K)."""
+    """Average the losses of each set's members, with the largest weight on the best, (sets, K)."""
     averages = [
         owa_weights(int(inside.sum()), orness) @ np.sort(loss[inside], axis=0) for inside in members
     ]
@@ -65,8 +66,10 @@ def _losses_of_sets(loss: FloatArray, members: BoolArray, orness: float) -> Floa
 
 def _risk(opinion: Opinion, loss: Array, expectation: str, alpha: float) -> Array:
     """Return the expected loss; the lower expectation of a utility is the upper risk."""
-    if expectation in ("probability", "pignistic"):
-        return getattr(opinion, expectation) @ loss.T
+    if expectation == "probability":
+        return opinion.probability @ loss.T
+    if expectation == "pignistic":
+        return opinion.pignistic @ loss.T
     if expectation == "lower":
         return opinion.upper_risk(loss)
     if expectation == "upper":

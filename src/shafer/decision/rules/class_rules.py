@@ -1,17 +1,17 @@
 """Rules under 0-1 loss: an act is to name one class, and a set of acts is a set of classes.
 
-Discounting multiplies the differences between classes by r, so a rule that chooses one class
-chooses as without it (and so also where r is zero, and the discounted evidence says nothing).
+Discounting multiplies the differences between classes by r. So a rule that chooses one class
+chooses as without the discount, also where r is zero.
 """
 
 from __future__ import annotations
 
 from array_api_compat import array_namespace
 
-from shafer import kernels
 from shafer._typing import Array
-from shafer.decision.rules.dominance import choose_largest, choose_smallest, undominated
-from shafer.opinion.pooled_opinion import Opinion
+from shafer.decision.rules.dominance import choose_smallest, levels, undominated
+from shafer.decision.rules.e_admissible_acts import e_admissible_acts
+from shafer.opinion import Opinion
 
 
 def interval_dominance(belief: Array, plausibility: Array) -> Array:
@@ -26,43 +26,40 @@ def interval_dominance(belief: Array, plausibility: Array) -> Array:
 
 
 def most_plausible(opinion: Opinion) -> Array:
-    """Choose the class of least lower risk: the most plausible one, by its logit."""
-    return choose_largest(opinion.logits)
+    """Choose the class of least lower risk: the most plausible one."""
+    return choose_smallest(-opinion.base.log_plausibility, opinion.base.log_rounding)
 
 
 def most_believed(opinion: Opinion) -> Array:
     """Choose the class of least upper risk, which is also that of least regret."""
-    belief = opinion.forms.belief
-    return choose_smallest(-belief, _rounding_of(belief))
+    return choose_smallest(-opinion.base.belief, _belief_rounding(opinion.base))
 
 
-def _rounding_of(belief: Array) -> Array:
-    """Return how far apart rounding can drive beliefs that are the same, (..., 1).
-
-    A product over the other classes may be multiplied in another order for each.
-    """
-    xp = array_namespace(belief)
-    relative = 4.0 * belief.shape[-1] * float(xp.finfo(belief.dtype).eps)
-    return relative * xp.max(belief, axis=-1, keepdims=True)
+def _belief_rounding(opinion: Opinion) -> Array:
+    """Return how far apart rounding can drive beliefs that are the same, (..., 1)."""
+    xp = array_namespace(opinion.belief)
+    return opinion.relative_rounding * xp.max(opinion.belief, axis=-1, keepdims=True)
 
 
 def most_probable_bet(opinion: Opinion) -> Array:
     """Choose the class of largest pignistic probability."""
-    return choose_largest(opinion.base.pignistic)
+    return choose_smallest(-opinion.base.pignistic, opinion.base.rounding)
 
 
 def between(opinion: Opinion, alpha: float) -> Array:
     r"""Choose the class of largest :math:`\alpha\, bel + (1 - \alpha)\, pl` (Hurwicz).
 
-    What each class lacks to the largest plausibility is taken from the logits, where it does not
-    round to nothing.
+    The distance of each class to the largest plausibility is taken from the logarithms, where it
+    does not round to nothing.
     """
-    xp = array_namespace(opinion.logits)
-    forms = opinion.forms
-    largest = xp.max(forms.plausibility, axis=-1, keepdims=True)
-    lacks = largest * xp.expm1(opinion.logits - xp.max(opinion.logits, axis=-1, keepdims=True))
-    value = alpha * forms.belief + (1.0 - alpha) * lacks
-    return choose_smallest(-value, alpha * _rounding_of(forms.belief))
+    base = opinion.base
+    xp = array_namespace(base.belief)
+    largest = xp.max(base.plausibility, axis=-1, keepdims=True)
+    logs = base.log_plausibility
+    lacks = largest * xp.expm1(logs - xp.max(logs, axis=-1, keepdims=True))
+    value = alpha * base.belief + (1.0 - alpha) * lacks
+    tolerance = alpha * _belief_rounding(base) + (1.0 - alpha) * base.log_rounding * largest
+    return choose_smallest(-value, tolerance)
 
 
 def not_interval_dominated(opinion: Opinion) -> Array:
@@ -72,28 +69,25 @@ def not_interval_dominated(opinion: Opinion) -> Array:
 
 def not_weakly_dominated(opinion: Opinion) -> Array:
     """Keep every class that no other matches in belief and plausibility and beats in one."""
-    kept = undominated(opinion.logits, opinion.log_belief)
-    if opinion.reliability is None:
-        return kept
-    return kept | (opinion.reliability == 0)[..., None]
+    return undominated(
+        -levels(-opinion.log_plausibility, opinion.log_rounding),
+        -levels(-opinion.log_belief, opinion.log_rounding),
+    )
 
 
 def e_admissible(opinion: Opinion) -> Array:
     """Keep every class that is a most probable one under some compatible probability."""
-    xp = array_namespace(opinion.logits)
-    threshold = opinion.plausibility
-    if opinion.reliability is not None:
-        r = opinion.reliability[..., None]
-        # Any threshold from one on is met: no belief exceeds the number of classes.
-        met = r * 2.0 <= threshold
-        threshold = xp.where(met, 2.0, threshold / xp.where(met, 1.0, r))
-    return kernels.e_admissible_classes(
-        opinion.shares, opinion.logits, threshold, opinion.rounding[..., 0]
-    )
+    closed_form = opinion.e_admissible_classes()
+    if closed_form is not None:
+        return closed_form
+    like = opinion.belief
+    xp = array_namespace(like)
+    zero_one = 1.0 - xp.eye(like.shape[-1], dtype=like.dtype, device=like.device)
+    return e_admissible_acts(opinion, zero_one)
 
 
-def worth(opinion: Opinion, rule: str, alpha: float) -> Array:
-    """Return what the rule expects of naming each class, (..., K): one less its risk."""
+def expected_success(opinion: Opinion, rule: str, alpha: float) -> Array:
+    """Return 1 − the risk of naming each class, as the rule measures it, (..., K)."""
     if rule == "plausibility":
         return opinion.plausibility
     if rule == "pignistic":

@@ -10,13 +10,14 @@ from typing import Any, final
 
 from array_api_compat import array_namespace
 
-from shafer._typing import Array, FloatArray
+from shafer._typing import Array
 from shafer._validation import to_numpy
 from shafer.decision.acts import Acts
 from shafer.decision.option_checks import check_alpha, check_reject, check_tolerance
-from shafer.decision.rules import act_rules, act_sets, class_rules, class_sets, e_admissible_acts
+from shafer.decision.rules import act_rules, act_sets, class_rules, class_sets
+from shafer.decision.rules.e_admissible_acts import e_admissible_acts
 from shafer.decision.rules.set_utility import set_worth
-from shafer.opinion.pooled_opinion import Opinion
+from shafer.opinion import Opinion
 
 
 @final
@@ -40,18 +41,22 @@ DEFAULTS: MappingProxyType[str, Any] = MappingProxyType(
 
 
 def _best_set(opinion: Opinion, tolerance: Any, expectation: str, alpha: float) -> Array:
-    """Answer with the set of classes of largest expected utility; discounting plays no part."""
-    base, worth = opinion.base, set_worth(opinion.logits.shape[-1], tolerance)
-    if expectation in ("probability", "pignistic"):
-        return class_sets.most_probable_set(getattr(base, expectation), worth)
+    """Answer with the set of classes of largest expected utility, before discounting."""
+    base = opinion.base
+    utility = set_worth(base.belief.shape[-1], tolerance)
+    if expectation == "probability":
+        return class_sets.most_probable_set(base.probability, utility)
+    if expectation == "pignistic":
+        return class_sets.most_probable_set(base.pignistic, utility)
     pessimism = {"lower": 1.0, "upper": 0.0}.get(expectation, alpha)
-    return _back(class_sets.best_set(base, worth, pessimism), opinion)
+    xp = array_namespace(base.belief)
+    return xp.asarray(base.best_sets(utility, pessimism), device=base.belief.device)
 
 
 def _best_acts(
     opinion: Opinion, loss: Array, tolerance: Any, expectation: str, alpha: float
 ) -> Array:
-    """Answer with the set of acts of largest expected utility; discounting plays no part."""
+    """Answer with the set of acts of largest expected utility, before discounting."""
     if tolerance in ("u65", "u80"):
         raise ValueError(
             f"tolerance {tolerance!r} is defined for classes under 0-1 loss only; with a matrix "
@@ -59,16 +64,6 @@ def _best_acts(
         )
     orness = check_tolerance(tolerance)
     return act_sets.best_set_of_acts(opinion.base, loss, orness, expectation, alpha)
-
-
-def _admissible_acts(opinion: Opinion, loss: Array) -> Array:
-    return _back(e_admissible_acts.e_admissible(opinion, loss), opinion)
-
-
-def _back(chosen: FloatArray | Any, opinion: Opinion) -> Array:
-    """Take a NumPy result to the library of the evidence."""
-    xp = array_namespace(opinion.logits)
-    return xp.asarray(chosen, device=opinion.logits.device)
 
 
 RULES: MappingProxyType[str, Rule] = MappingProxyType(
@@ -89,7 +84,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(
             class_rules.not_interval_dominated, act_rules.not_interval_dominated
         ),
         "maximality": Rule(class_rules.not_interval_dominated, act_rules.maximal),
-        "e_admissible": Rule(class_rules.e_admissible, _admissible_acts),
+        "e_admissible": Rule(class_rules.e_admissible, e_admissible_acts),
         "weak_dominance": Rule(class_rules.not_weakly_dominated, act_rules.not_weakly_dominated),
         "utility_set": Rule(_best_set, _best_acts, ("tolerance", "expectation", "alpha")),
     }
@@ -165,9 +160,9 @@ def _or_reject(opinion: Opinion, chosen: Array, rule: str, cost: float, alpha: f
             f"Under 0-1 loss reject goes with a rule that chooses one class "
             f"({', '.join(map(repr, PRECISE_RULES))}); got rule={rule!r}, reject={cost!r}."
         )
-    xp = array_namespace(opinion.logits)
-    worth = class_rules.worth(opinion, rule, alpha)
-    risk = 1.0 - xp.sum(xp.where(chosen, worth, 0.0), axis=-1, keepdims=True)
+    xp = array_namespace(opinion.belief)
+    success = class_rules.expected_success(opinion, rule, alpha)
+    risk = 1.0 - xp.sum(xp.where(chosen, success, 0.0), axis=-1, keepdims=True)
     return chosen | (risk > cost + opinion.rounding)
 
 
@@ -193,9 +188,9 @@ def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str
     return read
 
 
-def names_of(chosen: Array, names: tuple[Any, ...]) -> list[Any]:
+def chosen_names(chosen: Array, names: tuple[Any, ...]) -> list[Any]:
     """Write each row of a boolean array (..., names) as a tuple of names."""
     array = to_numpy(chosen)
     if array.ndim > 2:
-        return [names_of(row, names) for row in array]
+        return [chosen_names(row, names) for row in array]
     return [tuple(name for name, yes in zip(names, row, strict=True) if yes) for row in array]

@@ -16,14 +16,13 @@ accuracy", International Journal of Approximate Reasoning 53 (2012) 1282-1301.
 from __future__ import annotations
 
 from functools import lru_cache
-from types import MappingProxyType
 
 import numpy as np
 
 from shafer._typing import FloatArray
 from shafer.decision.option_checks import check_tolerance, is_number
+from shafer.opinion import discounted_utility
 
-_DISCOUNTS = MappingProxyType({"u65": (1.6, 0.6), "u80": (2.2, 1.2)})
 _STEPS = 200  # of bisection: enough for any double
 
 
@@ -83,10 +82,8 @@ def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
     array([1.    , 0.65  , 0.4667])
     """
     size = np.arange(1, n_classes + 1, dtype=np.float64)
-    if isinstance(tolerance, str) and tolerance in _DISCOUNTS:
-        once, twice = _DISCOUNTS[tolerance]
-        worth: FloatArray = once / size - twice / size**2
-        return worth
+    if isinstance(tolerance, str) and tolerance in ("u65", "u80"):
+        return discounted_utility(tolerance, size)
     return _first_weights(n_classes, check_tolerance(tolerance))
 
 

@@ -1,10 +1,10 @@
-"""Evidence as a data frame, through narwhals: pandas, polars or pyarrow, whichever is there."""
+"""Evidence as a data frame, through narwhals: pandas, polars or pyarrow."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from shafer._validation import to_numpy
 
 if TYPE_CHECKING:
-    from shafer.evidence.discounted_evidence import DiscountedEvidence
-    from shafer.evidence.evidence import Evidence
+    from shafer.evidence.mass_evidence import MassEvidence
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 
@@ -47,41 +46,33 @@ def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     return ["{" + ", ".join(labels[k] for k in np.flatnonzero(row)) + "}" for row in chosen]
 
 
-def scalar_names(evidence: Evidence | DiscountedEvidence) -> list[str]:
-    """Name what the table shows of each instance; discounted evidence has one thing more."""
-    names = ["ignorance", "conflict", "weight_of_conflict"]
-    return [*names[:1], "epistemic_ignorance", *names[1:]] if is_discounted(evidence) else names
+def columns(evidence: MassEvidence) -> dict[str, Any]:
+    """Return the columns of the table, each of one value per instance.
 
-
-def is_discounted(evidence: Evidence | DiscountedEvidence) -> TypeGuard[DiscountedEvidence]:
-    """Say which of the two it is."""
-    from shafer.evidence.discounted_evidence import (
-        DiscountedEvidence,  # it shows itself by this file
-    )
-
-    return isinstance(evidence, DiscountedEvidence)
-
-
-def columns(evidence: Evidence | DiscountedEvidence) -> dict[str, Any]:
-    """Return the columns of the table, each of one value per instance."""
+    For the evidence of components there is one row for each component of each instance.
+    """
     table: dict[str, Any] = {}
-    batch = evidence.logits.shape[:-1]
-    if len(batch) == 2:  # one row for each component of each instance
-        instance, component = (axis.ravel() for axis in np.indices(batch))
+    axis_names = evidence._axis_names
+    if axis_names:
+        instance, component = (x.ravel() for x in np.indices((len(evidence), len(axis_names))))
         table["instance"] = instance
-        table["component"] = np.asarray(evidence.parts, dtype=object)[component].tolist()
+        table["component"] = np.asarray(axis_names, dtype=object)[component].tolist()
     labels = label_texts(evidence.classes)
-    for name in ("probability", "belief", "plausibility", "pignistic"):
+    for name in evidence._class_columns:
         values = to_numpy(getattr(evidence, name)).reshape(-1, evidence.n_classes)
         for k, label in enumerate(labels):
             table[f"{name}_{label}"] = values[:, k]
-    for name in scalar_names(evidence):
+    for name in evidence._scalar_columns:
         table[name] = to_numpy(getattr(evidence, name)).reshape(-1)
     chosen = to_numpy(evidence.decide("interval_dominance")).reshape(-1, evidence.n_classes)
     table["decision"] = set_names(chosen, evidence.classes)
     return table
 
 
-def to_frame(evidence: Evidence | DiscountedEvidence, backend: str | None) -> Any:
-    """Build the native data frame."""
-    return nw.from_dict(columns(evidence), backend=_pick_backend(backend)).to_native()
+def native_frame(columns: dict[str, Any], index: Any, backend: str | None) -> Any:
+    """Build the data frame of a library; a pandas frame gets the index, if there is one."""
+    frame = nw.from_dict(columns, backend=_pick_backend(backend))
+    native = frame.to_native()
+    if index is not None and frame.implementation.is_pandas_like():
+        return native.set_axis(index, axis=0)
+    return native

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shafer._text import shortened
 from shafer._validation import to_numpy
-from shafer.evidence.io.frame_table import is_discounted, set_names
+from shafer.evidence.io.frame_table import set_names
 
 if TYPE_CHECKING:
-    from shafer.evidence.discounted_evidence import DiscountedEvidence
-    from shafer.evidence.evidence import Evidence
+    from shafer.evidence.mass_evidence import MassEvidence
 
 _MOST_ROWS = 5
 _MOST_CLASSES = 6
@@ -20,25 +21,18 @@ _MOST_CLASSES = 6
 _OPEN = '<div class="tex2jax_ignore mathjax_ignore">'
 
 
-def text(evidence: Evidence | DiscountedEvidence) -> str:
-    """Return a one-line description."""
+def text(evidence: MassEvidence, size: str) -> str:
+    """Return a one-line description; ``size`` counts instances and components in words."""
     labels = evidence.classes.tolist()
-    if evidence.parts:
-        size = f"{len(evidence)} instances × {len(evidence.parts)} components, each on its own"
-    else:
-        size = f"{len(evidence)} instances, {evidence.n_components} components"
-    shown = ", ".join(_cut(repr(label)) for label in labels[:_MOST_CLASSES])
+    shown = ", ".join(shortened(repr(label)) for label in labels[:_MOST_CLASSES])
     more = ", ..." if len(labels) > _MOST_CLASSES else ""
-    reliability = ""
-    if is_discounted(evidence) and len(evidence):
-        values = to_numpy(evidence.reliability)
-        reliability = f", reliability {values.min():.3g} to {values.max():.3g}"
     name = type(evidence).__name__
-    return f"<{name}: {size}, {len(labels)} classes ({shown}{more}){reliability}>"
+    return f"<{name}: {size}, {len(labels)} classes ({shown}{more})>"
 
 
-def _cut(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def paragraph(content: str) -> str:
+    """Return a text as HTML that a notebook does not set as mathematics."""
+    return f"{_OPEN}<p>{escape(content)}</p></div>"
 
 
 def _interval(low: float, probability: float, high: float) -> str:
@@ -52,8 +46,8 @@ def _interval(low: float, probability: float, high: float) -> str:
     )
 
 
-def _left_out(evidence: Evidence | DiscountedEvidence) -> str:
-    """Say which instances and classes the table shows, if not all."""
+def _left_out(evidence: MassEvidence) -> str:
+    """Name the instances and classes that the table shows, if not all."""
     parts = []
     if len(evidence) > _MOST_ROWS:
         parts.append(f"the first {_MOST_ROWS} instances")
@@ -62,38 +56,36 @@ def _left_out(evidence: Evidence | DiscountedEvidence) -> str:
     return f" Shown: {', '.join(parts)}." if parts else ""
 
 
-def html(evidence: Evidence | DiscountedEvidence) -> str:
-    """Return a table of the first instances and, per instance, the most probable classes."""
-    if evidence.parts:
-        return f"{_OPEN}<p>{escape(text(evidence))}</p></div>"
+def html(evidence: MassEvidence, scalars: Sequence[str]) -> str:
+    """Return a table of the first instances and, per instance, the most probable classes.
+
+    ``scalars`` are the names of the arrays (n,) of the evidence that the table shows.
+    """
     head = evidence[:_MOST_ROWS]
     probability, belief, plausibility = (
-        to_numpy(getattr(head, name)) for name in ("probability", "belief", "plausibility")
+        to_numpy(values) for values in (head.betting_probability, head.belief, head.plausibility)
     )
-    scalars = {"ignorance": head.ignorance, "conflict": head.conflict}
-    if is_discounted(head):
-        scalars["of the source"] = head.epistemic_ignorance
-        scalars = {name: scalars[name] for name in ("ignorance", "of the source", "conflict")}
-    numbers = np.stack([to_numpy(values) for values in scalars.values()], axis=1)
+    numbers = np.stack([to_numpy(getattr(head, name)) for name in scalars], axis=1)
     decided = set_names(to_numpy(head.decide("interval_dominance")), head.classes)
+    names = range(len(head)) if head.index is None else head.index
     rows = []
-    for i in range(len(head)):
+    for i, name in enumerate(names):
         order = np.argsort(-probability[i], kind="stable")[:_MOST_CLASSES]
         cells = "".join(
             f"<div style='display:flex;gap:.5em'>"
             f"{_interval(belief[i, k], probability[i, k], plausibility[i, k])}"
-            f"{escape(_cut(str(evidence.classes[k])))} {probability[i, k]:.3f} "
+            f"{escape(shortened(str(evidence.classes[k])))} {probability[i, k]:.3f} "
             f"[{belief[i, k]:.3f}, {plausibility[i, k]:.3f}]</div>"
             for k in order
         )
         rows.append(
-            f"<tr><td>{i}</td><td style='text-align:left'>{cells}</td>"
+            f"<tr><td>{escape(shortened(str(name)))}</td><td style='text-align:left'>{cells}</td>"
             + "".join(f"<td>{number:.3f}</td>" for number in numbers[i])
-            + f"<td>{escape(_cut(decided[i]))}</td></tr>"
+            + f"<td>{escape(shortened(decided[i]))}</td></tr>"
         )
     return (
-        f"{_OPEN}<p>{escape(text(evidence))}{_left_out(evidence)}</p><table><thead><tr><th></th>"
-        "<th>probability [belief, plausibility]</th>"
-        + "".join(f"<th>{name}</th>" for name in scalars)
+        f"{_OPEN}<p>{escape(repr(evidence))}{_left_out(evidence)}</p><table><thead><tr><th></th>"
+        "<th>betting probability [belief, plausibility]</th>"
+        + "".join(f"<th>{name.replace('_', ' ')}</th>" for name in scalars)
         + f"<th>decision</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )

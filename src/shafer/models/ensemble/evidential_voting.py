@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import PRECISE_RULES
+from shafer.evidence import MassEvidence
 from shafer.fusion import prior_evidence
 from shafer.fusion.class_prior import log_prior
-from shafer.fusion.combine_sources import Combined
 from shafer.models.ensemble.fitted_source import FittedSource, fit_present
 from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
 from shafer.models.ensemble.named_estimators import NamedEstimators
@@ -31,6 +31,7 @@ from shafer.models.ensemble.voting_options import (
     read_entries,
 )
 from shafer.models.fitting.folds import read_splits
+from shafer.models.inputs.row_labels import with_row_labels
 
 
 class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
@@ -219,7 +220,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
 
     # -- prediction -----------------------------------------------------------------------------
 
-    def evidence(self, X: Any) -> Combined:
+    def evidence(self, X: Any) -> MassEvidence:
         """Return the combined evidence of each row; its type depends on the combination."""
         check_is_fitted(self)
         entries = read_entries(self.estimators)
@@ -239,7 +240,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
             reliability = np.column_stack([reliability, np.ones(n)])
         if self.combination not in CHANGED_BY_VACUOUS_SOURCES:
             present = np.ones_like(tempering, dtype=bool)
-        return combine_present(
+        combined = combine_present(
             evidences,
             self.combination,
             present,
@@ -248,6 +249,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
             self.classes_,
             self.granularity,
         )
+        return with_row_labels(combined, X)
 
     def _source_evidence(self, source: FittedSource, view: Any, present: BoolArray) -> Any:
         """Return the evidence of a source in all rows; where it is absent, its factor is 0."""
@@ -278,7 +280,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the normalised plausibilities of the combination."""
-        return np.asarray(to_numpy(self.evidence(X).probability))
+        return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
     def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer.evidence import MassEvidence
 from shafer.fusion import FiniteEvidence, combine
-from shafer.fusion.combine_sources import Combined
 from shafer.fusion.finite_evidence import check_frame
 
 CHANGED_BY_VACUOUS_SOURCES = ("disjunctive", "bold", "dubois_prade")
@@ -29,7 +29,7 @@ def combine_present(
     reliability: FloatArray,
     classes: NDArray[Any],
     granularity: str,
-) -> Combined:
+) -> MassEvidence:
     """Combine in each row the sources that are present; without any, the result is vacuous.
 
     Parameters
@@ -40,7 +40,7 @@ def combine_present(
     classes, granularity : as for :func:`combine`
     """
 
-    def combined(rows: NDArray[np.intp] | slice, there: NDArray[np.intp]) -> Combined:
+    def combined(rows: NDArray[np.intp] | slice, there: NDArray[np.intp]) -> MassEvidence:
         names = list(evidences)
         return combine(
             {names[s]: evidences[names[s]][rows] for s in there},
@@ -48,7 +48,7 @@ def combine_present(
             tempering=tempering[rows][:, there],
             reliability=reliability[rows][:, there],
             classes=classes,
-            components="all" if granularity == "components" else granularity,
+            granularity=granularity,
         )
 
     if present.all():
@@ -63,4 +63,4 @@ def combine_present(
         if len(there):
             part = combined(rows, there)
             table[rows], conflict[rows] = part.masses(), part.conflict
-    return FiniteEvidence(table, conflict, classes)
+    return FiniteEvidence(table, conflict, classes=classes)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._validation import float_array, to_numpy
-from shafer.fusion.mass_tables import RULES
+from shafer.fusion.mass_tables import COMBINATIONS
 
 Entry: TypeAlias = tuple[str, Any, Any]
 _LEARNT_FOR = ("dempster", "cautious")
@@ -55,7 +55,7 @@ def _check_names(names: list[Any]) -> None:
 def check_choices(combination: str, prior: str, granularity: str, absent_if: str) -> None:
     """Raise an error for a choice that is not known."""
     for name, value, known in (
-        ("combination", combination, tuple(RULES)),
+        ("combination", combination, tuple(COMBINATIONS)),
         ("prior", prior, ("once", "each")),
         ("granularity", granularity, ("sources", "components")),
         ("absent_if", absent_if, ("all", "any")),

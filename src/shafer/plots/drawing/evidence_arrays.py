@@ -1,82 +1,17 @@
-"""What a Display reads off evidence, whatever class the evidence is of."""
+"""Arrays that Displays take from evidence of any type."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray, Label
 from shafer._validation import positions_of, to_numpy
+from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 
-
-class Readable(Protocol):
-    """Evidence, or anything else with its reading names: discounted evidence, for one."""
-
-    @property
-    def classes(self) -> NDArray[Any]:
-        """Class labels, (K,)."""
-
-    @property
-    def component_names(self) -> tuple[str, ...]:
-        """Names of the G components."""
-
-    @property
-    def weights(self) -> Array:
-        """Weights of evidence, (n, G, K)."""
-
-    @property
-    def weights_for(self) -> Array:
-        """Total weights of the evidence for the classes, (n, K)."""
-
-    @property
-    def weights_against(self) -> Array:
-        """Total weights of the evidence against the classes, (n, K)."""
-
-    @property
-    def logits(self) -> Array:
-        """Centred logits, (n, K)."""
-
-    @property
-    def probability(self) -> Array:
-        """Probabilities, (n, K)."""
-
-    @property
-    def plausibility(self) -> Array:
-        """Plausibilities, (n, K)."""
-
-    @property
-    def belief(self) -> Array:
-        """Beliefs, (n, K)."""
-
-    @property
-    def pignistic(self) -> Array:
-        """Pignistic probabilities, (n, K)."""
-
-    @property
-    def ignorance(self) -> Array:
-        """Mass of the whole frame, (n,)."""
-
-    @property
-    def conflict(self) -> Array:
-        """Total conflict, (n,)."""
-
-    @property
-    def weight_of_conflict(self) -> Array:
-        """Weight of conflict, (n,)."""
-
-    @property
-    def decide(self) -> Callable[..., Array]:
-        """Take the name of a rule and its options, give the chosen sets, boolean (n, K)."""
-
-    def focal_sets(self, top: int) -> Sequence[Sequence[Any]]:
-        """Return the largest focal sets of each row, as (classes, mass)."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, rows: Any) -> Readable: ...
+_Mass = TypeVar("_Mass", bound=MassEvidence)
 
 
 def numbers(array: Array) -> FloatArray:
@@ -84,17 +19,33 @@ def numbers(array: Array) -> FloatArray:
     return np.asarray(to_numpy(array), dtype=np.float64)
 
 
-def of_instances(evidence: Readable) -> Readable:
+def of_instances(evidence: _Mass) -> _Mass:
     """Refuse evidence whose rows are the components of instances: its arrays have another axis."""
-    if len(evidence.logits.shape) != 2:
+    if len(evidence.belief.shape) != 2:
         raise ValueError(
-            "This is the evidence of components, each on its own; "
-            "give the evidence of the instances themselves."
+            "This is the evidence of single components. "
+            "Give the evidence of the instances themselves."
         )
     return evidence
 
 
-def take_row(evidence: Readable, row: int) -> Readable:
+def before_discounting(evidence: MassEvidence) -> MassEvidence:
+    """Return the evidence before discounting; other evidence as it is."""
+    return evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
+
+
+def with_weights(evidence: MassEvidence) -> Evidence:
+    """Return evidence that has weights: of discounted evidence, the evidence before discounting."""
+    plain = before_discounting(evidence)
+    if isinstance(plain, Evidence):
+        return of_instances(plain)
+    raise ValueError(
+        f"This Display draws weights of evidence, and {type(evidence).__name__} has no weights. "
+        "Draw the sources one by one, or use IntervalDisplay, MassDisplay or UncertaintyDisplay."
+    )
+
+
+def take_row(evidence: _Mass, row: int) -> _Mass:
     """Take one instance by its position."""
     n = len(of_instances(evidence))
     if isinstance(row, bool) or not isinstance(row, int | np.integer) or not -n <= row < n:

@@ -9,12 +9,12 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import positions_of, to_numpy
-from shafer.plots.drawing.evidence_arrays import Readable, numbers
+from shafer.evidence import Evidence, MassEvidence
+from shafer.plots.drawing.evidence_arrays import before_discounting, numbers
 
 _OF_A_SET = ("belief", "plausibility", "mass")
 _OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
-# The logits order the classes as their plausibilities do, and do not saturate.
-_SCORES = {"plausibility": "logits", "belief": "belief", "pignistic": "pignistic"}
+_SCORE_RULES = ("plausibility", "belief", "pignistic")
 _INTERVAL_RULES = ("interval_dominance", "maximality")
 _RESPONSES = (*_OF_A_SET, "probability", *_OF_AN_INSTANCE, "decision")
 
@@ -42,15 +42,16 @@ def grid_over(
 
 
 def feature_names_of(
-    evidence: Readable, n_columns: int, features: tuple[int, int]
+    evidence: MassEvidence, n_columns: int, features: tuple[int, int]
 ) -> tuple[str, str]:
     """Name two features after the components, where each feature is a component."""
-    if len(evidence.component_names) == n_columns:
-        return evidence.component_names[features[0]], evidence.component_names[features[1]]
+    plain = before_discounting(evidence)
+    if isinstance(plain, Evidence) and plain.n_components == n_columns:
+        return plain.component_names[features[0]], plain.component_names[features[1]]
     return f"x{features[0]}", f"x{features[1]}"
 
 
-def quantity(evidence: Readable, response: str, subset: Any) -> FloatArray:
+def quantity(evidence: MassEvidence, response: str, subset: Any) -> FloatArray:
     """Return a quantity of each row: of the instance, or of a set of classes, the last if None."""
     if response in _OF_AN_INSTANCE:
         return to_numpy(getattr(evidence, response))
@@ -70,15 +71,23 @@ def margins(scores: FloatArray) -> FloatArray:
     return np.where(wins, best - second, np.minimum(scores - best, -np.finfo(np.float64).tiny))
 
 
-def margins_of(evidence: Readable, rule: str, options: Mapping[str, Any]) -> FloatArray:
+def _scores(evidence: MassEvidence, rule: str) -> FloatArray:
+    """Return the score of each class that the rule makes largest."""
+    plain = before_discounting(evidence)
+    if rule == "plausibility" and isinstance(plain, Evidence):
+        return numbers(plain.logits)  # in the order of the plausibilities, without saturating
+    return numbers(getattr(evidence, rule))
+
+
+def margins_of(evidence: MassEvidence, rule: str, options: Mapping[str, Any]) -> FloatArray:
     """Return how far each class is inside the chosen set, a continuous function of the weights.
 
     For rules that have no such function here, one inside and minus one outside.
     """
     chosen = to_numpy(evidence.decide(rule, **options)).astype(bool)  # refuses an unknown rule
-    if not options and rule in _SCORES:
-        values = margins(numbers(getattr(evidence, _SCORES[rule])))
-        # Where scores agree to the last digits, the rule says which of them are ties.
+    if not options and rule in _SCORE_RULES:
+        values = margins(_scores(evidence, rule))
+        # Where scores agree to the last digits, the rule decides which of them are ties.
         tiny = np.finfo(np.float64).tiny
         return np.where(chosen, np.maximum(values, 0.0), np.minimum(values, -tiny))
     if options or rule not in _INTERVAL_RULES:

@@ -8,9 +8,9 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, MassEvidence
 from shafer.evidence.component_groups import component_positions
-from shafer.plots.drawing.evidence_arrays import Readable, of_instances
+from shafer.plots.drawing.evidence_arrays import with_weights
 
 
 class Component(NamedTuple):
@@ -21,21 +21,18 @@ class Component(NamedTuple):
     evidence: Evidence
 
 
-def component_alone(evidence: Readable, component: str | int, values: Any) -> Component:
+def component_alone(evidence: MassEvidence, component: str | int, values: Any) -> Component:
     """Take one component, by name or position, with its value in each row of the evidence."""
-    (position,) = component_positions([component], of_instances(evidence).component_names)
+    plain = with_weights(evidence)
+    (position,) = component_positions([component], plain.component_names)
     array = to_numpy(float_array(values, "values", ndim=(1,)))
-    if array.shape != (len(evidence),):
+    if array.shape != (len(plain),):
         raise ValueError(
-            f"values must have one value for each of the {len(evidence)} rows of evidence; "
+            f"values must have one value for each of the {len(plain)} rows of evidence; "
             f"got shape {array.shape}."
         )
-    name = evidence.component_names[position]
-    if isinstance(evidence, Evidence):
-        source = evidence.unchanged_source().keep([position])  # without the others' weights
-        own = Evidence.from_source(source, evidence.classes, (name,))
-    else:
-        weights = evidence.weights[:, position : position + 1, :]
-        own = Evidence.from_weights(weights, classes=evidence.classes, names=[name])
+    name = plain.component_names[position]
+    source = plain.unchanged_source().keep([position])  # without the others' weights
+    own = Evidence.from_source(source, plain.classes, (name,))
     order = np.argsort(array, kind="stable")
     return Component(name, array[order], own[order])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import shafer
 from shafer.decision import set_worth
-from shafer.decision.rules.best_set_search import TIE, Gain, SetSearch
+from shafer.opinion.best_set_search import TIE, Gain, SetSearch
 
 NUMBER = st.one_of(st.sampled_from([0.0, 0.1, 0.2]), st.floats(0, 0.3))
 

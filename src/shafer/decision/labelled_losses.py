@@ -1,0 +1,111 @@
+"""Losses with labels: data frames and mappings, read by class label and never by position."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._text import listed
+from shafer._typing import FloatArray, Label
+from shafer._validation import float_array, to_numpy
+
+ACT_COLUMN = "act"
+"""The column of a data frame that names the acts."""
+
+
+class LossTable(NamedTuple):
+    """Names of the acts, and their losses (acts, K) in the order of the classes."""
+
+    names: tuple[Label, ...]
+    loss: FloatArray
+
+
+def table_of_frame(value: Any, classes: NDArray[Any], name: str) -> LossTable | None:
+    """Read a data frame of any library by its column labels; None for anything else."""
+    frame = nw.from_native(value, pass_through=True, eager_only=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    labels = list(frame.columns)
+    if len(frame) == 0:
+        raise ValueError(f"{name} must have a row for at least one act; got an empty data frame.")
+    acts: list[Label] = list(range(len(frame)))
+    if ACT_COLUMN in labels and ACT_COLUMN not in classes.tolist():
+        position = labels.index(ACT_COLUMN)
+        labels.pop(position)
+        acts = frame[:, position].to_list()
+        frame = frame[:, [k for k in range(frame.shape[1]) if k != position]]
+    elif frame.implementation.is_pandas_like():
+        acts = value.index.tolist()
+    if len(set(acts)) < len(acts):
+        raise ValueError(f"{name} must name each act once; got acts {listed(acts)}.")
+    table = to_numpy(float_array(frame.to_native(), name, ndim=(2,)))
+    return LossTable(tuple(acts), table[:, columns_of(labels, classes, name)])
+
+
+def rows_by_act(value: Mapping[Label, Any], classes: NDArray[Any], name: str) -> LossTable:
+    """Read a mapping of act names to one number for each class."""
+    if not value:
+        raise ValueError(f"{name} must name at least one act; got an empty mapping.")
+    rows = [_row(row, classes, f"{name}[{act!r}]") for act, row in value.items()]
+    return LossTable(tuple(value), np.array(rows))
+
+
+def _row(row: Any, classes: NDArray[Any], name: str) -> FloatArray:
+    """Read the numbers of one act, by label where there are labels."""
+    row = _as_mapping(row)
+    if isinstance(row, Mapping):
+        numbers = to_numpy(float_array(list(row.values()), name, ndim=(1,)))
+        return numbers[columns_of(list(row), classes, name)]
+    numbers = to_numpy(float_array(row, name, ndim=(1,)))
+    if len(numbers) != len(classes):
+        raise ValueError(
+            f"{name} must hold one number for each of the {len(classes)} classes "
+            f"[{listed(classes.tolist())}]; got {len(numbers)}."
+        )
+    return numbers
+
+
+def _as_mapping(row: Any) -> Any:
+    """Return a pandas Series as a mapping from its labels; anything else as it is."""
+    pandas = sys.modules.get("pandas")
+    is_series = pandas is not None and isinstance(row, pandas.Series)
+    return dict(zip(row.index.tolist(), row.tolist(), strict=True)) if is_series else row
+
+
+def columns_of(labels: Sequence[Label], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """Return the position of each class among the labels of a loss.
+
+    Labels are matched exactly. If that fails, they are matched as text, as a frame from a CSV file
+    needs it, provided that no two classes read the same.
+    """
+    known = classes.tolist()
+    if len(set(labels)) < len(labels):
+        raise ValueError(f"{name} must have each class once; got labels [{listed(labels)}].")
+    if set(labels) != set(known):
+        as_text = [str(label) for label in labels]
+        wanted = [str(label) for label in known]
+        distinct = len(set(as_text)) == len(labels) and len(set(wanted)) == len(known)
+        if not (distinct and set(as_text) == set(wanted)):
+            raise ValueError(_wrong_labels(labels, known, name))
+        labels, known = as_text, wanted
+    position = {label: k for k, label in enumerate(labels)}
+    return np.array([position[label] for label in known], dtype=np.intp)
+
+
+def _wrong_labels(labels: Sequence[Label], known: list[Label], name: str) -> str:
+    unknown = [label for label in labels if label not in known]
+    missing = [label for label in known if label not in labels]
+    parts = []
+    if unknown:
+        parts.append(f"unknown labels [{listed(unknown)}]")
+    if missing:
+        parts.append(f"no value for [{listed(missing)}]")
+    return (
+        f"{name} must have one value for each class, by label; got {' and '.join(parts)}. "
+        f"The classes are [{listed(known)}]."
+    )

@@ -1,0 +1,293 @@
+"""``MassEvidence``: a mass function for each instance, over named classes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from array_api_compat import is_array_api_obj
+from numpy.typing import NDArray
+
+from shafer._typing import Array, Label
+from shafer._validation import to_numpy
+from shafer.decision import read_loss
+from shafer.evidence import deciding
+from shafer.evidence.focal_sets import FocalSet
+from shafer.evidence.io import frame_table, notebook_display
+from shafer.evidence.row_index import read_index
+from shafer.opinion import Opinion
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MassEvidence(ABC):
+    r"""A mass function for each of n instances, over K named classes.
+
+    This is what all types of evidence share. :class:`shafer.Evidence` has weights of evidence and
+    components; :class:`shafer.DiscountedEvidence` comes from a source that may be wrong;
+    :class:`shafer.fusion.MixedEvidence` and :class:`shafer.fusion.FiniteEvidence` are results of
+    :func:`shafer.combine`. All are frozen. Arrays about classes are (n, K) in the order of
+    ``classes``, arrays about instances (n,).
+
+    A new type implements the abstract names below.
+
+    Attributes
+    ----------
+    classes : array of shape (K,)
+        Class labels.
+    index : pandas index or array of shape (n,), optional
+        Row labels, which :meth:`to_frame` gives to a pandas frame; see :meth:`with_index`.
+    """
+
+    classes: NDArray[Any]
+    index: Any = None
+
+    # Names of the arrays (n,) and (n, K) that tables show; a type may have more.
+    _scalar_columns: ClassVar[tuple[str, ...]] = ("ignorance", "conflict", "weight_of_conflict")
+    _class_columns: ClassVar[tuple[str, ...]] = (
+        "probability",
+        "belief",
+        "plausibility",
+        "pignistic",
+    )
+
+    # -- rows -----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number n of instances."""
+
+    @abstractmethod
+    def _rows(self, positions: NDArray[np.intp]) -> Self:
+        """Take instances by position; the index is taken by the caller."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Take instances by position, slice, list of positions or boolean mask.
+
+        The result is evidence of the same type, also for one row.
+        """
+        if is_array_api_obj(rows):
+            rows = to_numpy(rows)
+        positions = np.atleast_1d(np.arange(len(self))[rows]).copy()
+        if positions.ndim != 1:
+            raise IndexError(f"Evidence is indexed by rows only; got {rows!r}.")
+        part = self._rows(positions)
+        return part if self.index is None else replace(part, index=self.index[positions])
+
+    @property
+    def n_classes(self) -> int:
+        """The number K of classes."""
+        return len(self.classes)
+
+    def with_index(self, index: Any) -> Self:
+        """Return a copy with row labels, which :meth:`to_frame` gives to a pandas frame.
+
+        Parameters
+        ----------
+        index : pandas index or sequence of n labels, or None
+            None removes the row labels.
+        """
+        return replace(self, index=read_index(index, len(self)))
+
+    # -- the mass function ----------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def _opinion(self) -> Opinion:
+        """The mass function as decision rules read it, without labels."""
+
+    @property
+    def belief(self) -> Array:
+        """Belief in each class, (n, K): the mass of the class itself."""
+        return self._opinion.belief
+
+    @property
+    def plausibility(self) -> Array:
+        """Plausibility of each class, (n, K): 1 − belief in all other classes."""
+        return self._opinion.plausibility
+
+    @property
+    def probability(self) -> Array:
+        """Normalised plausibilities of this mass function, (n, K)."""
+        return self._opinion.probability
+
+    @property
+    def betting_probability(self) -> Array:
+        """The probabilities to bet with, (n, K): what ``predict_proba`` returns.
+
+        They are ``probability``, except for discounted evidence: there they are the probabilities
+        before discounting.
+        """
+        return self._opinion.base.probability
+
+    @property
+    def pignistic(self) -> Array:
+        """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
+        return self._opinion.pignistic
+
+    @property
+    @abstractmethod
+    def ignorance(self) -> Array:
+        """Mass of the whole frame m(Θ), (n,): what the evidence leaves open."""
+
+    @property
+    @abstractmethod
+    def conflict(self) -> Array:
+        """Conflict κ, (n,): the mass of the empty set before normalising."""
+
+    @property
+    @abstractmethod
+    def weight_of_conflict(self) -> Array:
+        """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
+
+    # -- sets of classes ------------------------------------------------------------------------
+
+    @abstractmethod
+    def mass_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Mass of one set of class labels, (n,)."""
+
+    @abstractmethod
+    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Belief that the class is in a set of labels, (n,)."""
+
+    @abstractmethod
+    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Plausibility that the class is in a set of labels, (n,)."""
+
+    @abstractmethod
+    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
+        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
+
+    @abstractmethod
+    def masses(self) -> Array:
+        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set.
+
+        Raises
+        ------
+        FrameTooLargeError
+            Past 2^26 values. ``mass_of`` has no such limit.
+        """
+
+    @abstractmethod
+    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
+        """Find the largest focal sets of each row, largest first.
+
+        Sets without mass are not focal and are left out, so a row may have fewer than ``top``.
+        """
+
+    # -- deciding -------------------------------------------------------------------------------
+
+    def lower_risk(self, loss: Any) -> Array:
+        """Lower expected loss of each act, (n, acts), for a loss as in :meth:`decide`."""
+        return self._opinion.lower_risk(read_loss(loss, self.belief, self.classes).loss)
+
+    def upper_risk(self, loss: Any) -> Array:
+        """Upper expected loss of each act, (n, acts), for a loss as in :meth:`decide`."""
+        return self._opinion.upper_risk(read_loss(loss, self.belief, self.classes).loss)
+
+    def decide(
+        self,
+        rule: str = "interval_dominance",
+        *,
+        loss: Any = None,
+        utility: Any = None,
+        reject: float | None = None,
+        alpha: float | None = None,
+        tolerance: float | str | None = None,
+        expectation: str | None = None,
+    ) -> Array:
+        r"""Choose classes, or acts, for each instance; docs/deciding.md tells which rule when.
+
+        Parameters
+        ----------
+        rule : str
+            Rules that choose one: ``"plausibility"`` (least lower risk), ``"belief"`` (least upper
+            risk), ``"pignistic"``, ``"hurwicz"``, ``"minimax_regret"``. Rules that keep all that
+            may be right: ``"interval_dominance"``, ``"maximality"``, ``"e_admissible"``,
+            ``"weak_dominance"``. Or ``"utility_set"``, the set that is the best answer as a set;
+            it bets, so it ignores a discount.
+        loss, utility : array of shape (acts, K), mapping or data frame, optional
+            The loss, or utility, of each act if the class is k. An array, and a mapping of act
+            names to K numbers, are in the order of ``classes``. ``{act: {class: number}}`` and a
+            data frame are read by class label. A data frame has one column for each class; its
+            acts are named by a column "act", else by the index of a pandas frame, else by row
+            number. By default the acts are to name one class, and a wrong name costs 1.
+        reject : float, optional
+            The cost of not deciding: a last act "reject" of that loss. Without a loss, from 0 to
+            1, and a row whose risk exceeds it gets the full set.
+        alpha : float, default=0.5
+            Pessimism of ``"hurwicz"``: α · upper + (1 − α) · lower risk.
+        tolerance : float or {"u65", "u80"}, default=0.65
+            Utility of a right answer of two classes in ``"utility_set"``: γ from 0.5 (as a random
+            guess) to 1 (as a single class), or a discounted utility.
+        expectation : {"probability", "pignistic", "lower", "upper", "hurwicz"}
+            Of the utility in ``"utility_set"``; probability by default.
+
+        Returns
+        -------
+        array of bool, (n, K), or (n, acts) if a loss or a utility is given
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
+        >>> ev.decide("e_admissible")
+        array([[ True, False],
+               [ True,  True]])
+        >>> loss = {"treat": {"ill": 0, "no": 1}, "send home": {"ill": 5, "no": 0}}
+        >>> ev.decide("belief", loss=loss, reject=0.4)
+        array([[False, False,  True],
+               [False, False,  True]])
+        """
+        asked = deciding.Question(rule, loss, utility, reject, alpha, tolerance, expectation)
+        return deciding.decide(self._opinion, self.classes, asked)
+
+    def acts(self, rule: str = "interval_dominance", **options: Any) -> list[Any]:
+        """Decide, and return the names of the acts chosen for each instance, or of the classes.
+
+        Takes the options of :meth:`decide`. Acts given by an array are named by their positions.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "ill"])
+        >>> ev.acts()
+        [('no',), ('no', 'ill')]
+        >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.4)
+        [('send home',), ('reject',)]
+        """
+        return deciding.named_acts(self._opinion, self.classes, deciding.question(rule, options))
+
+    # -- tables and text ------------------------------------------------------------------------
+
+    @property
+    def _axis_names(self) -> tuple[str, ...]:
+        """Names along the second axis, where the rows are the components of instances."""
+        return ()
+
+    def _size_text(self) -> str:
+        """Describe the size in a few words."""
+        return f"{len(self)} instances"
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return one row per instance as a data frame (pandas, polars or pyarrow).
+
+        Columns: ``probability_c``, ``belief_c``, ``plausibility_c``, ``pignistic_c`` for each
+        class c, then ``ignorance``, ``conflict``, ``weight_of_conflict`` and ``decision`` (the set
+        kept by interval dominance). Discounted evidence also has ``betting_probability_c`` and
+        ``epistemic_ignorance``. A pandas frame has ``index`` as its index, if there is one.
+        """
+        columns = frame_table.columns(self)
+        repeated = max(1, len(self._axis_names))
+        index = None if self.index is None else self.index[np.arange(len(self)).repeat(repeated)]
+        return frame_table.native_frame(columns, index, backend)
+
+    def __repr__(self) -> str:
+        return notebook_display.text(self, self._size_text())
+
+    def _repr_html_(self) -> str:
+        if self._axis_names:
+            return notebook_display.paragraph(repr(self))
+        return notebook_display.html(self, self._scalar_columns[:-1])

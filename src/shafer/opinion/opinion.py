@@ -1,0 +1,130 @@
+"""``Opinion``: the mass function of every row, as the decision rules read it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer._validation import frozen
+
+MOST_ROUNDING = 1e-6
+"""No tolerance for rounding exceeds this: a difference beyond it always decides."""
+
+
+class Opinion(ABC):
+    """A mass function for each row, over K classes known by their positions.
+
+    Arrays about classes are (..., K), arrays about rows (...). Functions that return NumPy arrays
+    say so; they count the rows in one flat order.
+    """
+
+    # -- readings of every class ----------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def belief(self) -> Array:
+        """Belief in each class, (..., K)."""
+
+    @property
+    @abstractmethod
+    def plausibility(self) -> Array:
+        """Plausibility of each class, (..., K)."""
+
+    @property
+    @abstractmethod
+    def pignistic(self) -> Array:
+        """Pignistic probability, (..., K)."""
+
+    @cached_property
+    def probability(self) -> Array:
+        """Normalised plausibilities, (..., K)."""
+        xp = array_namespace(self.plausibility)
+        total = xp.sum(self.plausibility, axis=-1, keepdims=True)
+        return frozen(self.plausibility / total)
+
+    @property
+    @abstractmethod
+    def log_plausibility(self) -> Array:
+        """Logarithms of the plausibilities up to a constant in each row, (..., K).
+
+        They order the classes as the plausibilities do. −∞ marks an impossible class.
+        """
+
+    @property
+    @abstractmethod
+    def log_belief(self) -> Array:
+        """Logarithms of the beliefs up to a constant in each row, (..., K); −∞ for no belief."""
+
+    # -- expectations ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def lower_risk(self, loss: Array) -> Array:
+        """Lower expected loss of each act, (..., acts), for a loss of (acts, K)."""
+
+    @abstractmethod
+    def upper_risk(self, loss: Array) -> Array:
+        """Upper expected loss of each act, (..., acts), for a loss of (acts, K)."""
+
+    @abstractmethod
+    def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+        """Compatible probabilities that give ``value`` (K,) the least expectation.
+
+        Returns a NumPy array (rows, K). Each focal set gives its mass to its member of least value,
+        the first one on a tie.
+        """
+
+    @abstractmethod
+    def best_sets(self, utility: FloatArray, alpha: float) -> BoolArray:
+        r"""Choose the set of classes of largest expected utility; boolean (..., K), NumPy.
+
+        A set A of b classes that holds the truth has the utility :math:`g_b`, ``utility`` (K,).
+        Its expectation is :math:`g_b (\alpha\, Bel(A) + (1 - \alpha)\, Pl(A))`. Ties go to fewer
+        classes, then to earlier ones. A set answer is a bet, so discounting is left out.
+        """
+
+    def e_admissible_classes(self) -> Array | None:
+        """Mark the E-admissible classes under 0-1 loss, if there is a closed form, else None."""
+        return None
+
+    # -- rounding -------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def rounding(self) -> Array | float:
+        """How far rounding can move an expectation of losses in [−1, 1], (..., 1) or a number.
+
+        A rule drops an act only for a difference beyond this. At most ``MOST_ROUNDING``.
+        """
+
+    @property
+    @abstractmethod
+    def relative_rounding(self) -> float:
+        """How far rounding can move a belief, relative to the largest belief of its row."""
+
+    @property
+    @abstractmethod
+    def log_rounding(self) -> float:
+        """How far rounding can move ``log_plausibility`` and ``log_belief``."""
+
+    # -- other forms ----------------------------------------------------------------------------
+
+    @property
+    def base(self) -> Opinion:
+        """The opinion before discounting: what one bets with."""
+        return self
+
+    @abstractmethod
+    def in_double(self) -> Opinion:
+        """Return the same in double precision: decisions are made there."""
+
+
+def log_of(values: Array) -> Array:
+    """Take logarithms; −∞ for zero, without a warning."""
+    xp = array_namespace(values)
+    positive = values > 0
+    return xp.where(positive, xp.log(xp.where(positive, values, 1.0)), -xp.inf)

@@ -1,0 +1,40 @@
+"""Labels of calibration rows are labels: never taken for positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from shafer.decision import cross_conformal, split_conformal, tempering_factor
+from shafer.decision.calibration.true_classes import read_true_classes
+
+SCORES = np.random.default_rng(0).normal(size=(30, 3))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.arange(30) % 3 + 1,  # 1 and 2 are positions, of other classes
+        np.arange(30) % 2,  # two of three classes: which ones?
+        np.arange(30) % 2 + 1,
+        np.array(["a", "b", "c"] * 10),
+    ],
+)
+def test_labels_without_classes_are_refused(y: Any) -> None:
+    for call in (
+        lambda: split_conformal(SCORES, y),
+        lambda: cross_conformal(SCORES, np.arange(30) % 2, y),
+        lambda: tempering_factor(SCORES, y),
+    ):
+        with pytest.raises(ValueError, match=r"Without classes= they must be the numbers 0 to 2"):
+            call()
+
+
+def test_labels_with_classes() -> None:
+    found = read_true_classes(["no", "yes", "no"], ["yes", "no"], (3, 2))
+    assert_array_equal(found.positions, [1, 0, 1])
+    assert_array_equal(read_true_classes([3, 1], [1, 2, 3], (2, 3)).positions, [2, 0])
+    assert_array_equal(read_true_classes([True, False], None, (2, 2)).positions, [1, 0])
