@@ -10,6 +10,7 @@ from typing import Any, cast
 import array_api_compat
 import narwhals as nw
 import numpy as np
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from shafer._text import listed
@@ -69,9 +70,9 @@ def float_array(
 def _as_numpy(value: Any, name: str) -> NDArray[Any]:
     if value is None:
         raise ValueError(f"{name} must be an array of real numbers; got None.")
-    frame = nw.from_native(value, pass_through=True, eager_only=True)
+    frame = frame_of(value)
     try:
-        array = frame.to_numpy() if isinstance(frame, nw.DataFrame) else np.asarray(value)
+        array = np.asarray(value) if frame is None else frame.to_numpy()
         return array.astype(np.float64) if array.dtype == object else array
     except (TypeError, ValueError) as error:
         raise ValueError(
@@ -96,10 +97,31 @@ def check_finite(array: Array, name: str) -> None:
     )
 
 
+def frame_of(value: Any) -> nw.DataFrame[Any] | None:
+    """Return a data frame of any library, with distinct strings as column names; else None."""
+    try:
+        frame = nw.from_native(value, pass_through=True, eager_only=True)
+    except DuplicateError:
+        return _renamed(value)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return frame if all(isinstance(name, str) for name in frame.columns) else _renamed(value)
+
+
+def _renamed(frame: Any) -> nw.DataFrame[Any]:
+    """Return the frame with distinct strings as column names."""
+    if nw.dependencies.is_pandas_like_dataframe(frame):
+        renamed = frame.set_axis(numbered([str(name) for name in frame.columns]), axis=1)
+    else:  # an Arrow table
+        renamed = frame.rename_columns(numbered(frame.column_names))
+    distinct: nw.DataFrame[Any] = nw.from_native(renamed, eager_only=True)
+    return distinct
+
+
 def frame_columns(value: Any) -> tuple[str, ...] | None:
-    """Return the column names of a data frame of any library, else None."""
-    frame = nw.from_native(value, pass_through=True, eager_only=True)
-    return tuple(frame.columns) if isinstance(frame, nw.DataFrame) else None
+    """Return the column names of a data frame of any library as distinct strings, else None."""
+    frame = frame_of(value)
+    return None if frame is None else tuple(frame.columns)
 
 
 def check_overflow(array: Array, what: str) -> None:

@@ -21,9 +21,14 @@ from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
-from shafer.models.inputs.component_names import names_of, read_partition
+from shafer.models.inputs.component_names import (
+    is_renaming,
+    names_of_components,
+    read_partition,
+)
+from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.row_labels import with_row_labels
-from shafer.models.inputs.rows import check_rows
+from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.readers.registry import adapt
@@ -117,7 +122,7 @@ class Explainer:
         first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
         columns = frame_columns(first)
-        known = names_of(adapted, columns) if names is None else names
+        known = names_of_components(adapted, columns) if names is None else names
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         if missing != "error":
             check_gaps(adapted, missing, background)
@@ -135,7 +140,11 @@ class Explainer:
         self._groups: dict[str, list[int]] | None = None
         if groups is not None:
             n_components = self._means.shape[0]
-            self._groups = read_partition(groups, adapted, columns, known, n_components)
+            partition = read_partition(groups, adapted, known, n_components, first)
+            if is_renaming(partition, n_components):
+                self._names = tuple(partition)
+            else:
+                self._groups = partition
         labels = adapted.head.classes if classes is None else classes
         self.pool: Pool = adapted.identify(self._means, labels, self._names, self._groups)
         self.factor = checked_factor(tempering, "tempering")
@@ -207,7 +216,7 @@ class Explainer:
         if self._groups is not None:
             return self.pool(self._model.grouped_terms(rows.terms, list(self._groups.values())))
         if isinstance(self.pool, LinearPool):
-            return self.pool(rows.terms, checked=self._model.finite)
+            return self.pool(values_of(rows.terms), checked=self._model.finite)
         return self.pool(rows.terms)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:

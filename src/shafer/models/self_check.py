@@ -12,8 +12,9 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence
-from shafer.models.inputs.rows import n_rows, take_rows
+from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.readers.model_rows import ModelRows
+from shafer.models.readers.registry import own_probabilities
 
 MOST_ROWS = 64
 # Largest accepted difference of two probabilities, by the bits of the coarsest number format on
@@ -22,14 +23,6 @@ MOST_ROWS = 64
 # that is the sum of terms of size 10⁶ in double (eps 2e-16), of size 10³ in single (1e-7), and of
 # size 10 in half precision (bfloat16: 8e-3).
 _TOLERANCE = {64: 1e-9, 32: 1e-4, 16: 2e-2}
-
-
-def own_probabilities(model: Any, X: Any) -> FloatArray | None:
-    """Return the model's own probabilities (n, K), or None if it has none."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    given = np.asarray(model.predict_proba(X), dtype=np.float64)
-    return given if given.ndim == 2 else np.stack([1.0 - given, given], axis=1)
 
 
 def check_probabilities(

@@ -390,7 +390,7 @@ class _Wrapper(nn.Module):
         (nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3)), "is not that of its last nn.Linear"),
         (_Doubled(twice=False), "is not that of its last nn.Linear.*layer="),
         (_Doubled(twice=True), "called 2 times in one forward pass"),
-        (nn.Sequential(nn.Linear(4, 3), nn.Sigmoid()), "a sigmoid on each of 3 outputs"),
+        (nn.Sequential(nn.Linear(4, 3), nn.Sigmoid()), "a sigmoid to each of 3 outputs"),
         (nn.Sequential(nn.Unflatten(1, (2, 2)), nn.Linear(2, 3)), "one row of features"),
         (nn.Sequential(nn.Unflatten(1, (1, 4)), nn.Conv1d(1, 2, 1)), "calls no nn.Linear"),
     ],

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from shafer._errors import UnsupportedModelError
-from shafer._typing import BoolArray, FloatArray
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 from shafer.fusion import without_prior
 from shafer.models.ensemble.source_views import take
 from shafer.models.ensemble.training_prior import training_prior
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.sample_weights import fit_weights
 from shafer.models.fitting.unwrapping import gives_evidence, own_evidence
-
-SourceEvidence: TypeAlias = Evidence | DiscountedEvidence
 
 
 @final
@@ -46,19 +44,14 @@ class FittedSource:
     floor: float
     component_names: tuple[str, ...]
 
-    def evidence(
-        self, view: Any, *, whole: bool = False, with_prior: bool = True
-    ) -> SourceEvidence:
+    def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> MassEvidence:
         """Return the evidence of each row, as one component if ``whole``."""
-        own = self._own(view)
-        evidence = own.evidence if isinstance(own, DiscountedEvidence) else own
+        evidence, reliability = weighed(self._own(view))
         if whole and evidence.n_components > 1:
             evidence = evidence.grouped("one")
         if not with_prior and self.prior is not None:
             evidence = without_prior(evidence, self.prior)
-        if isinstance(own, DiscountedEvidence):
-            return evidence.discounted(own.reliability)
-        return evidence
+        return evidence if reliability is None else evidence.discounted(reliability)
 
     def no_evidence(self, n: int, *, whole: bool = False) -> Evidence:
         """Return vacuous evidence for n rows where the inputs of this source are missing."""
@@ -69,12 +62,24 @@ class FittedSource:
             np.zeros((n, len(names), len(classes))), classes=classes, names=names
         )
 
-    def _own(self, view: Any) -> SourceEvidence:
+    def _own(self, view: Any) -> MassEvidence:
         if self.explainer is not None:
             return self.explainer(view)
         if gives_evidence(self.estimator):
             return own_evidence(self.estimator, view)
         return _log_probabilities(self.estimator, view, self.floor)
+
+
+def weighed(ev: MassEvidence) -> tuple[Evidence, Array | None]:
+    """Return the evidence before discounting, and its reliability if it is discounted."""
+    if isinstance(ev, DiscountedEvidence):
+        return ev.evidence, ev.reliability
+    if isinstance(ev, Evidence):
+        return ev, None
+    raise UnsupportedModelError(
+        f"A source must give Evidence or DiscountedEvidence; got {type(ev).__name__}, which has no "
+        "weights. Combine the sources inside it by 'dempster' or 'cautious', without reliability."
+    )
 
 
 def fit_present(
@@ -107,8 +112,7 @@ def fit_source(
     if explainer is not None:
         names = explainer.component_names
     elif gives_evidence(fitted):
-        first = own_evidence(fitted, take(view, [0]))
-        names = (first.evidence if isinstance(first, DiscountedEvidence) else first).component_names
+        names = weighed(own_evidence(fitted, take(view, [0])))[0].component_names
     else:
         names = ("output",)
     return FittedSource(fitted, explainer, prior, floor, names)

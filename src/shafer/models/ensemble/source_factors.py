@@ -21,8 +21,7 @@ from scipy.special import log_softmax
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import DiscountedEvidence
-from shafer.models.ensemble.fitted_source import fit_present
+from shafer.models.ensemble.fitted_source import fit_present, weighed
 from shafer.models.ensemble.source_views import present_rows, take, view_of
 from shafer.models.fitting.folds import Split
 
@@ -108,7 +107,7 @@ def out_of_fold(
             if fitted is None or not len(there):
                 continue
             own = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)
-            evidence = own.evidence if isinstance(own, DiscountedEvidence) else own
+            evidence, _ = weighed(own)
             at = np.ix_(there, np.searchsorted(classes, evidence.classes))
             weights_for[s][at] = to_numpy(evidence.weights_for)
             weights_against[s][at] = to_numpy(evidence.weights_against)

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d, vali
 from shafer._text import listed
 from shafer._typing import BoolArray
 from shafer._validation import frame_columns, is_one_label, to_numpy
-from shafer.models.inputs.rows import gaps_in, n_rows
+from shafer.models.inputs.nan_checks import gaps_in
+from shafer.models.inputs.row_access import n_rows
 
 
 def checked_rows(

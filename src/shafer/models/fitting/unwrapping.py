@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import MassEvidence
 from shafer.models.readers.sklearn.wrappers import held, is_wrapper
 
 
@@ -26,7 +26,7 @@ def gives_evidence(fitted: Any) -> bool:
     return _evidence_giver(fitted) is not None
 
 
-def own_evidence(fitted: Any, X: Any) -> Evidence | DiscountedEvidence:
+def own_evidence(fitted: Any, X: Any) -> MassEvidence:
     """Return the evidence of a classifier that gives its own, behind the steps of pipelines."""
     while not callable(getattr(fitted, "evidence", None)):
         if isinstance(fitted, Pipeline):
@@ -34,7 +34,7 @@ def own_evidence(fitted: Any, X: Any) -> Evidence | DiscountedEvidence:
             fitted = fitted.steps[-1][1]
         else:
             fitted = held(fitted)
-    evidence: Evidence | DiscountedEvidence = fitted.evidence(X)
+    evidence: MassEvidence = fitted.evidence(X)
     return evidence
 
 

@@ -9,7 +9,8 @@ from typing import Any
 from shafer._typing import Array
 from shafer._validation import row_weights
 from shafer.evidence import RunningMean
-from shafer.models.inputs.rows import check_rows, n_rows, take_rows
+from shafer.models.inputs.row_access import n_rows, take_rows
+from shafer.models.inputs.table_checks import check_rows
 
 # Elements of (rows, G, K) held at a time, and the rows from which G and K are first learnt.
 _BLOCK = 2**22

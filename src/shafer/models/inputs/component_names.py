@@ -1,18 +1,21 @@
-"""What an explainer's components are called, and which of them the user counts as one."""
+"""Names of an explainer's components, and the user's groups of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
-from shafer.models.inputs.column_sources import encoded_names, read_sources, with_sources
+from shafer.models.inputs.column_groups import components_by_column, with_columns
+from shafer.models.inputs.encoded_columns import encoded_names
 from shafer.models.readers.adapted_model import AdaptedModel
 
 
-def names_of(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable[Any] | None:
-    """Names of the components: the encoders', the model's own, or the background's."""
+def names_of_components(
+    adapted: AdaptedModel, columns: tuple[str, ...] | None
+) -> Iterable[Any] | None:
+    """Return names of the components: the encoders', the model's own, or the background's."""
     if adapted.by_column and adapted.encoders:
         return encoded_names(adapted.encoders, columns)
     if adapted.head.names is not None or not adapted.by_column:
@@ -24,11 +27,11 @@ def names_of(adapted: AdaptedModel, columns: tuple[str, ...] | None) -> Iterable
 def read_partition(
     groups: Groups,
     adapted: AdaptedModel,
-    columns: tuple[str, ...] | None,
     names: Iterable[Any] | None,
     n_components: int,
+    background: Any,
 ) -> dict[str, list[int]]:
-    """Read the user's groups as a partition of the components."""
+    """Return the user's groups as a partition of the components: name -> positions."""
     known = component_names(names, n_components)
     wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
     if wrong or (isinstance(groups, str) and groups not in ("one", "source")):
@@ -36,5 +39,10 @@ def read_partition(
             f"groups must be 'source', 'one', a mapping or a sequence; got {groups!r}."
         )
     if isinstance(groups, str) and groups == "source":
-        return read_sources(adapted, columns, known)
-    return read_groups(with_sources(groups, adapted, columns, known), known)
+        return components_by_column(adapted, background, known)
+    return read_groups(with_columns(groups, adapted, background, known), known)
+
+
+def is_renaming(groups: Mapping[str, Sequence[int]], n_components: int) -> bool:
+    """Say whether each group is a single component, and they are in order."""
+    return [list(members) for members in groups.values()] == [[g] for g in range(n_components)]

@@ -1,7 +1,7 @@
-"""What a family file makes of a model: a sum of contributions, linear or not.
+"""A trained model as a sum of contributions, linear or not: what each reader returns.
 
-The two forms differ in what they hand to identification: a linear model its features, so that no
-(n, G, K) array is needed; any other model its contributions.
+Identification needs different arrays from the two forms: the features of a linear model, so that no
+(n, G, K) array is needed; the contributions of any other model.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import (
     AdditivePool,
@@ -27,8 +27,8 @@ from shafer.evidence import (
 )
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
-from shafer.models.inputs.rows import values_of
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.inputs.row_access import by_position, values_of
+from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 
 Pool: TypeAlias = LinearPool | AdditivePool
@@ -43,13 +43,13 @@ class AdaptedModel(ABC):
     by_column : bool
         Component g is column g of the model's input, so columns can name the components.
     encoders : tuple of fitted transformers
-        What X passes through before the model sees it, in order.
+        The transformers in front of the model, in order.
     finite : bool
-        What ``terms`` gives has been checked to be finite.
+        The reader has checked that what ``terms`` returns is finite.
     term_columns : tuple of tuples of positions, optional
-        The columns of the model's input in each component, where that may be several.
-    origin : Origin, optional
-        The live model that the head was copied from.
+        The columns of the model's input in each component, if a component may have several.
+    live : tuple of LiveParameters
+        Parameters of the model and its transformers; if they change, the model was trained again.
     calibration : OwnCalibration, optional
         Factors and discounts that are part of the model's own probabilities.
     options : mapping
@@ -61,42 +61,49 @@ class AdaptedModel(ABC):
     encoders: tuple[Any, ...] = ()
     finite: bool = False
     term_columns: tuple[tuple[int, ...], ...] | None = None
-    origin: Origin | None = None
+    live: tuple[LiveParameters, ...] = ()
     calibration: OwnCalibration | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
-        return replace(self, encoders=(encoder, *self.encoders))
+        ahead = replace(self, encoders=(encoder, *self.encoders))
+        return ahead.watching(LiveParameters.fitted(encoder))
+
+    def watching(self, live: LiveParameters) -> Self:
+        """Refuse further calls once these parameters change."""
+        return replace(self, live=(*self.live, live))
+
+    def check_current(self) -> None:
+        """Raise an error if the model was trained again."""
+        for live in self.live:
+            live.check()
 
     def encoded(self, X: Any) -> Any:
-        """Pass X through the transformers."""
+        """Return X as the transformers encode it."""
+        if self.encoders:
+            X = by_position(X)
         for encoder in self.encoders:
             X = encoder.transform(X)
         return X
 
-    def check_current(self) -> None:
-        """Raise an error if the model was trained again after it was read."""
-        if self.origin is not None:
-            self.origin.check()
-
     def rows(self, X: Any) -> ModelRows:
-        """Pass X through the model once; X is checked as the model would check it."""
+        """Pass X through the transformers and the model once, after the model's own checks of X."""
         self.check_current()
         encoded = self.encoded(X)
         return ModelRows(encoded, self.terms(encoded))
 
-    def incomplete_rows(self, X: Any) -> ModelRows:  # noqa: ARG002 - for linear models
-        """Pass X through the model once; its terms are NaN where X has missing values."""
-        raise TypeError("This model does not read missing values.")
+    def incomplete_rows(self, X: Any) -> ModelRows:  # noqa: ARG002 - linear models use it
+        """Pass X through once; the terms are NaN where X is NaN. The model must have ``gaps``."""
+        raise TypeError("This model cannot take NaN.")
 
     @abstractmethod
     def terms(self, encoded: Any) -> Array:
-        """Return what the pool of this model is called on, given rows behind the transformers."""
+        """Return the features or contributions of encoded rows."""
 
     @abstractmethod
     def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
-        """Add background rows to the means of the terms; return the terms if they were kept."""
+        """Add encoded background rows to the means of the terms; a linear model returns these."""
 
     @abstractmethod
     def identify(
@@ -106,14 +113,14 @@ class AdaptedModel(ABC):
         names: Iterable[Any] | None,
         groups: Mapping[str, Sequence[int]] | None = None,
     ) -> Pool:
-        """Settle the weights of evidence by least commitment, given the means of the terms.
+        """Return the weights of evidence by least commitment, given the background means.
 
         With ``groups`` each group of components is one component, and ``names`` is not used.
         """
 
     @abstractmethod
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
-        """Sum the contributions of the members of each group, (n, H, K)."""
+        """Return the sum of the contributions in each group, (n, H, K)."""
 
     @abstractmethod
     def rescaled(self, slope: float, shift: float = 0.0) -> AdaptedModel:
@@ -128,10 +135,10 @@ class LinearModel(AdaptedModel):
     Attributes
     ----------
     gaps : callable, optional
-        The same as ``features``, but it leaves NaN where X has it, for heads on X itself.
+        As ``features``, but NaN in X stays NaN; only for heads on X itself.
     precision : float, optional
-        Of the prior that its penalty puts on each coefficient; None if it was not trained by
-        penalised log loss.
+        Precision of the normal prior that its penalty puts on each coefficient; None if it was
+        not trained by penalised log loss.
     free_intercept : bool
         The intercept was fitted too, without a penalty.
     """
@@ -150,9 +157,8 @@ class LinearModel(AdaptedModel):
             return super().incomplete_rows(X)
         self.check_current()
         encoded = self.encoded(X)
-        return ModelRows(
-            encoded, self.gaps(encoded.toarray() if sparse.issparse(encoded) else encoded)
-        )
+        dense = encoded.toarray() if sparse.issparse(encoded) else encoded
+        return ModelRows(encoded, self.gaps(dense))
 
     def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
         features = self.terms(encoded)
@@ -171,7 +177,7 @@ class LinearModel(AdaptedModel):
         head = self.head
         if groups is None:
             return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
-        both = least_commitment(head.coef, head.intercept)
+        both = self._both_logits()
         contributions = self.grouped_terms(means[None, :], list(groups.values()))[0, ...]
         intercept = both.offset * both.beta.shape[0]
         return least_commitment_additive(
@@ -179,10 +185,11 @@ class LinearModel(AdaptedModel):
         )
 
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
-        # Both logits, also if the head has one for two classes.
-        return _grouped_linear(
-            terms, least_commitment(self.head.coef, self.head.intercept).beta, groups
-        )
+        return _grouped_linear(terms, self._both_logits().beta, groups)
+
+    def _both_logits(self) -> LinearPool:
+        """Return the head with one logit for each class, also if it has one for two classes."""
+        return least_commitment(self.head.coef, self.head.intercept)
 
     def rescaled(self, slope: float, shift: float = 0.0) -> LinearModel:
         coef, intercept = self.head.coef * slope, self.head.intercept * slope + shift
@@ -193,7 +200,7 @@ class LinearModel(AdaptedModel):
 @final
 @dataclass(frozen=True, eq=False)
 class AdditiveModel(AdaptedModel):
-    """A function from (encoded) X to contributions, and the rest of the logits."""
+    """A function from (encoded) X to contributions, and the intercept of the logits."""
 
     head: Contributions
 
@@ -239,6 +246,12 @@ def both_classes(contributions: Any) -> Array:
     if given.ndim == 3:
         return given
     return array_api_compat.array_namespace(given).stack([-given / 2, given / 2], axis=-1)
+
+
+def both_probabilities(given: Any) -> FloatArray:
+    """Write the probability of the second of two classes, (n,), as (1 − p, p)."""
+    p = np.asarray(given, dtype=np.float64)
+    return p if p.ndim == 2 else np.stack([1.0 - p, p], axis=1)
 
 
 def _class_intercept(intercept: Any, means: Array) -> Any:

@@ -1,4 +1,4 @@
-"""Where a head was copied from, so that training the model further does not go unnoticed."""
+"""The parameters of a trained model, remembered, so that training it again is noticed."""
 
 from __future__ import annotations
 
@@ -8,43 +8,114 @@ from functools import partial
 from typing import Any, final
 
 import numpy as np
+from scipy import sparse
 
-from shafer._typing import Array
-from shafer._validation import to_numpy
+from shafer._errors import UnsupportedModelError
+
+_PLAIN = (bool, int, float, str, np.generic, type(None))
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class Origin:
-    """The parameters of a live model, and what they were when its head was copied.
+class LiveParameters:
+    """Parameters of a live model, and their values when the explainer was made.
 
-    A model goes on encoding rows with whatever it has learnt since, while the head stays as it
-    was: together they would give probabilities that belong to neither.
+    An explainer keeps some parameters and asks the model for the rest. If the model is trained
+    again in between, the two do not belong together, and the explainer must stop.
+
+    Arrays are compared by value, other objects by identity, which pickling keeps as long as the
+    model is pickled with the explainer.
     """
 
-    read: Callable[[], tuple[Array, ...]]
-    kept: tuple[Array, ...]
+    read: Callable[[], tuple[Any, ...]]
+    kept: tuple[Any, ...]
 
     @classmethod
-    def of(cls, read: Callable[[], tuple[Array, ...]]) -> Origin:
-        """Remember what ``read`` gives now."""
-        return cls(read, tuple(np.array(to_numpy(array)) for array in read()))
+    def of(cls, read: Callable[[], tuple[Any, ...]]) -> LiveParameters:
+        """Remember what ``read`` returns now."""
+        return cls(read, tuple(_copied(value) for value in read()))
 
     @classmethod
-    def attributes(cls, model: Any, *names: str) -> Origin:
-        """Remember fitted attributes of a scikit-learn model."""
-        return cls.of(partial(_attributes, model, names))
+    def attributes(cls, model: Any, *names: str) -> LiveParameters:
+        """Remember fitted attributes of a model, after a check that they are finite."""
+        live = cls.of(partial(_attributes, model, names))
+        check_parameters(type(model).__name__, live.kept)
+        return live
+
+    @classmethod
+    def fitted(cls, transformer: Any) -> LiveParameters:
+        """Remember all fitted attributes of a transformer, by scikit-learn's naming rule."""
+        return cls.of(partial(_fitted_attributes, transformer))
 
     def check(self) -> None:
-        """Refuse to go on with a head that the model no longer has."""
-        now = [to_numpy(array) for array in self.read()]
-        if not all(np.array_equal(a, b) for a, b in zip(now, self.kept, strict=True)):
+        """Raise an error if the parameters have changed."""
+        if not _same(self.read(), self.kept):
             raise ValueError(
-                "The model has been trained further since its coefficients were read, so its "
-                "evidence would mix the old with the new. Make a new Explainer."
+                "The model was trained again after this Explainer was made. Make a new Explainer."
             )
 
 
-def _attributes(model: Any, names: tuple[str, ...]) -> tuple[Array, ...]:
-    values = (getattr(model, name) for name in names)
-    return tuple(value.toarray() if hasattr(value, "toarray") else value for value in values)
+def check_parameters(model: str, values: Any) -> None:
+    """Refuse NaN and infinity among the parameters of a model."""
+    arrays = [value for value in _flat(values) if value.dtype.kind == "f"]
+    if all(np.isfinite(array).all() for array in arrays):
+        return
+    if any(np.isnan(array).any() for array in arrays):
+        raise UnsupportedModelError(
+            f"{model} has NaN parameters, so its probabilities are NaN too. Train it again: scale "
+            "the inputs, lower the learning rate, or use smoothing (alpha > 0)."
+        )
+    raise UnsupportedModelError(
+        f"{model} has infinite parameters, which would be infinite evidence. Train it with "
+        "smoothing (alpha > 0) and with a prior above 0 for each class."
+    )
+
+
+def _attributes(model: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
+    return tuple(getattr(model, name) for name in names)
+
+
+def _fitted_attributes(transformer: Any) -> tuple[Any, ...]:
+    parts = [part for _, part, *_ in getattr(transformer, "steps", ())]
+    parts += [part for _, part in getattr(transformer, "transformer_list", ())]
+    own = vars(transformer) if hasattr(transformer, "__dict__") else {}
+    values = [own[name] for name in own if name.endswith("_") and not name.startswith("_")]
+    return (*values, *(_fitted_attributes(part) for part in parts))
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(_copied(part) for part in value)
+    array = _array(value)
+    return value if array is None else array.copy()
+
+
+def _array(value: Any) -> Any:
+    """Return the numbers of an array, dense or sparse; None for anything else."""
+    if sparse.issparse(value):
+        return value.data
+    return value if isinstance(value, np.ndarray) else None
+
+
+def _flat(values: Any) -> list[Any]:
+    """List all arrays in nested tuples."""
+    if isinstance(values, tuple):
+        return [array for part in values for array in _flat(part)]
+    return [values] if isinstance(values, np.ndarray) else []
+
+
+def _same(now: Any, kept: Any) -> bool:
+    if isinstance(kept, tuple):
+        alike = isinstance(now, list | tuple) and len(now) == len(kept)
+        return alike and all(map(_same, now, kept))
+    array = _array(now)
+    if array is not None and isinstance(kept, np.ndarray):
+        return _equal(array, kept)
+    return now is kept or (isinstance(now, _PLAIN) and isinstance(kept, _PLAIN) and now == kept)
+
+
+def _equal(now: Any, kept: Any) -> bool:
+    if np.array_equal(now, kept):
+        return True
+    # An imputer may hold NaN, which equals nothing.
+    return now.dtype.kind == kept.dtype.kind == "f" and np.array_equal(now, kept, equal_nan=True)

@@ -10,13 +10,14 @@ import numpy as np
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer.models.heads import Contributions
-from shafer.models.inputs.rows import values_of
-from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.inputs.row_access import values_of
+from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
+from shafer.models.readers.live_parameters import LiveParameters
 
 
 def adapt(model: Any) -> AdditiveModel:
     """Read a fitted logistic additive model of classes 0 and 1."""
-    # pyGAM has no check of its own: coefficients come with fitting.
+    # pyGAM cannot tell whether it is fitted, but only a fitted model has coefficients.
     if getattr(model, "coef_", None) is None:
         raise UnsupportedModelError("LogisticGAM is not trained. Call fit(X, y) first.")
     terms = [t for t, term in enumerate(model.terms) if not term.isintercept]
@@ -24,7 +25,12 @@ def adapt(model: Any) -> AdditiveModel:
     intercept = sum(float(np.sum(model.coef_[model.terms.get_coef_indices(t)])) for t in constants)
     names = [repr(model.terms[t]) for t in terms]  # such as s(0), te(2, 3)
     head = Contributions(partial(_contributions, model, terms), intercept, [0, 1], names)
-    return AdditiveModel(head, by_column=False)
+    return AdditiveModel(head, by_column=False, live=(LiveParameters.attributes(model, "coef_"),))
+
+
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """Return the probabilities that the library itself computes, (n, 2)."""
+    return both_probabilities(model.predict_proba(values_of(X)))
 
 
 def _contributions(model: Any, terms: list[int], X: Any) -> FloatArray:

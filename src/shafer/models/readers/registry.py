@@ -1,7 +1,7 @@
-"""The door: which file reads which model.
+"""Which file reads which model.
 
-Models are recognised by the names of their classes, so a framework that the user has not loaded
-is not loaded here either.
+Models are recognised by the names of their classes, so a framework that the user did not import
+is not imported here either.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from typing import Any
 import numpy as np
 
 from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.inputs.rows import by_hand, check_single
+from shafer.models.inputs.row_access import by_position
+from shafer.models.inputs.table_checks import check_single, features_of_head
 from shafer.models.readers.adapted_model import AdaptedModel, AdditiveModel, LinearModel
+from shafer.models.readers.subclass_check import check_not_overridden
 from shafer.models.readers.unsupported import REFUSED
 
-# (package, class name, also of a base class) -> file in this folder with a function ``adapt``.
+# (package, name of the class or a base class) -> file in this folder with a function ``adapt``.
 _FAMILIES = {
     ("sklearn", "LogisticRegression"): "sklearn.linear",
     ("sklearn", "SGDClassifier"): "sklearn.linear",
@@ -70,15 +73,14 @@ _DECISIONS = {
 def adapt(
     model: Any, background: Any = None, *, columns: Sequence[str] | None = None, **options: Any
 ) -> AdaptedModel:
-    """Read a trained model as components; only some families need to see the background.
+    """Return a trained model as a sum of components; some families also need background rows.
 
-    ``columns`` are the column names of the background, for models that hold none; by default they
-    are read from it.
+    ``columns`` are the column names of the background; by default they are read from it.
 
     Raises
     ------
     UnsupportedModelError
-        If no family knows the model.
+        If no reader supports the model.
     """
     if isinstance(model, tuple) and len(model) == 2:
         model = LinearHead(*model)
@@ -87,29 +89,29 @@ def adapt(
         _check_options(model, (), options)
         if isinstance(model, Contributions):
             return AdditiveModel(model)
-        read = partial(by_hand, known, _width(model.coef))
+        read = partial(features_of_head, known, _width(model.coef))
         return LinearModel(model, features=read, gaps=partial(read, gaps=True))
     if isinstance(model, type):
         raise UnsupportedModelError(
             f"model must be a trained model, not a class; got {model.__name__}. "
-            f"Give {model.__name__}(...).fit(X, y)."
+            f"Pass {model.__name__}(...).fit(X, y)."
         )
     for key in _kinds(model):
         if key in _FAMILIES:
-            _check_not_overridden(model, key)
+            check_not_overridden(model, *key)
             return _read(_family(_FAMILIES[key]).adapt, model, options, background, known)
         if key in REFUSED:
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
     raise UnsupportedModelError(
-        f"model of type {type(model).__name__} is not supported. Accepted are the models of "
-        "docs/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch), a linear head as "
-        "arrays, shafer.LinearHead(coef, intercept), and any function that returns contributions, "
-        "shafer.models.Contributions(function, intercept)."
+        f"Models of type {type(model).__name__} are not supported. Supported are the models of "
+        "docs/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch). For any other "
+        "model pass its last linear layer, shafer.LinearHead(coef, intercept), or a function that "
+        "returns contributions, shafer.models.Contributions(function, intercept)."
     )
 
 
 def _width(coef: Any) -> int | None:
-    """Count the columns of coefficients, if they are an array; what they must be comes later."""
+    """Return the number of columns of coefficients; None if they are not an array."""
     try:
         shape = coef.shape if hasattr(coef, "shape") else np.shape(coef)
     except ValueError:  # rows of unequal lengths
@@ -118,19 +120,39 @@ def _width(coef: Any) -> int | None:
 
 
 def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
-    """Read the decision function of a trained model as components; for K = 2 as log-odds."""
+    """Return the decision function of a trained model as a sum of components."""
     for key in _kinds(model):
         if key in _DECISIONS:
-            _check_not_overridden(model, key)
+            check_not_overridden(model, *key)
             return _read(_family(_DECISIONS[key]).decision, model, options)
     raise UnsupportedModelError(
-        f"Calibration of {type(model).__name__} starts from scores that are not known to be a sum "
+        f"A calibrated {type(model).__name__} is not supported, because its scores are not a sum "
         "of contributions. Calibrate a linear model, an SVC or a boosted model instead."
     )
 
 
+def own_probabilities(model: Any, X: Any) -> FloatArray | None:
+    """Return the model's own probabilities for rows X, (n, K), in the order of its classes.
+
+    A family file may define ``probabilities(model, X)``; otherwise ``predict_proba`` is called.
+    The result is None for models without probabilities of their own, such as a ``LinearHead``.
+    """
+    for key in _kinds(model):
+        if key in _FAMILIES:
+            own = getattr(_family(_FAMILIES[key]), "probabilities", None)
+            if own is None:
+                own = _predict_proba
+            given = own(model, X)
+            return None if given is None else np.asarray(given, dtype=np.float64)
+    return None
+
+
+def _predict_proba(model: Any, X: Any) -> Any:
+    return model.predict_proba(by_position(X)) if hasattr(model, "predict_proba") else None
+
+
 def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:
-    """Refuse a value that an option of a family does not have; None is its default."""
+    """Refuse a value that an option does not accept; None is its default."""
     if given is not None and given not in accepted:
         wanted = " or ".join(map(repr, accepted))
         raise ValueError(f"{name} must be {wanted} for this model; got {given!r}.")
@@ -139,18 +161,6 @@ def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:
 def _kinds(model: Any) -> Iterator[tuple[str, str]]:
     for base in type(model).__mro__:
         yield base.__module__.partition(".")[0], base.__name__
-
-
-def _check_not_overridden(model: Any, key: tuple[str, str]) -> None:
-    """Refuse a subclass that computes its probabilities in a way of its own."""
-    package, base = key
-    for method in ("decision_function", "predict_proba"):
-        function = getattr(type(model), method, None)
-        if function is not None and function.__module__.partition(".")[0] != package:
-            raise UnsupportedModelError(
-                f"{type(model).__name__} overrides {method} of {base}, so its probabilities need "
-                "not come from its coefficients. Give them as shafer.LinearHead(coef, intercept)."
-            )
 
 
 def _family(name: str) -> ModuleType:
@@ -183,6 +193,6 @@ def _check_options(model: Any, accepted: Sequence[str], options: dict[str, Any])
     if unknown:
         offered = ", ".join(accepted) if accepted else "none"
         raise TypeError(
-            f"Explainer got options {unknown} that {type(model).__name__} does not have; "
-            f"its options: {offered}."
+            f"Explainer got unknown options {unknown}; {type(model).__name__} has the options: "
+            f"{offered}."
         )

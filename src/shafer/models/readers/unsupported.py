@@ -1,58 +1,61 @@
-"""Models that are no logistic or softmax of a sum of contributions, and what to use instead.
+"""Models whose probabilities are not a logistic or softmax of additive terms, and alternatives.
 
 Each sentence follows the name of the model's class.
 """
 
 from __future__ import annotations
 
-_VOTES = (
-    "averages the votes of its trees, so its probabilities are a mean and no softmax of a sum. "
-    "Use HistGradientBoostingClassifier, or give SHAP values in log-odds space to "
-    "shafer.models.from_shap."
-)
+_NOT_ADDITIVE = "so its probabilities are not a softmax of additive terms."
+_VOTES = f"averages the votes of its trees, {_NOT_ADDITIVE} Use HistGradientBoostingClassifier."
 _SIGMOIDS = (
-    "normalises separate sigmoids, which is no softmax of a sum. "
+    f"normalises separate sigmoids, {_NOT_ADDITIVE} "
     "Use a multinomial model, such as LogisticRegression."
 )
 _NO_PROBABILITY = (
-    "has scores but no probabilities. Calibrate them: CalibratedClassifierCV(model, "
-    "method='sigmoid', ensemble=False)."
+    "has scores but no probabilities. For two classes use CalibratedClassifierCV(model, "
+    "method='sigmoid', ensemble=False). For more classes use method='temperature', or "
+    "LogisticRegression."
 )
 _PAIRS = (
-    "finds its probabilities by cross-validation and an iteration that stops at 1/200, so they are "
-    "no exact function of its support vectors. Use CalibratedClassifierCV(SVC(), "
-    "method='sigmoid', ensemble=False), for two classes."
+    "computes its probabilities by cross-validation and an approximation, so they do not follow "
+    "from its support vectors. For two classes use CalibratedClassifierCV(SVC(), "
+    "method='sigmoid', ensemble=False). For more classes use "
+    "make_pipeline(Nystroem(), LogisticRegression())."
 )
 _MEAN = (
-    "averages the probabilities of its members, which is no softmax of a sum. "
-    "Explain each member and pool their evidence."
+    f"averages the probabilities of its members, {_NOT_ADDITIVE} Explain each "
+    "member and combine their evidence, or use LogisticRegression."
 )
-_LABELS = "predicts several labels at once, not one class. Explain the model of each label."
+_LABELS = (
+    "predicts several labels for each row, not one class. Explain the model of each label, such as "
+    "LogisticRegression."
+)
 _NEIGHBOURS = (
-    "counts neighbours, so its probabilities are shares and no softmax of a sum. "
+    f"counts neighbours, {_NOT_ADDITIVE} "
     "Use LogisticRegression behind shafer.models.RBFLayer for a local model."
 )
+_NUMBERS = "predicts numbers, not classes. Pass a classifier."
 
 REFUSED = {
     ("sklearn", "RandomForestClassifier"): _VOTES,
     ("sklearn", "ExtraTreesClassifier"): _VOTES,
     ("sklearn", "DecisionTreeClassifier"): (
-        "predicts the class shares of one leaf, which is no softmax of a sum. "
+        f"predicts the class shares of one leaf, {_NOT_ADDITIVE} "
         "Use HistGradientBoostingClassifier(max_iter=1) or LogisticRegression."
     ),
     ("sklearn", "KNeighborsClassifier"): _NEIGHBOURS,
     ("sklearn", "RadiusNeighborsClassifier"): _NEIGHBOURS,
     ("sklearn", "NearestCentroid"): (
-        "takes its probabilities from distances to centroids, which it does not give as a sum over "
-        "features. Use LinearDiscriminantAnalysis, which does."
+        "computes probabilities from distances to centroids, which scikit-learn does not split "
+        "into features. Use LinearDiscriminantAnalysis."
     ),
     ("sklearn", "OneVsRestClassifier"): _SIGMOIDS,
     ("sklearn", "OneVsOneClassifier"): (
-        "votes among pairs of classes, which is no softmax of a sum. "
+        f"combines votes of pairs of classes, {_NOT_ADDITIVE} "
         "Use a multinomial model, such as LogisticRegression."
     ),
     ("sklearn", "OutputCodeClassifier"): (
-        "decodes the nearest code word and has no probabilities. "
+        "picks the nearest code word and has no probabilities. "
         "Use a multinomial model, such as LogisticRegression."
     ),
     ("sklearn", "MultiOutputClassifier"): _LABELS,
@@ -65,35 +68,38 @@ REFUSED = {
     ("sklearn", "SVC"): _PAIRS,
     ("sklearn", "NuSVC"): _PAIRS,
     ("sklearn", "QuadraticDiscriminantAnalysis"): (
-        "has logits quadratic in all features at once, which it does not give as a sum of "
-        "contributions. Use LogisticRegression behind PolynomialFeatures(2), the same kind of "
-        "boundary, or GaussianNB."
+        "has logits that are quadratic in all features together, which scikit-learn does not split "
+        "into contributions. Use LogisticRegression behind PolynomialFeatures(2), which has the "
+        "same kind of boundary, or GaussianNB."
     ),
     ("sklearn", "GaussianProcessClassifier"): (
-        "averages sigmoids over a posterior, which is no softmax of a sum. "
+        f"averages sigmoids over a posterior, {_NOT_ADDITIVE} "
         "Use LogisticRegression behind Nystroem or shafer.models.RBFLayer."
     ),
     ("sklearn", "AdaBoostClassifier"): (
-        "sums the votes of its members and rescales them, which is no plain softmax of a sum. "
-        "Use GradientBoostingClassifier(loss='exponential'), which is boosting with probabilities."
+        f"rescales the votes of its members, {_NOT_ADDITIVE} Use "
+        "GradientBoostingClassifier: with loss='exponential' for two classes, with its default "
+        "loss for more."
     ),
     ("sklearn", "BaggingClassifier"): _MEAN,
     ("sklearn", "VotingClassifier"): _MEAN,
     ("sklearn", "StackingClassifier"): (
-        "feeds the probabilities of its members to a last model. Explain its final_estimator_ on "
-        "the members' outputs, transform(X)."
+        "feeds the probabilities of its members to a last model. Explain that model, "
+        "final_estimator_, on the members' outputs, transform(X); by default it is a "
+        "LogisticRegression."
     ),
     ("sklearn", "LabelPropagation"): _NEIGHBOURS,
     ("sklearn", "LabelSpreading"): _NEIGHBOURS,
     ("sklearn", "DummyClassifier"): (
-        "does not look at its inputs, so there is no evidence. Explain a trained model."
+        "ignores its inputs, so there is no evidence. Use a model that reads them, such as "
+        "LogisticRegression."
     ),
     ("sklearn", "ColumnTransformer"): (
-        "is a transformer without a classifier. Give the whole pipeline, with the classifier as "
+        "is a transformer without a classifier. Pass the whole pipeline, with the classifier as "
         "its last step."
     ),
-    ("lightgbm", "LGBMRegressor"): "predicts numbers, not classes. Give a classifier.",
-    ("xgboost", "XGBRegressor"): "predicts numbers, not classes. Give a classifier.",
-    ("xgboost", "XGBRFRegressor"): "predicts numbers, not classes. Give a classifier.",
-    ("sklearn", "RegressorMixin"): "predicts numbers, not classes. Give a classifier.",
+    ("lightgbm", "LGBMRegressor"): _NUMBERS,
+    ("xgboost", "XGBRegressor"): _NUMBERS,
+    ("xgboost", "XGBRFRegressor"): _NUMBERS,
+    ("sklearn", "RegressorMixin"): _NUMBERS,
 }

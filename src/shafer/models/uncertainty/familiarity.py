@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.models.inputs.rows import values_of
+from shafer.models.inputs.row_access import values_of
 
 _NEIGHBOURS = 5
 _MOST_ROWS = 10_000  # background rows that are kept to search for neighbours

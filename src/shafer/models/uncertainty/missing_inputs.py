@@ -17,7 +17,8 @@ from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.evidence import Evidence, least_commitment
 from shafer.evidence.weight_sources import DenseWeights
-from shafer.models.inputs.rows import gaps_in, values_of
+from shafer.models.inputs.nan_checks import gaps_in
+from shafer.models.inputs.row_access import values_of
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian

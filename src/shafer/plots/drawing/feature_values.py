@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from shafer._typing import FloatArray
-from shafer._validation import float_array, frame_columns, to_numpy
+from shafer._validation import float_array, frame_of, to_numpy
 
 
 def values_of_row(
@@ -25,8 +24,8 @@ def values_of_row(
         return (None,) * len(names)
     if isinstance(features, Mapping):
         return _by_name(features, names)
-    if frame_columns(features) is not None:
-        frame = nw.from_native(features, eager_only=True)
+    frame = frame_of(features)
+    if frame is not None:
         _check_rows(frame.shape[0], n_rows)
         position = row if frame.shape[0] == n_rows else 0
         return _by_name({c: frame[c].to_list()[position] for c in frame.columns}, names)
@@ -69,9 +68,9 @@ def written(value: Any) -> str:
 
 def feature_table(features: Any, names: Sequence[str], n_rows: int) -> FloatArray:
     """Return numbers to colour by, (n, G): NaN for components that no column is named after."""
-    columns = frame_columns(features)
-    if columns is not None:
-        frame = nw.from_native(features, eager_only=True)
+    frame = frame_of(features)
+    if frame is not None:
+        columns = set(frame.columns)
         table = np.full((frame.shape[0], len(names)), np.nan)
         for g, name in enumerate(names):
             if name in columns and frame[name].dtype.is_numeric():

@@ -12,8 +12,8 @@ from shafer._typing import FloatArray
 def contributions_with_bias(given: Any) -> FloatArray:
     """Bring (n, J + 1) or (n, K, J + 1) to contributions (n, J) or (n, J, K), in float64.
 
-    The bias is the same for every row. It is added to the first feature, where it makes no
-    difference: weights of evidence are relative to the background mean of each component.
+    The bias is the same for every row. It is added to the first feature. This changes nothing, as
+    weights of evidence are relative to the background mean of each component.
     """
     array = np.asarray(given, dtype=np.float64)
     by_feature = array if array.ndim == 2 else array.transpose(0, 2, 1)

@@ -2,29 +2,77 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
 import catboost
+import numpy as np
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer.models.heads import Contributions
-from shafer.models.inputs.rows import check_table
+from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.live_parameters import LiveParameters
+
+_TOLERANCE = 1e-6  # of contributions and raw scores, relative; both are in double precision
 
 
 def adapt(model: Any) -> AdditiveModel:
     """Read a fitted ``CatBoostClassifier``."""
-    loss = str(model.get_all_params()["loss_function"]).partition(":")[0]
+    if not model.is_fitted():
+        raise UnsupportedModelError("CatBoostClassifier is not trained. Call fit(X, y) first.")
+    _check_loss(model)
+    _check_trees(model)
+    scale, bias = model.get_scale_and_bias()
+    function = partial(_contributions, model, _unscaled(model, scale), scale, np.ravel(bias))
+    head = Contributions(function, None, model.classes_, _names(model))
+    return AdditiveModel(head, live=(LiveParameters.of(partial(_identity, model)),))
+
+
+def _check_loss(model: Any) -> None:
+    given = model.get_metadata()
+    if "params" in given:
+        loss = str(model.get_all_params()["loss_function"])
+    else:  # a sum of models keeps only this
+        loss = str(json.loads(given["loss_function"])["type"]) if "loss_function" in given else ""
+    loss = loss.partition(":")[0]
     if loss not in ("Logloss", "CrossEntropy", "MultiClass"):
         raise UnsupportedModelError(
-            f"CatBoostClassifier with loss_function={loss!r} gives no logistic or softmax of a "
-            "sum. Use loss_function='Logloss' or 'MultiClass'."
+            f"CatBoostClassifier was trained with loss_function={loss!r}. Its probabilities are "
+            "not a logistic or softmax of additive terms. Use loss_function='Logloss' or "
+            "'MultiClass'."
         )
-    function = partial(_contributions, model)
-    return AdditiveModel(Contributions(function, None, model.classes_, _names(model)))
+
+
+def _check_trees(model: Any) -> None:
+    """Refuse trees for which CatBoost's SHAP values do not add up to its prediction."""
+    if "params" not in model.get_metadata():
+        return
+    policy = model.get_all_params().get("grow_policy", "SymmetricTree")
+    if policy != "SymmetricTree":
+        raise UnsupportedModelError(
+            f"CatBoostClassifier was trained with grow_policy={policy!r}. For such trees the SHAP "
+            "values of CatBoost do not add up to its prediction. Use grow_policy='SymmetricTree', "
+            "the default."
+        )
+
+
+def _unscaled(model: Any, scale: float) -> Any:
+    """Return the model without its scale, for which CatBoost computes no SHAP values."""
+    if scale == 1.0:
+        return model
+    plain = model.copy()
+    plain.set_scale_and_bias(1.0, np.zeros_like(model.get_scale_and_bias()[1]).tolist())
+    return plain
+
+
+def _identity(model: Any) -> tuple[Any, ...]:
+    """Return what tells one training of a model from another."""
+    scale, bias = model.get_scale_and_bias()
+    return model.get_metadata()["model_guid"], model.tree_count_, scale, np.ravel(bias)
 
 
 def _names(model: Any) -> list[str] | None:
@@ -33,11 +81,37 @@ def _names(model: Any) -> list[str] | None:
     return None if names == [str(j) for j in range(len(names))] else names
 
 
-def _contributions(model: Any, X: Any) -> FloatArray:
+def _contributions(model: Any, unscaled: Any, scale: float, bias: FloatArray, X: Any) -> FloatArray:
     check_table(X, len(model.feature_names_), "the CatBoost model")
-    pool = catboost.Pool(
-        X,
-        cat_features=model.get_cat_feature_indices(),
-        text_features=model.get_text_feature_indices(),
-    )
-    return contributions_with_bias(model.get_feature_importance(pool, type="ShapValues"))
+    pool = _pool(model, X)
+    given = contributions_with_bias(unscaled.get_feature_importance(pool, type="ShapValues"))
+    if scale != 1.0:
+        given *= scale
+        given[:, 0] += bias if given.ndim == 3 else bias[0]
+    raw = model.predict(pool, prediction_type="RawFormulaVal")
+    gap = np.abs(given.sum(axis=1) - raw)
+    if np.any(gap > _TOLERANCE * (1.0 + np.abs(raw))):
+        raise UnsupportedModelError(
+            "CatBoost's SHAP values do not add up to its own prediction for this model: they are "
+            f"off by up to {gap.max():.3g}. Train it with grow_policy='SymmetricTree', the default."
+        )
+    return given
+
+
+def _pool(model: Any, X: Any) -> Any:
+    try:
+        return catboost.Pool(
+            X,
+            cat_features=model.get_cat_feature_indices(),
+            text_features=model.get_text_feature_indices(),
+            embedding_features=model.get_embedding_feature_indices(),
+        )
+    except catboost.CatBoostError as error:
+        raise ValueError(
+            f"CatBoost cannot take X, of type {type(X).__name__}: {_last_line(error)}"
+        ) from error
+
+
+def _last_line(error: Exception) -> str:
+    """Return the message of an error without its place in CatBoost's source."""
+    return str(error).splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer.models.heads import Contributions
 from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.live_parameters import LiveParameters
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -17,13 +18,14 @@ def adapt(model: Any) -> AdditiveModel:
     check_is_fitted(model)
     if model.link_ not in ("logit", "mlogit"):
         raise UnsupportedModelError(
-            f"ExplainableBoostingClassifier with link {model.link_!r} gives no logistic or softmax "
-            "of a sum. Use its default objective, 'log_loss'."
+            f"ExplainableBoostingClassifier has link {model.link_!r}. Its probabilities are not a "
+            "logistic or softmax of additive terms. Use its default objective, 'log_loss'."
         )
     intercept = np.ravel(model.intercept_)
     head = Contributions(model.eval_terms, intercept, model.classes_, model.term_names_)
     columns = tuple(tuple(map(int, term)) for term in model.term_features_)
-    return AdditiveModel(head, by_column=False, term_columns=columns)
+    live = LiveParameters.attributes(model, "intercept_", "term_scores_")
+    return AdditiveModel(head, by_column=False, term_columns=columns, live=(live,))
 
 
 decision = adapt  # its decision function is the logit

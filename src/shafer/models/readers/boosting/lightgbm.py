@@ -10,12 +10,14 @@ import numpy as np
 from scipy import sparse
 
 from shafer._errors import UnsupportedModelError
+from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions
-from shafer.models.inputs.rows import check_table
-from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.inputs.table_checks import check_table
+from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.live_parameters import LiveParameters
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -33,31 +35,48 @@ def adapt(model: Any) -> AdditiveModel:
         )
     n_logits = int(summary["num_tree_per_iteration"])
     function = partial(_contributions, model, n_logits, tuple(booster.feature_name()))
-    adapted = AdditiveModel(Contributions(function, None, classes, names))
+    live = LiveParameters.of(partial(_identity, model))
+    adapted = AdditiveModel(Contributions(function, None, classes, names), live=(live,))
     return adapted if slope == 1.0 else adapted.rescaled(slope)
 
 
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """Return the probabilities that the library itself computes, (n, K)."""
+    if isinstance(model, lightgbm.Booster):
+        return both_probabilities(model.predict(X))
+    return np.asarray(model.predict_proba(X))
+
+
+def _identity(model: Any) -> tuple[Any, ...]:
+    """Return the number of trees, and a leaf of the first and of the last tree."""
+    booster = model if isinstance(model, lightgbm.Booster) else model.booster_
+    n_trees = booster.num_trees()
+    leaves = [booster.get_leaf_output(tree, 0) for tree in ((0, n_trees - 1) if n_trees else ())]
+    return (n_trees, booster.best_iteration, *leaves)
+
+
 def _check_leaves(booster: Any) -> None:
-    # Only the text of a model says so, whether trained here or read from a file.
+    # Only the text form of a model tells, for one trained here and one read from a file alike.
     text = booster.model_to_string(num_iteration=1)
     if "\nis_linear=1\n" in text or "[linear_tree: 1]" in text:
         raise UnsupportedModelError(
-            "LightGBM with linear_tree=True has a linear model in each leaf, for which it gives no "
-            "contributions. Train with linear_tree=False, which has a number in each leaf."
+            "This LightGBM model was trained with linear_tree=True, for which LightGBM computes no "
+            "contributions. Train with linear_tree=False."
         )
 
 
 def _slope(summary: dict[str, Any]) -> float:
     """Return the factor between scores and log-odds, or refuse the objective."""
-    # Such as "binary sigmoid:1", "multiclass num_class:3", "cross_entropy".
-    objective, *settings = str(summary.get("objective", "")).split()
+    # Such as "binary sigmoid:1", "multiclass num_class:3", "cross_entropy"; none if it is a
+    # function of the user's.
+    objective, *settings = str(summary.get("objective") or "custom").split()
     if objective == "binary":
         return next((float(s[8:]) for s in settings if s.startswith("sigmoid:")), 1.0)
     if objective in ("multiclass", "cross_entropy"):
         return 1.0
     raise UnsupportedModelError(
-        f"LightGBM with objective {objective or 'of its own'!r} gives no logistic or softmax of a "
-        "sum. Use objective='binary' or 'multiclass'."
+        f"This LightGBM model was trained with objective {objective!r}. Its predictions are not a "
+        "logistic or softmax of additive terms. Use objective='binary' or 'multiclass'."
     )
 
 
@@ -74,11 +93,11 @@ def _contributions(model: Any, n_logits: int, names: tuple[str, ...], X: Any) ->
 
 
 def _check_input(names: tuple[str, ...], X: Any) -> None:
-    """Refuse what LightGBM reads by position without a word, or fails on without a reason."""
+    """Refuse columns in another order, which LightGBM would read by position, and other shapes."""
     columns = frame_columns(X)
     if columns is not None and columns != names and set(columns) == set(names):
         raise ValueError(
-            f"X must have its columns in the order of training, {list(names)}, as LightGBM reads "
-            f"them by position; got {list(columns)}."
+            f"X must have its columns in the order of training, [{listed(names)}], because "
+            f"LightGBM reads them by position; got [{listed(columns)}]."
         )
     check_table(X, len(names), "the LightGBM model")

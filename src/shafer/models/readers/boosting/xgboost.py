@@ -9,66 +9,118 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from scipy.special import expit, softmax
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions
-from shafer.models.inputs.rows import check_table
-from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.inputs.table_checks import check_table
+from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.live_parameters import LiveParameters
 
 _BINARY = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
+_VECTOR_LEAVES = (
+    "XGBoost was trained with multi_strategy='multi_output_tree', for which it computes no "
+    "contributions. Use multi_strategy='one_output_per_tree', the default."
+)
 _PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: (Check failed: )?(valid: )?")
 
 
 def adapt(model: Any) -> AdditiveModel:
-    """Read a fitted ``XGBClassifier`` or a ``Booster``."""
-    if isinstance(model, xgboost.Booster):
-        return _adapt_booster(model, {}, None)
-    booster = model.get_booster()
-    options = {
+    """Read a fitted ``XGBClassifier`` or a ``Booster``.
+
+    After early stopping the classifier predicts with the trees up to the best round, and a bare
+    ``Booster`` with all its trees. Both are read as they predict.
+    """
+    bare = isinstance(model, xgboost.Booster)
+    booster = _booster(model)
+    _check_objective(booster)
+    options = {} if bare else _matrix_options(model)
+    rounds = (0, 0) if bare else _rounds(booster)
+    function = partial(_contributions, booster, options, rounds)
+    classes = None if bare else model.classes_
+    live = LiveParameters.of(partial(_identity, model))
+    return AdditiveModel(
+        Contributions(function, None, classes, booster.feature_names), live=(live,)
+    )
+
+
+def probabilities(model: Any, X: Any) -> FloatArray:
+    """Return the probabilities that the library itself computes, (n, K)."""
+    if not isinstance(model, xgboost.Booster):
+        return np.asarray(model.predict_proba(X))
+    margin = np.asarray(model.predict(_matrix(model, {}, X), output_margin=True), np.float64)
+    if margin.ndim == 1 or margin.shape[1] == 1:
+        return both_probabilities(expit(np.ravel(margin)))
+    return np.asarray(softmax(margin, axis=1))
+
+
+def _booster(model: Any) -> Any:
+    return model if isinstance(model, xgboost.Booster) else model.get_booster()
+
+
+def _identity(model: Any) -> tuple[Any, ...]:
+    """Return what tells one training of a model from another; a fit makes a new booster."""
+    booster = _booster(model)
+    return booster, booster.num_boosted_rounds(), _rounds(booster)
+
+
+def _rounds(booster: Any) -> tuple[int, int]:
+    """Return the rounds that a classifier predicts with; (0, 0) are all of them."""
+    stopped_early = "best_iteration" in booster.attributes()
+    return (0, booster.best_iteration + 1) if stopped_early else (0, 0)
+
+
+def _matrix_options(model: Any) -> dict[str, Any]:
+    return {
         "missing": model.missing,
         "enable_categorical": model.enable_categorical,
         "feature_types": model.feature_types,
     }
-    return _adapt_booster(booster, options, model.classes_)
-
-
-def _adapt_booster(booster: Any, options: dict[str, Any], classes: Any) -> AdditiveModel:
-    _check_objective(booster)
-    function = partial(_contributions, booster, options)
-    return AdditiveModel(Contributions(function, None, classes, booster.feature_names))
 
 
 def _check_objective(booster: Any) -> None:
     learner = json.loads(booster.save_config())["learner"]
     objective = learner["objective"]["name"]
+    n_classes = int(learner["learner_model_param"].get("num_class", "0"))
+    n_targets = int(learner["learner_model_param"].get("num_target", "1"))
+    strategy = learner.get("learner_train_param", {}).get("multi_strategy", "")
     if objective not in (*_BINARY, *_SOFTMAX):
         raise UnsupportedModelError(
-            f"XGBoost with objective {objective!r} gives no logistic or softmax of a sum. "
-            "Use objective='binary:logistic' or 'multi:softprob'."
+            f"XGBoost was trained with objective {objective!r}. Its predictions are not a logistic "
+            "or softmax of additive terms. Use objective='binary:logistic' or 'multi:softprob'."
         )
-    n_targets = int(learner["learner_model_param"].get("num_target", "1"))
-    if n_targets > 1:
+    if n_targets > 1 or (objective in _BINARY and n_classes > 1):
         raise UnsupportedModelError(
-            f"XGBoost with {n_targets} labels at once has a sigmoid for each label, not one set "
-            "of classes. Fit one model for each label."
+            f"XGBoost has {max(n_targets, n_classes)} outputs under objective {objective!r}: a "
+            "sigmoid for each of them, not one set of classes. Use objective='multi:softprob' for "
+            "classes; for separate labels train one model each."
         )
+    if strategy == "multi_output_tree":
+        raise UnsupportedModelError(_VECTOR_LEAVES)
 
 
-def _contributions(booster: Any, options: dict[str, Any], X: Any) -> FloatArray:
+def _contributions(
+    booster: Any, options: dict[str, Any], rounds: tuple[int, int], X: Any
+) -> FloatArray:
     check_table(X, booster.num_features(), "the XGBoost model")
     if isinstance(X, np.ndarray) and X.dtype.kind not in "biufO":
         raise ValueError(f"X must hold real numbers; got an array of {X.dtype}.")
-    names = booster.feature_names if frame_columns(X) is None else None  # an array has no others
-    stopped_early = "best_iteration" in booster.attributes()
-    rounds = (0, booster.best_iteration + 1) if stopped_early else (0, 0)
     try:
-        data = xgboost.DMatrix(X, feature_names=names, **options)
+        data = _matrix(booster, options, X)
         given = booster.predict(data, pred_contribs=True, iteration_range=rounds)
     except xgboost.core.XGBoostError as error:  # a line of C++, then its stack
+        if "IsVectorLeaf" in str(error):  # a model from a file has forgotten its strategy
+            raise UnsupportedModelError(_VECTOR_LEAVES) from error
         reason = _PLACE_IN_SOURCE.sub("", str(error).splitlines()[0])
         raise ValueError(f"XGBoost cannot take X, of type {type(X).__name__}: {reason}") from error
     return contributions_with_bias(given)
+
+
+def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:
+    # An array has no column names, but the booster asks for those of its training.
+    names = booster.feature_names if frame_columns(X) is None else None
+    return xgboost.DMatrix(X, feature_names=names, **options)

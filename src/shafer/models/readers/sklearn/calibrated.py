@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer._errors import UnsupportedModelError
 from shafer.models.readers.adapted_model import AdaptedModel
+from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.registry import adapt_decision
 
 
@@ -21,16 +22,19 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
     if len(model.calibrated_classifiers_) > 1:
         raise UnsupportedModelError(
             f"CalibratedClassifierCV averages the probabilities of "
-            f"{len(model.calibrated_classifiers_)} models, and an average of softmaxes is no "
-            "softmax of a sum. Use ensemble=False."
+            f"{len(model.calibrated_classifiers_)} models. A mean of probabilities is not a "
+            "softmax of additive terms. Use ensemble=False."
         )
     calibrated = model.calibrated_classifiers_[0]
     if calibrated.method == "isotonic":
         raise UnsupportedModelError(
-            "CalibratedClassifierCV(method='isotonic') bends the scores by steps, which leaves no "
-            "sum of contributions. Use method='sigmoid'."
+            "CalibratedClassifierCV(method='isotonic') cannot be read: isotonic calibration is "
+            "piecewise constant, so its probabilities are not a softmax of additive terms. Use "
+            "method='sigmoid' for two classes, method='temperature' for more."
         )
-    adapted = adapt_decision(calibrated.estimator, **options)
+    adapted = adapt_decision(calibrated.estimator, **options).watching(
+        LiveParameters.attributes(model, "calibrated_classifiers_")
+    )
     calibrator = calibrated.calibrators[0]
     if calibrated.method == "temperature":
         # scikit-learn takes a binary decision f as the logits (−f, f), not (−f/2, f/2).
@@ -40,7 +44,7 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
     if len(model.classes_) > 2:
         raise UnsupportedModelError(
             f"CalibratedClassifierCV(method='sigmoid') with {len(model.classes_)} classes "
-            "normalises separate sigmoids, which is no softmax of a sum. Use "
-            "method='temperature', or LogisticRegression."
+            "normalises separate sigmoids, so its probabilities are not a softmax of additive "
+            "terms. Use method='temperature', or LogisticRegression."
         )
     return adapted.rescaled(-float(calibrator.a_), -float(calibrator.b_))

@@ -18,7 +18,9 @@ from shafer._typing import Array, FloatArray
 from shafer.models.heads import Contributions
 from shafer.models.readers.adapted_model import AdditiveModel
 from shafer.models.readers.boosting.tree_paths import Tree, path_contributions
+from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.registry import check_option
+from shafer.models.readers.sklearn.feature_names import feature_names
 
 
 def adapt(model: Any, components: str | None = None) -> AdditiveModel:
@@ -39,13 +41,25 @@ def decision(model: Any, components: str | None = None) -> AdditiveModel:
     """Read the decision function of a fitted boosted classifier."""
     check_is_fitted(model)
     check_option("components", components, ("tree", "feature"))
+    live = LiveParameters.of(partial(_some_trees, model))
     if components == "feature":
-        return _by_feature(model)
+        return _by_feature(model).watching(live)
     names = [f"tree {t}" for t in range(_n_rounds(model))]
     if _starts_from_a_model(model):
         names = ["init", *names]
     head = Contributions(partial(_tree_contributions, model), None, model.classes_, names)
-    return AdditiveModel(head, by_column=False)
+    return AdditiveModel(head, by_column=False, live=(live,))
+
+
+def _some_trees(model: Any) -> tuple[Any, ...]:
+    """Return the number of trees and the values in the first and the last of them."""
+    if _is_histogram(model):
+        trees = model._predictors
+        ends = [trees[t][k].nodes["value"] for t, k in ((0, 0), (-1, -1))]
+        return (len(trees), model._baseline_prediction, *ends)
+    trees = model.estimators_
+    ends = [trees[t][k].tree_.value for t, k in ((0, 0), (-1, -1))]
+    return (len(trees), model.init_, *ends)
 
 
 def _is_histogram(model: Any) -> bool:
@@ -57,15 +71,15 @@ def _n_rounds(model: Any) -> int:
 
 
 def _starts_from_a_model(model: Any) -> bool:
-    """Say whether boosting starts from an estimator of the user's, not from a constant."""
+    """Tell whether boosting starts from the predictions of another model, not from a constant."""
     return not _is_histogram(model) and model.init not in (None, "zero")
 
 
 def _tree_contributions(model: Any, X: Any) -> FloatArray:
     """Return what each round adds to the decision function.
 
-    The constant it starts from stays with the first round, where it makes no difference: weights
-    of evidence are relative to the background mean of each component.
+    The constant that boosting starts from is added to the first round. This changes nothing, as
+    weights of evidence are relative to the background mean of each component.
     """
     steps = _steps(model, X)
     if _starts_from_a_model(model):
@@ -104,8 +118,7 @@ def _by_feature(model: Any) -> AdditiveModel:
         else partial(_plain_leaves, model)
     )
     function = partial(_path_contributions, model, leaves, tables)
-    names = getattr(model, "feature_names_in_", None)
-    return AdditiveModel(Contributions(function, None, model.classes_, names))
+    return AdditiveModel(Contributions(function, None, model.classes_, feature_names(model)))
 
 
 def _path_contributions(
@@ -118,7 +131,7 @@ def _path_contributions(
     for t, table in enumerate(tables):
         for k, paths in enumerate(table):
             total[:, :, k] += paths[leaves[:, t, k]]
-    # What the trees start from is the same for every row, so it may stay with any feature.
+    # The constant that boosting starts from is the same for every row, so any feature may hold it.
     decision = np.reshape(model.decision_function(X), (len(leaves), -1))
     total[:, 0] += decision - total.sum(axis=1)
     return _one_log_odds(total)
@@ -172,8 +185,8 @@ def _histogram_tree(nodes: Any, columns: NDArray[np.intp]) -> Tree:
 def _with_leaf_numbers(model: Any) -> Any:
     """Return a copy whose trees put out the number of the leaf instead of its value.
 
-    Histogram trees offer no way to ask for the leaf, and walking them anew would mean to repeat
-    how they read categories and missing values.
+    Histogram trees cannot return the leaf of a row. Walking them here would repeat their rules
+    for categories and missing values.
     """
     numbered = copy.copy(model)
     numbered._predictors = [[copy.copy(tree) for tree in row] for row in model._predictors]

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer._errors import UnsupportedModelError
 from shafer.models.heads import LinearHead
-from shafer.models.inputs.rows import checked
+from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import LinearModel
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.sklearn.feature_names import feature_names
 
 
 def adapt(model: Any) -> LinearModel:
@@ -45,44 +46,49 @@ def _linear(model: Any, factor: float) -> LinearModel:
         model.coef_ * factor,
         model.intercept_ * factor,
         model.classes_,
-        getattr(model, "feature_names_in_", None),
+        feature_names(model),
     )
     accepted = "csr" if get_tags(model).input_tags.sparse else False
     features = partial(checked, model, accept_sparse=accepted)
-    origin = Origin.attributes(model, "coef_", "intercept_")
     gaps = partial(checked, model, ensure_all_finite="allow-nan")
-    return LinearModel(head, features=features, gaps=gaps, finite=True, origin=origin)
+    live = LiveParameters.attributes(model, "coef_", "intercept_")
+    return LinearModel(head, features=features, gaps=gaps, finite=True, live=(live,))
 
 
 def _prior_precision(model: Any) -> float | None:
-    """Return the precision of the normal prior that the penalty amounts to, 1/C.
+    """Return the precision of the normal prior that corresponds to the penalty, 1/C.
 
-    None where the coefficients do not minimise a penalised log loss over the rows as given.
+    None if the coefficients do not minimise a penalised log loss over the rows as given.
     """
     if not any(base.__name__ == "LogisticRegression" for base in type(model).__mro__):
         return None
     if getattr(model, "penalty", "l2") is None:
         return 0.0
     cross_validated = hasattr(model, "C_")
-    strength = np.unique(model.C_ if cross_validated else model.C)
-    mixing = np.unique(model.l1_ratio_ if cross_validated else model.l1_ratio)
-    corner = 0.0 if mixing[0] is None else float(mixing[0])
-    if len(strength) > 1 or model.penalty == "l1" or corner >= 1.0:
-        return None  # one-vs-rest fits, or a prior with a corner, which has no curvature
-    return (1.0 - corner) / float(strength[0])
+    strengths = set(np.ravel(model.C_ if cross_validated else model.C).tolist())
+    # Without an elastic net the share of the L1 penalty is None.
+    mixing = np.ravel(model.l1_ratio_ if cross_validated else model.l1_ratio).tolist()
+    shares = {0.0 if share is None else float(share) for share in mixing}
+    if len(strengths) > 1 or len(shares) > 1:
+        return None  # one-vs-rest fits, each with a penalty of its own
+    strength, share = strengths.pop(), shares.pop()
+    if model.penalty == "l1" or share >= 1.0:
+        return None  # this prior has a corner, and no curvature there
+    return (1.0 - share) / float(strength)
 
 
 def _check_stochastic(model: Any) -> None:
     if model.loss != "log_loss":
         raise UnsupportedModelError(
-            f"SGDClassifier(loss={model.loss!r}) gives no logistic probabilities. Use "
-            "loss='log_loss', or calibrate: CalibratedClassifierCV(model, method='sigmoid', "
-            "ensemble=False)."
+            f"SGDClassifier(loss={model.loss!r}) has no logistic probabilities. For two classes "
+            "use loss='log_loss', or CalibratedClassifierCV(model, method='sigmoid', "
+            "ensemble=False). For more classes use LogisticRegression(solver='saga')."
         )
     if len(model.classes_) > 2:
         raise UnsupportedModelError(
-            f"SGDClassifier with {len(model.classes_)} classes normalises separate sigmoids, which "
-            "is no softmax of a sum. Use LogisticRegression(solver='saga') instead."
+            f"SGDClassifier with {len(model.classes_)} classes normalises separate sigmoids, so "
+            "its probabilities are not a softmax of additive terms. Use "
+            "LogisticRegression(solver='saga')."
         )
 
 
@@ -99,7 +105,7 @@ def _log_odds_factor(model: Any) -> float:
     if n_classes > 2 and one_vs_rest:
         raise UnsupportedModelError(
             f"{type(model).__name__} with one-vs-rest and {n_classes} classes normalises separate "
-            "sigmoids, which is no softmax of a sum. Fit a multinomial model instead "
-            "(the default, with a solver other than 'liblinear')."
+            "sigmoids, so its probabilities are not a softmax of additive terms. Use a multinomial "
+            "model: LogisticRegression with its default solver, 'lbfgs'."
         )
     return 2.0 if n_classes == 2 and multi_class == "multinomial" else 1.0

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array
 from shafer.models.heads import LinearHead
-from shafer.models.inputs.rows import checked
+from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import LinearModel
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.sklearn.feature_names import feature_names
 
 _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "identity": np.positive,
@@ -30,13 +31,13 @@ def adapt(model: Any) -> LinearModel:
     check_is_fitted(model)
     if model.out_activation_ == "logistic" and model.n_outputs_ > 1:
         raise UnsupportedModelError(
-            f"MLPClassifier with {model.n_outputs_} labels at once has a sigmoid for each label, "
-            "not one set of classes. Fit one network for each label."
+            f"MLPClassifier was trained with {model.n_outputs_} labels per row. It has a sigmoid "
+            "for each label, not one set of classes. Train one network for each label."
         )
     hidden = len(model.coefs_) > 1
     names = [f"unit {j}" for j in range(model.coefs_[-1].shape[0])] if hidden else None
     if not hidden:
-        names = getattr(model, "feature_names_in_", None)
+        names = feature_names(model)
     head = LinearHead(model.coefs_[-1].T, model.intercepts_[-1], model.classes_, names)
     # The penalty alpha/2n on the mean loss is alpha/2 on the sum over the rows.
     return LinearModel(
@@ -44,12 +45,8 @@ def adapt(model: Any) -> LinearModel:
         by_column=not hidden,
         features=partial(_last_hidden, model),
         precision=float(model.alpha),
-        origin=Origin.of(partial(_last_layer, model)),
+        live=(LiveParameters.attributes(model, "coefs_", "intercepts_"),),
     )
-
-
-def _last_layer(model: Any) -> tuple[Array, Array]:
-    return model.coefs_[-1], model.intercepts_[-1]
 
 
 def _last_hidden(model: Any, X: Any) -> Array:

@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.inputs.rows import checked
+from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import AdaptedModel, AdditiveModel, LinearModel
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.sklearn.feature_names import feature_names
 
 
 def adapt(model: Any) -> AdaptedModel:
@@ -29,35 +30,45 @@ def adapt(model: Any) -> AdaptedModel:
     )(model)
 
 
-def _names(model: Any) -> Any:
-    return getattr(model, "feature_names_in_", None)
-
-
 def _gaussian(model: Any) -> AdditiveModel:
     never = model.classes_[model.class_prior_ == 0.0].tolist()
     if never:
         raise UnsupportedModelError(
-            f"GaussianNB gives the class(es) {never} a prior of 0, which is infinite evidence "
-            "against them. Train it without them, or with other priors."
+            f"GaussianNB has a prior of 0 for the classes {never}, which is infinite evidence "
+            "against them. Train it without these classes, or with priors above 0."
         )
     function = partial(_gaussian_contributions, model)
-    return AdditiveModel(
-        Contributions(function, np.log(model.class_prior_), model.classes_, _names(model))
-    )
+    prior = np.log(model.class_prior_.astype(np.float64))
+    head = Contributions(function, prior, model.classes_, feature_names(model))
+    live = LiveParameters.attributes(model, "theta_", "var_", "class_prior_")
+    return AdditiveModel(head, live=(live,))
 
 
 def _gaussian_contributions(model: Any, X: Any) -> FloatArray:
-    values = checked(model, X)[:, :, None]
-    mean, variance = model.theta_.T, model.var_.T  # (J, K)
-    density: FloatArray = -0.5 * (np.log(2 * np.pi * variance) + (values - mean) ** 2 / variance)
-    return density
+    """Return log-densities (n, J, K) that add up to the model's own log-likelihoods.
+
+    A model trained in half or single precision also predicts in it. What its arithmetic rounds
+    is shared among the features.
+    """
+    given = checked(model, X, dtype="numeric")
+    values = given.astype(np.float64)[:, :, None]
+    mean, variance = (array.T.astype(np.float64) for array in (model.theta_, model.var_))  # (J, K)
+    density = -0.5 * (np.log(2 * np.pi * variance) + (values - mean) ** 2 / variance)
+    likelihood = model.predict_joint_log_proba(X).astype(np.float64)
+    if not np.isfinite(likelihood).all():
+        raise ValueError(
+            f"GaussianNB computes infinite log-likelihoods for X in {model.theta_.dtype}. Train it "
+            "on float64, and scale the inputs."
+        )
+    rounded = likelihood - np.log(model.class_prior_.astype(np.float64)) - density.sum(axis=1)
+    total: FloatArray = density + rounded[:, None, :] / density.shape[1]
+    return total
 
 
 def _categorical(model: Any) -> AdditiveModel:
     function = partial(_categorical_contributions, model)
-    return AdditiveModel(
-        Contributions(function, model.class_log_prior_, model.classes_, _names(model))
-    )
+    head = Contributions(function, model.class_log_prior_, model.classes_, feature_names(model))
+    return AdditiveModel(head, live=(_live(model),))
 
 
 def _categorical_contributions(model: Any, X: Any) -> FloatArray:
@@ -69,8 +80,10 @@ def _categorical_contributions(model: Any, X: Any) -> FloatArray:
 def _bernoulli(model: Any) -> LinearModel:
     absent = np.log1p(-np.exp(model.feature_log_prob_))
     intercept = model.class_log_prior_ + absent.sum(axis=1)
-    head = LinearHead(model.feature_log_prob_ - absent, intercept, model.classes_, _names(model))
-    return LinearModel(head, features=partial(_indicators, model), origin=_origin(model))
+    head = LinearHead(
+        model.feature_log_prob_ - absent, intercept, model.classes_, feature_names(model)
+    )
+    return LinearModel(head, features=partial(_indicators, model), live=(_live(model),))
 
 
 def _indicators(model: Any, X: Any) -> Array:
@@ -88,13 +101,13 @@ def _complement(model: Any) -> LinearModel:
 
 
 def _counts(model: Any, intercept: FloatArray) -> LinearModel:
-    head = LinearHead(model.feature_log_prob_, intercept, model.classes_, _names(model))
+    head = LinearHead(model.feature_log_prob_, intercept, model.classes_, feature_names(model))
     features = partial(checked, model, accept_sparse="csr")
-    return LinearModel(head, features=features, origin=_origin(model))
+    return LinearModel(head, features=features, live=(_live(model),))
 
 
-def _origin(model: Any) -> Origin:
-    return Origin.attributes(model, "feature_log_prob_", "class_log_prior_")
+def _live(model: Any) -> LiveParameters:
+    return LiveParameters.attributes(model, "feature_log_prob_", "class_log_prior_")
 
 
 _READERS = {

@@ -26,8 +26,13 @@ def _behind_steps(
     last = model.steps[-1][1]
     if last is None or last == "passthrough":
         raise UnsupportedModelError(
-            "A Pipeline that ends in 'passthrough' has no classifier. Give the whole pipeline, "
-            "with the classifier as its last step."
+            "This Pipeline has no classifier: its last step is 'passthrough'. Pass a pipeline "
+            "whose last step is the classifier."
         )
     adapted = read(last, **options)
-    return adapted.behind(model[:-1]) if len(model.steps) > 1 else adapted
+    # Step by step: a pipeline of the first steps alone would ask the last of them whether it is
+    # fitted, which transformers from outside scikit-learn may not know how to answer.
+    for _, step in reversed(model.steps[:-1]):
+        if step is not None and step != "passthrough":
+            adapted = adapted.behind(step)
+    return adapted

@@ -1,6 +1,6 @@
 """scikit-learn's support vector machines: a component is a support vector, or a feature.
 
-An SVM has no probabilities of its own; ``calibrated.py`` turns its decision function into them.
+An SVM has a decision function but no probabilities; ``calibrated.py`` adds them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array
 from shafer.models.heads import LinearHead
-from shafer.models.inputs.rows import checked
+from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import LinearModel
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.registry import check_option
+from shafer.models.readers.sklearn.feature_names import feature_names
 
 
 def decision(model: Any, components: str | None = None) -> LinearModel:
@@ -34,8 +35,9 @@ def decision(model: Any, components: str | None = None) -> LinearModel:
     check_is_fitted(model)
     if len(model.classes_) > 2:
         raise UnsupportedModelError(
-            f"{type(model).__name__} with {len(model.classes_)} classes votes among pairs of "
-            "classes, which is no softmax of a sum. Use LogisticRegression on Nystroem features."
+            f"{type(model).__name__} with {len(model.classes_)} classes combines votes of pairs of "
+            "classes, so its probabilities are not a softmax of additive terms. Use "
+            "make_pipeline(Nystroem(), LogisticRegression())."
         )
     linear = model.kernel == "linear"
     check_option("components", components, ("vector", "feature") if linear else ("vector",))
@@ -45,30 +47,30 @@ def decision(model: Any, components: str | None = None) -> LinearModel:
 
 
 def _by_feature(model: Any) -> LinearModel:
-    names = getattr(model, "feature_names_in_", None)
+    names = feature_names(model)
     head = LinearHead(_dense(model.coef_), model.intercept_, model.classes_, names)
     features = partial(checked, model, accept_sparse="csr")
-    return LinearModel(head, features=features, origin=_origin(model))
+    return LinearModel(head, features=features, live=(_live(model),))
 
 
 def _by_vector(model: Any) -> LinearModel:
     if callable(model.kernel):
         raise UnsupportedModelError(
-            f"{type(model).__name__} with a function as its kernel keeps no support vectors. "
-            "Use kernel='precomputed' and give kernel values instead of rows."
+            f"{type(model).__name__} with a function as its kernel does not store its support "
+            "vectors. Use kernel='precomputed', and pass kernel values instead of rows."
         )
     names = [f"support vector {row}" for row in model.support_]
     head = LinearHead(_dense(model.dual_coef_), model.intercept_, model.classes_, names)
     features = partial(_kernel_values, model)
-    return LinearModel(head, by_column=False, features=features, origin=_origin(model))
+    return LinearModel(head, by_column=False, features=features, live=(_live(model),))
 
 
-def _origin(model: Any) -> Origin:
-    return Origin.attributes(model, "dual_coef_", "intercept_")
+def _live(model: Any) -> LiveParameters:
+    return LiveParameters.attributes(model, "dual_coef_", "intercept_")
 
 
 def _dense(array: Any) -> Array:
-    """Coefficients are sparse where the machine was trained on sparse rows; they are few."""
+    """Return coefficients as a dense array; training on sparse rows makes them sparse."""
     return array.toarray() if sparse.issparse(array) else np.asarray(array)
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer.models.readers import registry
 from shafer.models.readers.adapted_model import AdaptedModel
+from shafer.models.readers.live_parameters import LiveParameters
 
 _HELD_AS = {
     "BaseSearchCV": "best_estimator_",
@@ -23,7 +24,7 @@ _HELD_AS = {
 
 def adapt(model: Any, **options: Any) -> AdaptedModel:
     """Read the model inside; our own classifier's tempering and moderation are kept."""
-    adapted = registry.adapt(held(model), **options)
+    adapted = registry.adapt(held(model), **options).watching(_live(model))
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
         return replace(adapted, calibration=model.explainer_.own_calibration)
     return adapted
@@ -31,27 +32,32 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
 
 def decision(model: Any, **options: Any) -> AdaptedModel:
     """Read the decision function of the model inside."""
-    return registry.adapt_decision(held(model), **options)
+    return registry.adapt_decision(held(model), **options).watching(_live(model))
 
 
 def is_wrapper(model: Any) -> bool:
     """Say whether a model only holds another one, as a search does."""
-    return _attribute(model) is not None
+    return any(base.__name__ in _HELD_AS for base in type(model).__mro__)
 
 
 def held(model: Any) -> Any:
     """Return the trained model inside a wrapper."""
     check_is_fitted(model)
     attribute = _attribute(model)
-    inside = None if attribute is None else getattr(model, attribute, None)
+    inside = getattr(model, attribute, None)
     if inside is None:
         raise UnsupportedModelError(
-            f"{type(model).__name__} holds no trained model ({attribute}). "
-            "Fit it with refit=True, or give the trained model itself."
+            f"{type(model).__name__} has no trained model: {attribute} is missing. "
+            "Fit it with refit=True, or pass the trained model itself."
         )
     return inside
 
 
-def _attribute(model: Any) -> str | None:
-    names = (base.__name__ for base in type(model).__mro__)
-    return next((_HELD_AS[name] for name in names if name in _HELD_AS), None)
+def _attribute(model: Any) -> str:
+    return next(
+        _HELD_AS[base.__name__] for base in type(model).__mro__ if base.__name__ in _HELD_AS
+    )
+
+
+def _live(model: Any) -> LiveParameters:
+    return LiveParameters.attributes(model, _attribute(model))

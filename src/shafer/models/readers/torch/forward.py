@@ -1,4 +1,4 @@
-"""The forward pass of a torch module: the user's rows as its inputs, and errors that show them."""
+"""The forward pass of a torch module on the user's rows, with errors that show their shapes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from torch import Tensor, nn
 
 from shafer._validation import float_array
-from shafer.models.inputs.rows import values_of
+from shafer.models.inputs.row_access import values_of
 
 Inputs: TypeAlias = dict[Any, Tensor]
 
@@ -23,15 +23,15 @@ _MOST_SHOWN = 4
 
 
 def keyed(X: Any) -> Any:
-    """Write a tuple of inputs as a mapping by position, which can be no tuple of rows."""
+    """Return a tuple of inputs as a mapping by position, which cannot be taken for rows."""
     return dict(enumerate(X)) if isinstance(X, tuple) else X
 
 
 def forward(model: nn.Module, X: Any, calls: list[Any]) -> Any:
-    """Call the module on rows; if it cannot take them as they are, in its own precision.
+    """Return the module's output for rows; rows of another type are converted if need be.
 
-    An embedding wants whole numbers and a linear layer none, so integers are first given as they
-    are. ``calls``, what hooks have recorded, is emptied before the second attempt.
+    An embedding takes whole numbers and a linear layer does not, so integers are first passed as
+    they are. ``calls``, which hooks have recorded, is emptied before the second attempt.
     """
     inputs = tensors(model, X)
     try:
@@ -48,7 +48,7 @@ def forward(model: nn.Module, X: Any, calls: list[Any]) -> Any:
 
 
 def tensors(model: nn.Module, X: Any) -> Inputs:
-    """Bring rows to the module; floating numbers that are no tensor also to its precision."""
+    """Return rows as tensors on the module's device; floating arrays in its precision."""
     parts = X if isinstance(X, Mapping) else {0: X}
     return {name: _on_device(model, part) for name, part in parts.items()}
 
@@ -62,11 +62,13 @@ def _called(model: nn.Module, inputs: Inputs) -> Any:
 def _on_device(model: nn.Module, X: Any) -> Tensor:
     parameter = next(model.parameters(), torch.empty(0))
     if isinstance(X, Tensor):
+        if X.is_meta:
+            raise ValueError("X is a tensor on the meta device, which has no values. Pass data.")
         return X.to(parameter.device)
     if sparse.issparse(X):
         raise ValueError(
             f"{type(model).__name__} takes dense arrays; got a sparse matrix of shape {X.shape}. "
-            "Give X.toarray(), a batch at a time if it is large."
+            "Pass X.toarray(), a batch at a time if it is large."
         )
     array = np.ascontiguousarray(values_of(X))  # torch takes no negative strides
     if array.dtype.kind not in "biuf" or array.dtype == np.longdouble:
@@ -95,7 +97,7 @@ def _what_failed(model: nn.Module, inputs: Inputs, error: Exception) -> str:
     single = [part for part in inputs.values() if part.ndim == 1]
     hint = " One row by itself is X[None]." if single and len(inputs) == 1 else ""
     return (
-        f"{type(model).__name__} cannot take X, {shapes}: {first_line.rstrip('.')}. Give X as its "
+        f"{type(model).__name__} cannot take X, {shapes}: {first_line.rstrip('.')}. Pass X as its "
         f"forward takes it: one array, or a tuple or mapping with one array for each input.{hint}"
     )
 
@@ -107,7 +109,7 @@ def _described(name: Any, part: Tensor, n_inputs: int) -> str:
 
 
 def check_finite_features(model: nn.Module, features: Tensor, X: Any, start: int) -> None:
-    """Refuse features of rows from ``start`` on that are not finite, and say where X is not."""
+    """Refuse features that are not finite, and name the place in X that is not, if there is one."""
     bad = ~torch.isfinite(features)
     if not bool(bad.any()):
         return
@@ -123,11 +125,11 @@ def check_finite_features(model: nn.Module, features: Tensor, X: Any, start: int
             value = "NaN" if bool(values[wrong][0].isnan()) else "infinity"
             raise ValueError(
                 f"X contains {value}, the first in row {start + row}{column}"
-                f"{which if where else ''}, and {type(model).__name__} makes no finite features of "
-                "it. Impute it before the module."
+                f"{which if where else ''}, and {type(model).__name__} computes features from it "
+                "that are not finite. Impute it before the module."
             )
     raise ValueError(
-        f"X is finite in row {start + row}, but what {type(model).__name__} makes of it is not: "
-        f"unit {unit} of what enters its last layer is {float(features[row, unit])}. Check the "
+        f"X is finite in row {start + row}, but the features that {type(model).__name__} computes "
+        f"are not: unit {unit} before its last layer is {float(features[row, unit])}. Check the "
         "module, and the scale of X."
     )

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
+from shafer._typing import FloatArray
+from shafer._validation import to_numpy
 from shafer.models.heads import LinearHead
-from shafer.models.inputs.rows import check_columns, n_rows, take_rows
-from shafer.models.readers.adapted_model import LinearModel
-from shafer.models.readers.live_parameters import Origin
+from shafer.models.inputs.row_access import n_rows, take_rows
+from shafer.models.inputs.table_checks import check_columns
+from shafer.models.readers.adapted_model import LinearModel, both_probabilities
+from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
+from shafer.models.readers.torch.parameters import check_values, current_values, refuse_meta
 from shafer.models.readers.torch.penalty import coefficients
+from shafer.models.readers.torch.watched_layers import LayerCall, watched
 
 
 def adapt(
@@ -30,7 +34,7 @@ def adapt(
 ) -> LinearModel:
     """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
 
-    The head is copied as it is now; the module itself is left as it was after every call.
+    The last layer's parameters are copied. Each call leaves the module as it was.
 
     Parameters
     ----------
@@ -43,8 +47,8 @@ def adapt(
     batch_size : int
         Rows in one forward pass.
     precision : float
-        Of the normal prior on each coefficient of the last layer, for ``moderate``: with weight
-        decay λ on the mean loss over n rows, λn.
+        Precision of the normal prior on each coefficient of the last layer, for ``moderate``: with
+        weight decay λ on the mean loss over n rows, λn.
     columns : tuple of strings, optional
         The columns that a data frame must have, in this order: those of the background.
     """
@@ -52,7 +56,9 @@ def adapt(
         raise ValueError(f"precision must be a finite number ≥ 0; got {precision!r}.")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a positive integer; got {batch_size!r}.")
+    refuse_meta(model)
     head = _last_called(model, background) if layer is None else _named(model, layer)
+    check_values(model, head)
     coef, intercept = _settled(model, head)
     names = None if head is model else [f"unit {j}" for j in range(head.in_features)]
     arrays = LinearHead(coef.clone(), intercept.clone(), None, names)
@@ -63,20 +69,30 @@ def adapt(
         features=features,
         precision=float(precision),
         free_intercept=head.bias is not None,
-        origin=Origin.of(partial(_values, model, head)),
+        live=(LiveParameters.of(partial(current_values, model, head)),),
         options={"layer": _name_of(model, head)},
     )
 
 
+def probabilities(model: nn.Module, X: Any) -> FloatArray | None:
+    """Return the probabilities in the module's output, (n, K); None where they cannot be found."""
+    linear = [part for part in model.modules() if isinstance(part, nn.Linear)]
+    with watched(model, linear) as calls:
+        given = _logits_of(forward(model, keyed(X), calls))
+        for call in reversed(calls):
+            if call.logits.ndim == 2 and _form(call.logits, given) is not None:
+                logits = call.logits.double()
+                if logits.shape[1] == 1:
+                    return both_probabilities(to_numpy(torch.sigmoid(logits[:, 0])))
+                return to_numpy(torch.softmax(logits, 1))
+    return None
+
+
 def _settled(model: nn.Module, head: nn.Linear) -> tuple[Tensor, Tensor]:
     """Read the head in eval mode: in training, reading a spectral norm changes it."""
-    with _watched(model, []):
+    with watched(model, []):
         coef, intercept = coefficients(head)
         return coef.detach(), intercept.detach()
-
-
-def _values(model: nn.Module, head: nn.Linear) -> tuple[Tensor, ...]:
-    return tuple(array.double() for array in _settled(model, head))  # NumPy has no bfloat16
 
 
 def _named(model: nn.Module, layer: str | nn.Linear) -> nn.Linear:
@@ -98,53 +114,26 @@ def _last_called(model: nn.Module, background: Any) -> nn.Linear:
     """Find the ``nn.Linear`` that is called last in a forward pass of a few rows."""
     linear = [part for part in model.modules() if isinstance(part, nn.Linear)]
     rows = keyed(background)
-    with _watched(model, linear) as calls:
+    with watched(model, linear) as calls:
         forward(model, take_rows(rows, slice(0, min(2, n_rows(rows)))), calls)
     if not calls:
         raise UnsupportedModelError(
             f"{type(model).__name__} calls no nn.Linear, so it has no last layer to read. "
-            "Give the features and the head: shafer.LinearHead(coef, intercept)."
+            "Pass the last layer as arrays, shafer.LinearHead(coef, intercept), and its features as "
+            "X."
         )
     return calls[-1].layer
-
-
-class _Call(NamedTuple):
-    layer: nn.Linear
-    features: Tensor
-    logits: Tensor
-
-
-@contextmanager
-def _watched(model: nn.Module, layers: list[nn.Linear]) -> Iterator[list[_Call]]:
-    """Record the calls of layers, in eval mode and without gradients; then put all back."""
-    calls: list[_Call] = []
-
-    def record(layer: Any, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
-        features = inputs[0] if inputs else named["input"]
-        calls.append(_Call(layer, features.detach(), output.detach()))
-
-    modes = [(part, part.training) for part in model.modules()]
-    hooks = [layer.register_forward_hook(record, with_kwargs=True) for layer in layers]
-    try:
-        model.eval()
-        with torch.no_grad():
-            yield calls
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for part, training in modes:  # part by part: some may be frozen in eval mode
-            part.training = training
 
 
 def _features(
     model: nn.Module, head: nn.Linear, batch_size: int, columns: tuple[str, ...] | None, X: Any
 ) -> Tensor:
-    """Return what enters the head, (n, J), and make sure that what leaves it is the output."""
+    """Return the input of the last layer, (n, J), if its output is the output of the module."""
     check_columns(columns, X)
     X = keyed(X)
     batches = []
     n = n_rows(X)
-    with _watched(model, [head]) as calls:
+    with watched(model, [head]) as calls:
         for start in range(0, max(n, 1), batch_size):
             rows = take_rows(X, slice(start, min(start + batch_size, n)))
             output = forward(model, rows, calls)
@@ -156,11 +145,11 @@ def _features(
     return torch.cat(batches)
 
 
-def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
+def _check_calls(head: nn.Linear, calls: list[LayerCall]) -> None:
     if len(calls) != 1:
         raise UnsupportedModelError(
             f"The last layer {head} is called {len(calls)} times in one forward pass, so its "
-            "inputs are no single set of features. Name another with layer=."
+            "input is not one set of features. Name another layer with layer=."
         )
     if calls[0].features.ndim != 2:
         raise UnsupportedModelError(
@@ -173,27 +162,40 @@ def _check_calls(head: nn.Linear, calls: list[_Call]) -> None:
 def _check_output(logits: Tensor, output: Any) -> None:
     """Refuse a module that does more to the last layer's output than softmax or sigmoid."""
     given = _logits_of(output)
-    if given.ndim == 1 and logits.shape[1] == 1:
-        given = given[:, None]
-    single = logits.shape[1] == 1
-    if given.shape == logits.shape:
-        accepted = [logits]
-        if single:
-            accepted += [torch.sigmoid(logits), nn.functional.logsigmoid(logits)]
-        else:
-            accepted += [torch.softmax(logits, 1), torch.log_softmax(logits, 1)]
-        if any(_close(given, wanted) for wanted in accepted):
-            return
-        if not single and _close(given, torch.sigmoid(logits)):
-            raise UnsupportedModelError(
-                f"The module puts a sigmoid on each of {logits.shape[1]} outputs, which are labels "
-                "of their own and not one set of classes. Explain each output by itself."
-            )
-    raise UnsupportedModelError(
-        f"The module's output, of shape {tuple(given.shape)}, is not that of its last nn.Linear, "
-        f"of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last layer with "
-        "layer=, or let the module end in it."
-    )
+    form = _form(logits, given)
+    if form == "sigmoids":
+        raise UnsupportedModelError(
+            f"The module applies a sigmoid to each of {logits.shape[1]} outputs. These are "
+            "separate labels, not one set of classes. Explain each output by itself."
+        )
+    if form is None:
+        raise UnsupportedModelError(
+            f"The module's output, of shape {tuple(given.shape)}, is not that of its last "
+            f"nn.Linear, of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last "
+            "layer with layer=, or let the module end in it."
+        )
+
+
+def _form(logits: Tensor, given: Tensor) -> str | None:
+    """Name what the module made of the logits of its last layer; None if it is something else."""
+    if given.ndim < 2 and logits.shape[1] == 1:  # squeezed, perhaps the only row too
+        given = given.reshape(-1, 1)
+    if given.shape != logits.shape:
+        return None
+    if logits.shape[1] == 1:
+        forms = {
+            "logits": logits,
+            "sigmoid": torch.sigmoid(logits),
+            "log-sigmoid": nn.functional.logsigmoid(logits),
+        }
+    else:
+        forms = {
+            "logits": logits,
+            "softmax": torch.softmax(logits, 1),
+            "log-softmax": torch.log_softmax(logits, 1),
+            "sigmoids": torch.sigmoid(logits),
+        }
+    return next((name for name, wanted in forms.items() if _close(given, wanted)), None)
 
 
 def _logits_of(output: Any) -> Tensor:
@@ -204,7 +206,7 @@ def _logits_of(output: Any) -> Tensor:
         output = output[0]
     if not isinstance(output, Tensor):
         raise UnsupportedModelError(
-            f"The module returns {type(output).__name__}, in which no logits were found. "
+            f"The module returns {type(output).__name__}, without logits that could be found. "
             "Let it return a tensor, or a mapping with 'logits'."
         )
     return output

@@ -1,0 +1,150 @@
+"""Checks of the user's X: that it holds rows, and the columns that the model was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from shafer._text import listed
+from shafer._typing import Array
+from shafer._validation import frame_columns, frame_of
+from shafer.models.inputs.nan_checks import refuse_nan
+from shafer.models.inputs.row_access import by_position, is_several_inputs, values_of
+
+
+def check_rows(X: Any, name: str) -> None:
+    """Refuse values that no model takes as its rows."""
+    if X is None:
+        raise ValueError(
+            f"{name} must hold rows, as the model takes them: an array, a data frame or a sparse "
+            "matrix; got None."
+        )
+    if isinstance(X, Iterator):
+        raise ValueError(
+            f"{name} must hold rows, as the model takes them; got {type(X).__name__}. For the "
+            "evidence of batches use explainer.stream(batches)."
+        )
+    if isinstance(X, str | bytes):
+        raise ValueError(
+            f"{name} must hold rows, as the model takes them; got the string {X!r}. Read a file "
+            "first; one text is a list of one."
+        )
+    if isinstance(X, list) and _is_no_list_of_rows([getattr(part, "shape", ()) for part in X[:2]]):
+        shapes = ", ".join(str(tuple(getattr(part, "shape", ()))) for part in X[:4])
+        raise ValueError(
+            f"{name} is a list of {len(X)} {type(X[0]).__name__}s, of shape {shapes}"
+            f"{', …' if len(X) > 4 else ''}; these are not rows. Concatenate batches, or pass them "
+            "one by one: iter([...]) as background, explainer.stream([...]) for evidence. Several "
+            "inputs of a torch module are a tuple; rows of two dimensions are np.stack([...])."
+        )
+
+
+def _is_no_list_of_rows(shapes: list[Any]) -> bool:
+    ranks = {len(shape) for shape in shapes}
+    return 2 in ranks or len(ranks) > 1
+
+
+def check_single(X: Any, reader: str) -> None:
+    """Refuse a tuple of several inputs for a model that takes one table."""
+    if is_several_inputs(X):
+        raise ValueError(
+            f"{reader} takes one table; background is a tuple of {len(X)}, the first of shape "
+            f"{tuple(X[0].shape)}. Concatenate them, or pass an iterator of batches, iter([...])."
+        )
+
+
+def check_table(X: Any, n_columns: int, reader: str) -> None:
+    """Refuse a table of another shape or with dates, for libraries with unclear errors of these."""
+    _refuse_mapping(X, reader)
+    shape = X.shape if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2 or shape[0] == 0 or shape[1] != n_columns:
+        raise ValueError(
+            f"X must have at least one row, and {n_columns} columns as {reader} was trained on; "
+            f"got shape {tuple(shape)}."
+        )
+    refuse_dates(X, reader)
+
+
+def _refuse_mapping(X: Any, reader: str) -> None:
+    if isinstance(X, Mapping) and not hasattr(X, "shape"):
+        raise ValueError(
+            f"X must be a table, as {reader} takes it; got {type(X).__name__}. "
+            "Make a data frame or an array of it, also of a single row."
+        )
+
+
+def refuse_dates(X: Any, reader: str) -> None:
+    """Refuse columns of dates, times or durations, which models do not take as numbers."""
+    frame = frame_of(X)
+    if frame is None:
+        if _is_date(X):
+            raise ValueError(f"X must hold real numbers; got an array of {X.dtype}. {_AS_NUMBERS}")
+        return
+    dates = [name for name, dtype in frame.schema.items() if dtype.is_temporal()]
+    if dates:
+        raise ValueError(
+            f"X holds dates, times or durations in the columns {listed(dates)}; {reader} takes "
+            f"numbers. {_AS_NUMBERS}"
+        )
+
+
+_AS_NUMBERS = "Convert them to numbers first, for instance to days since a fixed date."
+
+
+def _is_date(X: Any) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype.kind in "mM"
+
+
+def check_columns(columns: tuple[str, ...] | None, X: Any) -> None:
+    """Refuse a data frame whose columns are not those of the background, in their order."""
+    given = frame_columns(X)
+    if columns is not None and given is not None and given != columns:
+        raise ValueError(
+            f"X must have the columns of the background, [{listed(columns)}], in that order; "
+            f"got [{listed(given)}]."
+        )
+
+
+def features_of_head(
+    columns: tuple[str, ...] | None, n_columns: int | None, X: Any, *, gaps: bool = False
+) -> Any:
+    """Return the features of a linear head: the columns of the background, without NaN.
+
+    With ``gaps`` NaN is accepted.
+    """
+    check_columns(columns, X)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if n_columns is not None and len(shape) == 2 and shape[1] != n_columns:
+        raise ValueError(
+            f"X must have {n_columns} columns, one for each coefficient; got shape {tuple(shape)}."
+        )
+    refuse_dates(X, "a linear head")
+    values = values_of(X)
+    if not gaps:
+        refuse_nan(values, "a linear head", frame_columns(X))
+    return values
+
+
+def checked(model: Any, X: Any, **options: Any) -> Array:
+    """Return X after the checks of a fitted scikit-learn model, with clearer errors.
+
+    ``options`` go to scikit-learn's ``validate_data``.
+    """
+    options = {"dtype": [np.float64, np.float32], "reset": False, **options}
+    reader = type(model).__name__
+    _refuse_mapping(X, reader)
+    if _is_date(X):  # scikit-learn would read it as a count of seconds or days
+        refuse_dates(X, reader)
+    try:
+        return validate_data(model, by_position(X), **options)
+    except (ValueError, TypeError):
+        refuse_dates(X, reader)
+        if options.get("ensure_all_finite") == "allow-nan":  # NaN was not the reason
+            raise
+        values = validate_data(model, by_position(X), ensure_all_finite="allow-nan", **options)
+        names = frame_columns(X) or getattr(model, "feature_names_in_", None)
+        refuse_nan(values, reader, names)
+        raise
