@@ -205,7 +205,7 @@ def test_options_belong_to_families(wine: tuple[Any, Any]) -> None:
     model = LogisticRegression().fit(X, y)
     for given in (model, shafer.LinearHead(model.coef_, model.intercept_)):
         with pytest.raises(
-            TypeError, match=r"\['layer'\] that L.* does not have; its options: none"
+            TypeError, match=r"unknown options \['layer'\]; L.* has the options: none"
         ):
             shafer.Explainer(given, X, layer="last")
 

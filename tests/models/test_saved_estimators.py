@@ -27,6 +27,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import shafer
 
 X, Y = load_iris(return_X_y=True)
+X = (X - X.mean(axis=0)) / X.std(axis=0)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c", "d"])
 MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
 HEAD = shafer.LinearHead(MODEL[-1].coef_, MODEL[-1].intercept_)
@@ -117,7 +118,7 @@ def test_frames_and_networks_are_read_again() -> None:
     encoder = make_column_transformer(
         (StandardScaler(), ["a", "b"]), (OneHotEncoder(handle_unknown="ignore"), ["kind"])
     )
-    rows = FRAME.assign(kind=np.where(X[:, 2] > 3, "long", "short"))
+    rows = FRAME.assign(kind=np.where(X[:, 2] > 0, "long", "short"))
     model = make_pipeline(encoder, LogisticRegression()).fit(rows, Y)
     explainer = shafer.Explainer(model, rows, "source")
     _same(explainer, pickle.loads(pickle.dumps(explainer)), rows)

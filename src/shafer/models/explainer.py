@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Self, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
@@ -35,6 +36,7 @@ from shafer.models.readers.registry import adapt
 from shafer.models.self_check import check_probabilities
 from shafer.models.uncertainty.missing_inputs import MissingInputs, check_gaps
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
+from shafer.models.uncertainty.unseen_categories import UnseenCategories
 
 
 @final
@@ -46,38 +48,40 @@ class Explainer:
     model : fitted model
         Any model of the table in ``docs/models.md``: scikit-learn estimators and pipelines,
         XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
-        (coef, intercept), or :class:`Contributions`. An explainer refuses to go on
-        when a linear model is trained further: make a new one.
+        (coef, intercept), or :class:`Contributions`. The tempering and moderation of an
+        :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
+        explainer.
     background : array, data frame or sparse matrix of n rows, as the model takes them
-        The training data, from which the means are taken. A component at its mean says no more
-        than its share of the intercept. An iterator of batches is read once, one at a time, so
-        the data need not fit in memory.
+        The training data. The weight of a component is relative to its mean over these rows. An
+        iterator of batches is read once, one batch at a time, so the data need not fit in memory.
     groups : mapping, sequence, "source" or "one", optional
-        Make groups of components the components: group name -> components (by name or position),
-        or a sequence of groups; ``"source"`` gathers the encoded columns of a pipeline by the
-        column they came from; ``"one"`` gathers everything. A name that no component has may be
-        that of a column of the data, for all that a pipeline made of it. Probabilities stay as
-        they are.
+        Join components into groups: group name -> components (by name or position), or a sequence
+        of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
+        from, ``"one"`` joins everything. A group may also name a column of the data; then it has
+        all encoded columns that came from it. Probabilities do not change.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
-        Names of the components, before grouping; by default those the model or the background
-        knows.
+        Names of the components, before grouping; by default those of the model or the background.
     classes : array of shape (K,), optional
-        Class labels; by default those the model knows.
+        Class labels; by default those of the model.
     moderate : {"laplace", "laplace+discount"}, optional
-        Make the evidence worth no more than its estimates: ``"laplace"`` shrinks the weights of
-        rows whose logits are poorly determined by the background, ``"laplace+discount"`` also
-        discounts their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The
-        background must be the training data. See ``docs/honesty.md``.
+        Account for coefficient uncertainty: ``"laplace"`` shrinks the weights of rows whose
+        logits are poorly determined by the background, ``"laplace+discount"`` also discounts
+        their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The background
+        must be the training data. See ``docs/honesty.md``.
     missing : {"error", "vacuous", "conditional"}
-        What a NaN among the inputs of a linear model means: an error; an input that says no more
-        than its share of the prior; or what the other inputs lead to expect of it, with weights
-        that shrink by what stays open.
+        What to do with NaN in the inputs of a linear model: raise an error; use only the input's
+        share of the prior; or use its expectation given the other inputs, with smaller weights.
+    tempering : float
+        A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
+    check : bool
+        Compare the probabilities with the model's own on at most 64 background rows, and raise an
+        error if they differ.
     **options
-        What the model's family offers besides: ``components="tree"`` or ``"feature"`` for
-        scikit-learn's gradient boosting, ``components="vector"`` or ``"feature"`` for support
-        vector machines, ``layer``, ``batch_size`` and ``precision`` for torch modules.
+        Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
+        gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
+        ``layer``, ``batch_size`` and ``precision`` for torch modules.
 
     Attributes
     ----------
@@ -87,7 +91,7 @@ class Explainer:
     classes : array of shape (K,)
     component_names : tuple of strings
     factor : float
-        What all weights are multiplied by, 1 before :meth:`temper`.
+        The factor on all weights, 1 before :meth:`temper`.
     conformal : ConformalSets or None
         The calibrated threshold, after :meth:`conformalize`.
 
@@ -222,15 +226,16 @@ class Explainer:
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
 
-        Over-confident weights shrink, timid ones grow; no class changes its rank. A weak prior
-        guards small calibration sets and those that the model separates. The discount of
-        ``moderate="laplace+discount"`` takes its distances from these rows too, from 20 rows on.
-        Sets calibrated before are forgotten, as they belong to other weights.
+        This is temperature scaling: overconfident weights shrink, underconfident ones grow, and
+        the order of the classes stays the same. A weak prior keeps the factor finite for small
+        calibration sets and for separable data. With at least 20 rows, the discount of
+        ``moderate="laplace+discount"`` takes its distances from these rows. An earlier
+        :meth:`conformalize` no longer applies, because it used other weights.
 
         Parameters
         ----------
         X : as the model takes it
-            Rows that neither the model nor :meth:`conformalize` has seen.
+            Rows that were not used to train the model, nor in :meth:`conformalize`.
         y : array of shape (n,)
             Their classes.
         sample_weight : array of shape (n,), optional
@@ -254,12 +259,12 @@ class Explainer:
         class_conditional: bool = False,
         allow_empty: bool = True,
     ) -> Self:
-        """Calibrate :meth:`predict_set` so that its sets hold the truth as often as promised.
+        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
         Parameters
         ----------
         X : as the model takes it
-            Rows that neither the model nor :meth:`temper` has seen.
+            Rows that were not used to train the model, nor in :meth:`temper`.
         y : array of shape (n,)
             Their classes.
         coverage, score, class_conditional, allow_empty
@@ -291,13 +296,19 @@ class Explainer:
         return self
 
     def typicality(self, X: Any) -> Array:
-        """Say how usual each row's weights are for the class it is assigned to, (n,) in (0, 1].
+        """Return how typical each row's weights are for its class, (n,) in (0, 1].
 
-        A novelty score: small is unusual. It compares with the background, which an explainer
-        that was made from batches, or has been pickled, no longer has; see
-        :func:`shafer.typicality`.
+        A score for out-of-distribution detection: small is atypical. Rows are compared with the
+        background, so an explainer that was made from an iterator cannot do it; see
+        :func:`shafer.typicality`. A row with a category that a ``OneHotEncoder`` has not been
+        trained on gets the smallest value.
         """
-        return self._fitted_profile().typicality(self._pass(X)[1])
+        rows, plain = self._pass(X)
+        typical = self._fitted_profile().typicality(plain)
+        categories = UnseenCategories.behind(self._model.encoders)
+        if categories.blocks or categories.hidden:
+            typical[categories.rows(rows.encoded)] = np.finfo(np.float64).tiny
+        return typical
 
     def _fitted_profile(self) -> WeightProfile:
         if self._profile is None:
@@ -350,13 +361,13 @@ class Explainer:
         X : as the model takes it
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; else ``"utility_set"`` if the evidence is tempered or moderated,
-            and the paper's ``"interval_dominance"`` if it is as the model has it.
+            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered or
+            moderated, and the paper's ``"interval_dominance"`` if it is not.
         """
         if rule is None and not options and self.conformal is not None:
             return self.conformal.sets(self._scores(X, self.conformal.score))
         rule = self._default_rule if rule is None else rule
-        # Utility sets are bets: they need no discount, and no search for neighbours.
+        # Utility sets need the probabilities only: no discount, and no search for neighbours.
         ev = self.bet(X) if rule == "utility_set" else self(X)
         return ev.decide(rule, **options)
 
@@ -368,7 +379,7 @@ class Explainer:
         return conformal_scores(self.bet(X).pooled, score)
 
     def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
-        """Give the evidence of one batch after the other, holding no more than one at a time.
+        """Yield the evidence of each batch; only one batch is in memory at a time.
 
         Examples
         --------
