@@ -17,26 +17,19 @@ from shafer.decision import (
     split_conformal,
     tempering_factor,
 )
-from shafer.evidence import Evidence, LinearPool, MassEvidence, RunningMean
+from shafer.evidence import Evidence, MassEvidence
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
-from shafer.models.inputs.component_names import (
-    is_renaming,
-    names_of_components,
-    read_partition,
-)
-from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.row_labels import with_row_labels
-from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import Pool
-from shafer.models.readers.model_rows import ModelRows
 from shafer.models.readers.registry import adapt
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import MissingInputs, check_gaps
+from shafer.models.uncertainty.missing_inputs import check_gaps
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
+from shafer.models.weighed_model import WeighedModel
 
 
 @final
@@ -125,43 +118,35 @@ class Explainer:
     ) -> None:
         first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
-        columns = frame_columns(first)
-        known = names_of_components(adapted, columns) if names is None else names
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         if missing != "error":
             check_gaps(adapted, missing, background)
-        running = RunningMean()
-        for batch in batches:
-            encoded = adapted.encoded(batch)
-            features = adapted.accumulate(running, encoded, sample_weight)
-            if moderation is not None:
-                moderation.take_in(ModelRows(encoded, features), sample_weight)
-        self._given, self._columns = model, columns
-        self._options = {**options, **adapted.options}
-        self._model = adapted
-        self._means = running.mean
-        self._names = None if known is None else tuple(known)
-        self._groups: dict[str, list[int]] | None = None
-        if groups is not None:
-            n_components = self._means.shape[0]
-            partition = read_partition(groups, adapted, known, n_components, first)
-            if is_renaming(partition, n_components):
-                self._names = tuple(partition)
-            else:
-                self._groups = partition
-        labels = adapted.head.classes if classes is None else classes
-        self.pool: Pool = adapted.identify(self._means, labels, self._names, self._groups)
         self.factor = checked_factor(tempering, "tempering")
-        self.conformal: ConformalSets | None = None
+        self._weighed = WeighedModel.fit(
+            adapted,
+            first,
+            batches,
+            sample_weight=sample_weight,
+            groups=groups,
+            names=names,
+            classes=classes,
+            missing=missing,
+            moderation=moderation,
+        )
         self._moderation: Moderation | None = moderation and moderation.moderation()
-        self._missing: MissingInputs | None = None
-        if missing != "error":
-            self._missing = MissingInputs.fit(adapted, features, missing, sample_weight)
+        self._given, self._columns = model, frame_columns(first)
+        self._options = {**options, **adapted.options}
+        self.conformal: ConformalSets | None = None
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         if check:
-            check_probabilities(model, first, self._as_model)
+            check_probabilities(model, first, self._weighed.as_model)
+
+    @property
+    def pool(self) -> Pool:
+        """The model as evidence: for linear models without groups, the paper's β* and α*."""
+        return self._weighed.pool
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -176,7 +161,7 @@ class Explainer:
     @property
     def calibration(self) -> Calibration:
         """The factors on the weights, and the discount: the model's own, tempering, moderation."""
-        return Calibration(self.factor, self._moderation, self._model.calibration)
+        return Calibration(self.factor, self._moderation, self._weighed.model.calibration)
 
     @property
     def own_calibration(self) -> Calibration | None:
@@ -185,11 +170,15 @@ class Explainer:
 
     @property
     def _is_plain(self) -> bool:
-        return self._model.calibration is None and self._moderation is None and self.factor == 1.0
+        return (
+            self._weighed.model.calibration is None
+            and self._moderation is None
+            and self.factor == 1.0
+        )
 
     def __call__(self, X: Any) -> MassEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
-        rows, plain = self._pass(X)
+        rows, plain = self._weighed(X)
         bet = _tempered(plain, self.calibration.factor(rows))
         reliability = self.calibration.reliability(rows, bet.probability)
         ev = bet if reliability is None else bet.discounted(reliability)
@@ -197,31 +186,8 @@ class Explainer:
 
     def bet(self, X: Any) -> Evidence:
         """Return the evidence behind the probabilities: tempered and moderated, not discounted."""
-        rows, plain = self._pass(X)
+        rows, plain = self._weighed(X)
         return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
-
-    def _as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
-        """Return the evidence whose probabilities are the model's own."""
-        rows, plain = self._pass(X)
-        own = self._model.calibration
-        return rows, plain if own is None else _tempered(plain, own.factor(rows))
-
-    def _pass(self, X: Any) -> tuple[ModelRows, Evidence]:
-        """Pass X through the model once, and return its weights before any calibration."""
-        check_rows(X, "X")
-        if self._missing is None:
-            rows = self._model.rows(X)
-            return rows, self._weighed(rows)
-        filled = self._missing.complete(self._model, X)
-        groups = None if self._groups is None else list(self._groups.values())
-        return filled.rows, self._missing.adjusted(self._weighed(filled.rows), filled, groups)
-
-    def _weighed(self, rows: ModelRows) -> Evidence:
-        if self._groups is not None:
-            return self.pool(self._model.grouped_terms(rows.terms, list(self._groups.values())))
-        if isinstance(self.pool, LinearPool):
-            return self.pool(values_of(rows.terms), checked=self._model.finite)
-        return self.pool(rows.terms)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -240,7 +206,7 @@ class Explainer:
             Their classes.
         sample_weight : array of shape (n,), optional
         """
-        rows, plain = self._pass(X)
+        rows, plain = self._weighed(X)
         untempered = replace(self.calibration, tempering=1.0)
         logits = to_numpy(_tempered(plain, untempered.factor(rows)).logits)
         self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
@@ -303,9 +269,9 @@ class Explainer:
         :func:`shafer.typicality`. A row with a category that a ``OneHotEncoder`` has not been
         trained on gets the smallest value.
         """
-        rows, plain = self._pass(X)
+        rows, plain = self._weighed(X)
         typical = self._fitted_profile().typicality(plain)
-        categories = UnseenCategories.behind(self._model.encoders)
+        categories = UnseenCategories.behind(self._weighed.model.encoders)
         if categories.blocks or categories.hidden:
             typical[categories.rows(rows.encoded)] = np.finfo(np.float64).tiny
         return typical
@@ -318,40 +284,41 @@ class Explainer:
                     "from an iterator and did not keep it. Compare with rows at hand: "
                     "shafer.typicality(explainer(X), explainer(background))."
                 )
-            usual = self._pass(self._background)[1]
+            usual = self._weighed(self._background)[1]
             weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
         return self._profile
 
     def __getstate__(self) -> dict[str, Any]:
-        self._model.check_current()
+        weighed = self._weighed
+        weighed.model.check_current()
         if self._background is not None:
             self._fitted_profile()  # the data themselves do not belong in a model file
         return ExplainerState(
-            self._given,
-            self._options,
-            self._columns,
-            self.classes,
-            self._names,
-            self._groups,
-            self._means,
-            self.factor,
-            self.conformal,
-            self._moderation,
-            self._missing,
-            self._profile,
+            model=self._given,
+            options=self._options,
+            columns=self._columns,
+            classes=self.classes,
+            names=weighed.names,
+            groups=weighed.groups,
+            means=weighed.means,
+            factor=self.factor,
+            conformal=self.conformal,
+            moderation=self._moderation,
+            missing=weighed.missing,
+            profile=self._profile,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         state = ExplainerState.read(given)
         self._given, self._options, self._columns = state.model, state.options, state.columns
-        self._model = adapt(state.model, columns=state.columns, **state.options)
-        self._names, self._groups, self._means = state.names, state.groups, state.means
-        self.pool = self._model.identify(state.means, state.classes, state.names, state.groups)
+        model = adapt(state.model, columns=state.columns, **state.options)
+        self._weighed = WeighedModel.identified(
+            model, state.means, state.classes, state.names, state.groups, state.missing
+        )
         self.factor, self.conformal = state.factor, state.conformal
-        self._moderation, self._missing = state.moderation, state.missing
+        self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
-        self._profile = state.profile
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
