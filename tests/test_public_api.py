@@ -147,7 +147,10 @@ def test_evidence_names() -> None:
         (shafer.EvidentialClassifier, ["estimator", "groups", "temper", "moderate", "missing"]),
         (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
         (shafer.models.RBFLayer, ["n_centres", "width", "random_state"]),
-        (shafer.models.from_shap, ["explanation", "background", "classes", "names"]),
+        (
+            shafer.models.from_shap,
+            ["explanation", "output", "model", "X", "background", "classes", "names"],
+        ),
         (shafer.models.to_shap, ["evidence", "X"]),
         (shafer.models.torch.least_commitment_penalty, ["head", "features"]),
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),

@@ -13,9 +13,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import to_numpy
+from shafer._validation import label_positions, to_numpy
 from shafer.decision import (
     PRECISE_RULES,
     CrossConformalSets,
@@ -200,7 +199,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             As in :func:`shafer.decision.split_conformal`.
         cv : int, optional
             For small data: train ``cv`` models, each without a part of the rows, and calibrate on
-            all rows (:func:`shafer.decision.cross_conformal`). Predicting uses every model.
+            all rows (:func:`shafer.decision.cross_conformal`). Predicting uses every model. A
+            class without any row here is in no set, or in all if ``class_conditional``.
         """
         check_is_fitted(self)
         options: dict[str, Any] = {
@@ -214,23 +214,25 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return self
         check_fold_count(cv)
         y = column_or_1d(y)
-        absent = sorted(set(self.classes_.tolist()) - set(np.asarray(y).tolist()))
-        if absent:
-            raise ValueError(
-                f"conformalize(cv={cv}) trains new models on these rows, so y must hold every "
-                f"class of the classifier; got no row of {listed(absent)}. Pass the training rows."
-            )
+        label_positions(y, self.classes_, len(y))  # an error for classes of other data
         folds = stratified_folds(y, int(cv), "conformalize(cv=)", "calibrate on held-out rows")
         scores = np.empty((len(folds), len(self.classes_)))
         train = partial(self._fold_explainer, factor=self.explainer_.factor)
         explainers: list[Explainer] = []
         for fold, (explainer, rows) in enumerate(fold_explainers(train, X, y, folds)):
             explainers.append(explainer)
-            scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
+            scores[folds == fold] = self._fold_scores(explainer, rows, score)
         # Assigned last, so that an error above leaves the earlier calibration complete.
         self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
         self.fold_explainers_: list[Explainer] = explainers
         return self
+
+    def _fold_scores(self, explainer: Explainer, X: Any, score: str) -> FloatArray:
+        """Return the scores of each class, (n, K); infinite for a class without training rows."""
+        own = to_numpy(conformal_scores(explainer.bet(X).pooled, score))
+        scores = np.full((len(own), len(self.classes_)), np.inf)
+        scores[:, label_positions(explainer.classes, self.classes_, own.shape[1])] = own
+        return scores
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
         """Predict one class for each row.
@@ -279,10 +281,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
             score = self.conformal_.score
-            tables = (
-                conformal_scores(explainer.bet(X).pooled, score)
-                for explainer in self.fold_explainers_
-            )
+            tables = (self._fold_scores(part, X, score) for part in self.fold_explainers_)
             return self.conformal_.sets(tables)
         return to_numpy(self.explainer_.predict_set(X, rule, **options))
 

@@ -93,8 +93,9 @@ class WeighedModel:
         running = RunningMean()
         features: Any = None
         for batch in batches:
-            encoded = model.encoded(batch)
-            features = model.accumulate(running, encoded, sample_weight)
+            with model.clear_errors(batch):
+                encoded = model.encoded(batch)
+                features = model.accumulate(running, encoded, sample_weight)
             if moderation is not None:
                 moderation.take_in(ModelRows(encoded, features), sample_weight)
         known = names_of_components(model, frame_columns(first)) if names is None else names

@@ -30,6 +30,7 @@ from shafer import (
     Evidence,
     EvidentialClassifier,
     EvidentialVotingClassifier,
+    Explainer,
     NeighbourEvidence,
     UnsupportedModelError,
     combine,
@@ -512,3 +513,65 @@ def test_many_sources_that_never_meet_are_learnt_all_the_same(heart: Any) -> Non
     clf = EvidentialVotingClassifier(estimators).fit(X, y)
     assert clf.tempering_.std() > 0.05  # not all at 1/9, where few data would leave them
     assert log_loss(y, clf.predict_proba(X)) < log_loss(y, np.tile(clf.prior_, (len(y), 1))) - 0.05
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "message"),
+    [
+        (True, ["zz"], "Source 'a' uses the columns 'zz', but X has the columns 'age', 'ldl'"),
+        (True, ["age", "zz"], "uses the columns 'zz', but"),
+        (False, ["age"], "uses the columns 'age', but X has no column names"),
+        (False, [0, 77], "uses the columns 77, but X has 2 columns"),
+        (False, [-3], "uses the columns -3, but X has 2 columns"),
+        (True, [2], "uses the columns 2, but X has 2 columns"),
+    ],
+)
+def test_unknown_columns_name_the_source(
+    heart: Any, frame: bool, columns: Any, message: str
+) -> None:
+    X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
+    given = pd.DataFrame(X, columns=["age", "ldl"]) if frame else X
+    clf = EvidentialVotingClassifier([("a", LogisticRegression(), columns)])
+    with pytest.raises(ValueError, match=message):
+        clf.fit(given, heart.target)
+
+
+def test_reliability_discounts_the_sources(heart: Any) -> None:
+    X, y = heart.data[:150], heart.target[:150]
+    options = dict(tempering=[0.5, 0.7], prior="each")
+    doubted = EvidentialVotingClassifier(two(), reliability={"bayes": 0.6}, **options).fit(X, y)
+    sources = {
+        "logistic": LogisticRegression(max_iter=2000).fit(X, y),
+        "bayes": GaussianNB().fit(X, y),
+    }
+    evidences = {name: Explainer(model, X, "one")(X) for name, model in sources.items()}
+    expected = combine(evidences, tempering=[0.5, 0.7], reliability=[1.0, 0.6])
+    assert_allclose(doubted.evidence(X).belief, expected.belief, atol=1e-12)
+    assert doubted.reliability_.tolist() == [1.0, 0.6]
+    assert doubted.tempering_.tolist() == [0.5, 0.7]
+    trusted = EvidentialVotingClassifier(two(), **options).fit(X, y)
+    assert (doubted.evidence(X).ignorance > trusted.evidence(X).ignorance).all()
+    for wrong, message in (
+        ("cv", "Factors on their weights are tempering='cv'"),
+        ([1.0, 1.5], "a number in .0, 1. for each of the 2 sources"),
+        ({"c": 0.5}, "reliability names unknown sources"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            EvidentialVotingClassifier(two(), reliability=wrong).fit(X, y)
+
+
+def test_reliability_of_present_sources_only(heart: Any) -> None:
+    X, y = heart.data[:100].copy(), heart.target[:100]
+    sources = [("a", LogisticRegression(max_iter=5000), [0, 1]), ("b", GaussianNB(), [5, 7, 8])]
+    clf = EvidentialVotingClassifier(
+        sources, "disjunctive", tempering=None, reliability=[0.5, 0.9]
+    ).fit(X, y)
+    X[:, [0, 1]] = np.nan
+    alone = clf.sources_["b"].evidence(X[:, [5, 7, 8]], whole=True)
+    assert_allclose(clf.evidence(X).belief, alone.discounted(0.9).belief, atol=1e-12)
+
+
+def test_a_source_without_weights_is_an_error(heart: Any) -> None:
+    inner = EvidentialVotingClassifier(two(), "yager", tempering=None)
+    with pytest.raises(UnsupportedModelError, match="must give Evidence or DiscountedEvidence"):
+        EvidentialVotingClassifier([("inner", inner)]).fit(heart.data, heart.target)

@@ -57,7 +57,7 @@ def model(request: pytest.FixtureRequest) -> Any:
         (None, "background is needed.*the model was trained on.*got None"),
         ([X[:50], X[50:]], r"list of 2 ndarrays, of shape \(50, 4\), \(100, 4\).*iter\(\[...\]\)"),
         ([FRAME[:50], FRAME[50:]], "list of 2 DataFrames.*Concatenate batches"),
-        ([pl.DataFrame(X)] * 5, r"list of 5 DataFrames, of shape \(150, 4\),.*, …, which"),
+        ([pl.DataFrame(X)] * 5, r"list of 5 DataFrames, of shape \(150, 4\),.*, …; these"),
         ([sparse.csr_array(X)], "list of 1 csr_arrays"),
         ([X, Y], r"list of 2 ndarrays, of shape \(150, 4\), \(150,\)"),
         ("train.csv", "got the string 'train.csv'. Read a file first"),
@@ -158,7 +158,7 @@ def test_xgboost_says_what_it_cannot_read() -> None:
 
 def test_data_that_only_a_library_can_read() -> None:
     model = BOOSTED["xgboost"].fit(X, Y)
-    with pytest.raises(ValueError, match="got DMatrix. Give the data that it was made from"):
+    with pytest.raises(ValueError, match="got DMatrix. Pass the data that it was made from"):
         shafer.Explainer(model, xgboost.DMatrix(X))
     model = BOOSTED["lightgbm"].fit(X, Y)
     with pytest.raises(ValueError, match="got Dataset. Give the data that it was made from"):

@@ -25,6 +25,12 @@ from shafer.models.readers.registry import own_probabilities
 X, Y = load_iris(return_X_y=True)
 
 
+def _own(model: Any) -> Any:
+    own = own_probabilities(model, X)
+    assert own is not None
+    return own
+
+
 def _boosters(n_classes: int) -> list[tuple[Any, Any]]:
     """Return bare boosters, each with the probabilities of its classifier wrapper."""
     y = np.minimum(Y, n_classes - 1)
@@ -39,9 +45,8 @@ def _boosters(n_classes: int) -> list[tuple[Any, Any]]:
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_boosters(n_classes: int) -> None:
     for booster, expected in _boosters(n_classes):
-        own = own_probabilities(booster, X)
-        assert own is not None and own.dtype == np.float64
-        assert_allclose(own, expected, atol=1e-6)
+        assert _own(booster).dtype == np.float64
+        assert_allclose(_own(booster), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -51,7 +56,7 @@ def test_estimators(n_classes: int) -> None:
         make_pipeline(StandardScaler(), LogisticRegression()),
         CatBoostClassifier(5, verbose=0, allow_writing_files=False),
     ):
-        assert_allclose(own_probabilities(model.fit(X, y), X), model.predict_proba(X))
+        assert_allclose(_own(model.fit(X, y)), model.predict_proba(X))
 
 
 class _Head(nn.Module):
@@ -73,7 +78,7 @@ def test_modules_of_one_logit(end: Any) -> None:
     network = _Head(1, end).train()
     logits = network.head(torch.tensor(X, dtype=torch.float32)).detach().numpy()[:, 0]
     p = expit(logits)
-    assert_allclose(own_probabilities(network, X), np.stack([1 - p, p], axis=1), atol=1e-6)
+    assert_allclose(_own(network), np.stack([1 - p, p], axis=1), atol=1e-6)
     assert network.training
 
 
@@ -81,7 +86,7 @@ def test_modules_of_one_logit(end: Any) -> None:
 def test_modules_of_three_logits(end: Any) -> None:
     network = _Head(3, end)
     logits = network.head(torch.tensor(X, dtype=torch.float32)).detach().numpy()
-    assert_allclose(own_probabilities(network, X), softmax(logits, axis=1), atol=1e-6)
+    assert_allclose(_own(network), softmax(logits, axis=1), atol=1e-6)
 
 
 def test_models_without_probabilities() -> None:

@@ -32,7 +32,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     KBinsDiscretizer,
-    Normalizer,
+    MaxAbsScaler,
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
@@ -167,7 +167,7 @@ def test_a_component_goes_before_a_column_of_its_name() -> None:
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ({"who": ["agee"]}, "'agee'; the 18 components are .*made of the columns 'sbp', 'ldl'"),
+        ({"who": ["agee"]}, "'agee'; the 18 components are .*came from the columns 'sbp', 'ldl'"),
         ({"a": ["place"], "b": [10, "place"]}, "overlap"),
         ([["place"], ["place"]], "groups must not overlap; got"),
         (["age", "place"], "sequence of groups, as in"),
@@ -212,7 +212,7 @@ def test_sources_of_terms() -> None:
 @pytest.mark.parametrize(
     ("encoders", "sources"),
     [
-        ([StandardScaler(), Normalizer()], ["a", "b", "c"]),
+        ([StandardScaler(), MaxAbsScaler()], ["a", "b", "c"]),
         ([SelectKBest(k=2)], ["b", "c"]),
         (
             [PolynomialFeatures(2)],
@@ -246,7 +246,10 @@ def test_sources_of_transformers(encoders: list[Any], sources: list[str], named:
 def test_sources_that_cannot_be_told() -> None:
     X, y = load_iris(return_X_y=True)
     for encoders, message in (
-        ([StandardScaler(), PCA(2)], "PCA mixes 4 columns in each of its outputs. Use its out"),
+        (
+            [StandardScaler(), PCA(2)],
+            "behind PCA, because each of its outputs depends on several columns. Use its out",
+        ),
         ([FunctionTransformer(np.log1p)], "feature_names_out='one-to-one'"),
     ):
         model = make_pipeline(*encoders, LR).fit(X, y)

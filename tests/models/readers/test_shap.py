@@ -9,6 +9,7 @@ import pytest
 import shap
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
@@ -27,7 +28,7 @@ def test_linear_explainer_gives_the_papers_weights(data: tuple[Any, Any]) -> Non
     X, y = data
     model = LogisticRegression().fit(X, y)
     explanation = shap.LinearExplainer(model, shap.maskers.Independent(X, max_samples=1000))(X)
-    ev = from_shap(explanation)
+    ev = from_shap(explanation, model=model)
     assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
     assert_allclose(ev.weights, shafer.Explainer(model, X)(X).weights, atol=1e-10)
 
@@ -35,7 +36,7 @@ def test_linear_explainer_gives_the_papers_weights(data: tuple[Any, Any]) -> Non
 def test_tree_explainer(data: tuple[Any, Any]) -> None:
     X, y = data
     model = XGBClassifier(n_estimators=10).fit(X, y)
-    ev = from_shap(shap.TreeExplainer(model)(X))
+    ev = from_shap(shap.TreeExplainer(model)(X), model=model)
     assert_allclose(ev.probability, model.predict_proba(X), atol=1e-5)
     assert_allclose(ev.weights, shafer.Explainer(model, X)(X).weights, atol=1e-4)
 
@@ -47,10 +48,10 @@ def test_there_and_back(data: tuple[Any, Any]) -> None:
     explanation = to_shap(ev, X)
     assert explanation.data.shape == X.shape
     assert explanation.feature_names == list(ev.component_names)
-    again = from_shap(explanation)
+    again = from_shap(explanation, output="log-odds")
     assert_allclose(again.weights, ev.weights, atol=1e-10)
     assert again.component_names == ev.component_names
-    few = from_shap(to_shap(explainer(X[:3])), background=explanation)
+    few = from_shap(to_shap(explainer(X[:3])), output="raw", background=explanation)
     assert_allclose(few.weights, ev.weights[:3], atol=1e-10)
 
 
@@ -61,10 +62,10 @@ def test_labels_and_names() -> None:
     explanation = shap.Explanation(
         values, base, feature_names=["a", "b"], output_names=["x", "y", "z"]
     )
-    ev = from_shap(explanation)
+    ev = from_shap(explanation, output="raw")
     assert ev.classes.tolist() == ["x", "y", "z"]
     assert ev.component_names == ("a", "b")
-    other = from_shap(explanation, classes=[1, 2, 3], names=["c", "d"])
+    other = from_shap(explanation, output="raw", classes=[1, 2, 3], names=["c", "d"])
     assert other.classes.tolist() == [1, 2, 3]
     assert other.component_names == ("c", "d")
     logits = values.sum(axis=1) + base
@@ -77,13 +78,83 @@ def test_log_odds_of_either_class_are_one_logit() -> None:
     rng = np.random.default_rng(0)
     one = rng.normal(size=(6, 2))
     both = np.stack([-one, one], axis=-1)
-    ev = from_shap(shap.Explanation(both, np.array([-0.5, 0.5])))
+    ev = from_shap(shap.Explanation(both, np.array([-0.5, 0.5])), output="log-odds")
     assert_allclose(ev.probability[:, 1], 1 / (1 + np.exp(-one.sum(axis=1) - 0.5)), rtol=1e-10)
 
 
 def test_base_values_must_be_one_set() -> None:
     explanation = shap.Explanation(np.zeros((3, 2)), np.array([0.0, 1.0, 2.0]))
     with pytest.raises(ValueError, match=r"base_values must be the same.*differ by 2"):
-        from_shap(explanation)
+        from_shap(explanation, output="log-odds")
     column = shap.Explanation(np.ones((3, 2)), np.full((3, 1), 0.5))
-    assert_allclose(from_shap(column).logits[:, 1], 1.25)
+    assert_allclose(from_shap(column, output="log-odds").logits[:, 1], 1.25)
+
+
+def _forest(X: Any, y: Any) -> tuple[Any, Any]:
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    return forest, shap.TreeExplainer(forest)(X)
+
+
+def test_values_of_probabilities_are_refused() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:80, :5], y[:80]
+    forest, explanation = _forest(X, y)
+    one = explanation[..., 1]
+    with pytest.raises(shafer.UnsupportedModelError, match=r"add up to the model.s log-odds"):
+        from_shap(one, model=forest)
+    for output in ("log-odds", "raw"):
+        with pytest.raises(shafer.UnsupportedModelError, match="between 0 and 1 in all rows"):
+            from_shap(one, output=output)
+    with pytest.raises(shafer.UnsupportedModelError, match="they add up to 1 over the classes"):
+        from_shap(explanation, output="raw")
+    with pytest.raises(shafer.UnsupportedModelError, match="values of probabilities are not"):
+        from_shap(one, output="probability")
+
+
+def test_probabilities_of_a_boosted_model_are_refused() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:80, :5], y[:80]
+    model = GradientBoostingClassifier(n_estimators=5).fit(X, y)
+    explainer = shap.TreeExplainer(model, X[:20], model_output="probability")
+    with pytest.raises(shafer.UnsupportedModelError, match=r"add up to the model.s log-odds"):
+        from_shap(explainer(X), model=model)
+    raw = from_shap(shap.TreeExplainer(model)(X), model=model)
+    assert_allclose(raw.probability, model.predict_proba(X), atol=1e-6)
+
+
+def test_the_output_must_be_stated() -> None:
+    explanation = shap.Explanation(np.ones((3, 2)), 0.0)
+    with pytest.raises(ValueError, match=r"Pass model= .*, or output='log-odds'"):
+        from_shap(explanation)
+    with pytest.raises(ValueError, match="output must be 'log-odds' or 'raw'; got 'odds'"):
+        from_shap(explanation, output="odds")
+    with pytest.raises(ValueError, match="explanation.data is None.*as X="):
+        from_shap(explanation, model=LogisticRegression())
+
+
+def test_rows_that_the_model_was_not_explained_on() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    model = LogisticRegression().fit(X, y)
+    explanation = shap.LinearExplainer(model, shap.maskers.Independent(X, 100))(X[:20])
+    with pytest.raises(ValueError, match=r"20 rows and 2 classes.*\(10, 2\)"):
+        from_shap(explanation, model=model, X=X[:10])
+    with pytest.raises(shafer.UnsupportedModelError, match="in row .* a probability of"):
+        from_shap(explanation, model=model, X=X[20:40])
+    with pytest.raises(ValueError, match="LinearHead has no probabilities"):
+        from_shap(explanation, model=shafer.LinearHead(np.ones(30), 0.0))
+
+
+@pytest.mark.parametrize("given", [np.zeros((2, 3)), [np.zeros((2, 3))], None])
+def test_what_is_no_explanation(given: Any) -> None:
+    with pytest.raises(ValueError, match="must be a shap.Explanation; got .* explainer\\(X\\)"):
+        from_shap(given, output="log-odds")
+
+
+def test_a_single_row() -> None:
+    values = np.random.default_rng(0).normal(size=(5, 4, 3))
+    several = shap.Explanation(values, np.zeros((5, 3)))
+    for explanation in (several[0], shap.Explanation(values[..., 0], np.zeros(5))[0]):
+        with pytest.raises(ValueError, match=r"a single row.*explanation\[0:1\]"):
+            from_shap(explanation, output="log-odds")
+    assert len(from_shap(several[0:1], output="log-odds")) == 1

@@ -241,7 +241,10 @@ def test_inputs_without_columns(iris: tuple[Tensor, Tensor]) -> None:
         (lambda X: _with(X, (130, 2), np.nan), "contains NaN, the first in row 130, column 2, and"),
         (lambda X: _with(X, (3, 0), np.inf), "X contains infinity, the first in row 3, column 0"),
         (lambda X: _with(X.numpy(), (3, 0), np.nan), "X contains NaN, the first in row 3"),
-        (lambda X: X * 4e37, "X is finite in row 0, but what Sequential makes of it is not: unit"),
+        (
+            lambda X: X * 4e37,
+            "X is finite in row 0, but the features that Sequential computes are not: unit",
+        ),
         (lambda X: X[:, 0], r"of shape \(n,\).*One row by itself is X\[None\]"),
         (lambda X: X.numpy().astype(str), "X must hold real numbers; got an array of <U"),
         (lambda X: sparse.csr_array(X.numpy()), "takes dense arrays; got a sparse .*toarray"),
@@ -385,7 +388,7 @@ class _Wrapper(nn.Module):
 @pytest.mark.parametrize(
     ("network", "message"),
     [
-        (nn.Sequential(nn.Linear(4, 3), _Wrapper()), "returns dict, in which no logits"),
+        (nn.Sequential(nn.Linear(4, 3), _Wrapper()), "returns dict, without logits"),
         (nn.Sequential(nn.Linear(4, 3), nn.Tanh()), "is not that of its last nn.Linear"),
         (nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3)), "is not that of its last nn.Linear"),
         (_Doubled(twice=False), "is not that of its last nn.Linear.*layer="),

@@ -66,16 +66,16 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 REFUSALS = [
-    (RandomForestClassifier(3), IRIS, "averages the votes", "HistGradientBoosting.*SHAP"),
-    (ExtraTreesClassifier(3), IRIS, "averages the votes", "HistGradientBoosting.*SHAP"),
+    (RandomForestClassifier(3), IRIS, "averages the votes", "HistGradientBoosting"),
+    (ExtraTreesClassifier(3), IRIS, "averages the votes", "HistGradientBoosting"),
     (DecisionTreeClassifier(), IRIS, "class shares of one leaf", "HistGradientBoosting"),
     (KNeighborsClassifier(), IRIS, "counts neighbours", "RBFLayer"),
     (RadiusNeighborsClassifier(9.0), IRIS, "counts neighbours", "RBFLayer"),
     (NearestCentroid(), IRIS, "distances to centroids", "LinearDiscriminantAnalysis"),
     (OneVsRestClassifier(LR), IRIS, "separate sigmoids", "multinomial"),
-    (OneVsOneClassifier(LR), IRIS, "votes among pairs", "multinomial"),
+    (OneVsOneClassifier(LR), IRIS, "votes of pairs", "multinomial"),
     (OutputCodeClassifier(LR), IRIS, "code word", "multinomial"),
-    (MultiOutputClassifier(LR), LABELS, "several labels at once", "model of each label"),
+    (MultiOutputClassifier(LR), LABELS, "several labels for each row", "model of each label"),
     (RidgeClassifier(), IRIS, "no probabilities", "CalibratedClassifierCV"),
     (RidgeClassifierCV(), IRIS, "no probabilities", "CalibratedClassifierCV"),
     (Perceptron(), IRIS, "no probabilities", "CalibratedClassifierCV"),
@@ -84,22 +84,22 @@ REFUSALS = [
     (SVC(probability=True), IRIS, "cross-validation", "CalibratedClassifierCV"),
     (SVC(probability=True), BINARY, "cross-validation", "CalibratedClassifierCV"),
     (NuSVC(nu=0.2), BINARY, "cross-validation", "CalibratedClassifierCV"),
-    (SGDClassifier(), BINARY, "loss='hinge'.*no logistic", "loss='log_loss', or calibrate"),
+    (SGDClassifier(), BINARY, "loss='hinge'.*no logistic", "loss='log_loss', or CalibratedCl"),
     (SGDClassifier(loss="modified_huber"), BINARY, "modified_huber", "loss='log_loss'"),
     (SGDClassifier(loss="log_loss"), IRIS, "3 classes normalises separate sigmoids", "saga"),
     (QuadraticDiscriminantAnalysis(), IRIS, "quadratic", "PolynomialFeatures"),
     (GaussianProcessClassifier(), BINARY, "averages sigmoids", "Nystroem"),
     (AdaBoostClassifier(n_estimators=3), IRIS, "votes of its members", "loss='exponential'"),
-    (BaggingClassifier(LR, 3), IRIS, "averages the probabilities", "pool their evidence"),
-    (VotingClassifier([("a", LR)]), IRIS, "averages the probabilities", "pool their evidence"),
+    (BaggingClassifier(LR, 3), IRIS, "averages the probabilities", "combine their evidence"),
+    (VotingClassifier([("a", LR)]), IRIS, "averages the probabilities", "combine their evidence"),
     (StackingClassifier([("a", LR)], cv=3), IRIS, "probabilities of its members", "final_estim"),
     (LabelSpreading(), IRIS, "counts neighbours", "RBFLayer"),
-    (DummyClassifier(), IRIS, "does not look", "trained model"),
+    (DummyClassifier(), IRIS, "ignores its inputs", "LogisticRegression"),
     (LinearRegression(), IRIS, "predicts numbers", "classifier"),
     (HistGradientBoostingRegressor(max_iter=2), IRIS, "predicts numbers", "classifier"),
     (XGBRegressor(n_estimators=2), IRIS, "predicts numbers", "classifier"),
-    (MLPClassifier((3,), tol=1.0), LABELS, "3 labels at once", "one network for each"),
-    (XGBClassifier(n_estimators=2), LABELS, "3 labels at once", "one model for each"),
+    (MLPClassifier((3,), tol=1.0), LABELS, "3 labels per row", "one network for each"),
+    (XGBClassifier(n_estimators=2), LABELS, "3 outputs", "one model each"),
     (XGBClassifier(n_estimators=2, objective="binary:hinge"), BINARY, "hinge", "binary:logistic"),
     (
         LGBMClassifier(n_estimators=2, objective="multiclassova", verbose=-1, n_jobs=1),
@@ -110,7 +110,7 @@ REFUSALS = [
     (
         LGBMClassifier(n_estimators=2, linear_tree=True, verbose=-1, n_jobs=1),
         BINARY,
-        "a linear model in each leaf",
+        "linear_tree=True",
         "linear_tree=False",
     ),
     (
@@ -122,13 +122,18 @@ REFUSALS = [
         "'MultiClass'",
     ),
     (_calibrated(LinearSVC()), IRIS, "3 classes normalises separate sigmoids", "temperature"),
-    (_calibrated(SVC()), IRIS, "votes among pairs", "Nystroem"),
+    (_calibrated(SVC()), IRIS, "votes of pairs", "Nystroem"),
     (_calibrated(SVC(kernel=_dot)), BINARY, "function as its kernel", "precomputed"),
-    (_calibrated(LR, method="isotonic"), BINARY, "by steps", "method='sigmoid'"),
+    (_calibrated(LR, method="isotonic"), BINARY, "piecewise constant", "method='sigmoid'"),
     (_calibrated(LR, ensemble=True), BINARY, "averages the probabilities of 3", "ensemble=False"),
-    (_calibrated(GaussianNB()), BINARY, "not known to be a sum", "linear model, an SVC"),
-    (make_pipeline(StandardScaler(), "passthrough"), IRIS, "no classifier", "whole pipeline"),
-    (make_pipeline(StandardScaler(), RandomForestClassifier(3)), IRIS, "the votes", "SHAP"),
+    (_calibrated(GaussianNB()), BINARY, "not a sum of contributions", "linear model, an SVC"),
+    (
+        make_pipeline(StandardScaler(), "passthrough"),
+        IRIS,
+        "no classifier",
+        "last step is the classifier",
+    ),
+    (make_pipeline(StandardScaler(), RandomForestClassifier(3)), IRIS, "the votes", "HistGrad"),
     (GridSearchCV(LR, {"C": [1.0]}, cv=3, refit=False), IRIS, "no trained model", "refit=True"),
 ]
 
@@ -153,7 +158,7 @@ def test_refused_with_a_reason(model: Any, data: Any, reason: str, instead: str)
 def test_what_is_no_model() -> None:
     X = IRIS[0]
     for model in ("model", object(), None, 3.0):
-        with pytest.raises(shafer.UnsupportedModelError, match="is not supported. Accepted are"):
+        with pytest.raises(shafer.UnsupportedModelError, match="are not supported. Supported are"):
             shafer.Explainer(model, X)
     with pytest.raises(shafer.UnsupportedModelError, match="not a class; got LogisticRegression"):
         shafer.Explainer(LogisticRegression, X)
@@ -187,7 +192,7 @@ def test_boosters_of_other_objectives() -> None:
 def test_linear_leaves_of_a_booster_read_from_text() -> None:
     model = LGBMClassifier(n_estimators=2, linear_tree=True, verbose=-1, n_jobs=1).fit(*IRIS)
     booster = lightgbm.Booster(model_str=model.booster_.model_to_string())
-    with pytest.raises(shafer.UnsupportedModelError, match="a linear model in each leaf"):
+    with pytest.raises(shafer.UnsupportedModelError, match="linear_tree=True"):
         shafer.Explainer(booster, IRIS[0])
 
 
@@ -197,8 +202,8 @@ def test_shap_values_of_probabilities() -> None:
     probability = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     steps = np.diff(probability, axis=1, prepend=1 / 3)
     with pytest.raises(shafer.UnsupportedModelError, match="explain probabilities"):
-        shafer.models.from_shap(shap.Explanation(steps, np.full(3, 1 / 3)))
+        shafer.models.from_shap(shap.Explanation(steps, np.full(3, 1 / 3)), output="raw")
     odds = np.log(probability / (1 - probability))
     steps = np.diff(odds, axis=1, prepend=np.log(0.5))
     with pytest.raises(shafer.UnsupportedModelError, match="each class against the rest"):
-        shafer.models.from_shap(shap.Explanation(steps, np.full(3, np.log(0.5))))
+        shafer.models.from_shap(shap.Explanation(steps, np.full(3, np.log(0.5))), output="raw")

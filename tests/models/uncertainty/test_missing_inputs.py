@@ -286,7 +286,7 @@ def test_a_model_trained_further_is_noticed(iris: Any) -> None:
     X, model = iris
     read, _ = missing_inputs(model, X, "vacuous")
     model.coef_ = model.coef_ + 1.0
-    with pytest.raises(ValueError, match="trained further"):
+    with pytest.raises(ValueError, match="trained again"):
         read(_with_gaps(X))
 
 

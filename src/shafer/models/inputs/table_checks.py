@@ -10,9 +10,10 @@ from sklearn.utils.validation import validate_data
 
 from shafer._text import listed
 from shafer._typing import Array
-from shafer._validation import frame_columns, frame_of
+from shafer._validation import frame_columns
 from shafer.models.inputs.nan_checks import refuse_nan
 from shafer.models.inputs.row_access import by_position, is_several_inputs, values_of
+from shafer.models.inputs.table_errors import refuse_dates
 
 
 def check_rows(X: Any, name: str) -> None:
@@ -76,28 +77,6 @@ def _refuse_mapping(X: Any, reader: str) -> None:
         )
 
 
-def refuse_dates(X: Any, reader: str) -> None:
-    """Refuse columns of dates, times or durations, which models do not take as numbers."""
-    frame = frame_of(X)
-    if frame is None:
-        if _is_date(X):
-            raise ValueError(f"X must hold real numbers; got an array of {X.dtype}. {_AS_NUMBERS}")
-        return
-    dates = [name for name, dtype in frame.schema.items() if dtype.is_temporal()]
-    if dates:
-        raise ValueError(
-            f"X holds dates, times or durations in the columns {listed(dates)}; {reader} takes "
-            f"numbers. {_AS_NUMBERS}"
-        )
-
-
-_AS_NUMBERS = "Convert them to numbers first, for instance to days since a fixed date."
-
-
-def _is_date(X: Any) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype.kind in "mM"
-
-
 def check_columns(columns: tuple[str, ...] | None, X: Any) -> None:
     """Refuse a data frame whose columns are not those of the background, in their order."""
     given = frame_columns(X)
@@ -136,12 +115,11 @@ def checked(model: Any, X: Any, **options: Any) -> Array:
     options = {"dtype": [np.float64, np.float32], "reset": False, **options}
     reader = type(model).__name__
     _refuse_mapping(X, reader)
-    if _is_date(X):  # scikit-learn would read it as a count of seconds or days
+    if isinstance(X, np.ndarray):  # scikit-learn would read dates as a count of seconds or days
         refuse_dates(X, reader)
     try:
         return validate_data(model, by_position(X), **options)
-    except (ValueError, TypeError):
-        refuse_dates(X, reader)
+    except ValueError:
         if options.get("ensure_all_finite") == "allow-nan":  # NaN was not the reason
             raise
         values = validate_data(model, by_position(X), ensure_all_finite="allow-nan", **options)

@@ -7,7 +7,8 @@ Identification needs different arrays from the two forms: the features of a line
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, TypeAlias, final
@@ -28,6 +29,7 @@ from shafer.evidence import (
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.row_access import by_position, values_of
+from shafer.models.inputs.table_errors import explain_table_error
 from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 
@@ -90,8 +92,18 @@ class AdaptedModel(ABC):
     def rows(self, X: Any) -> ModelRows:
         """Pass X through the transformers and the model once, after the model's own checks of X."""
         self.check_current()
-        encoded = self.encoded(X)
-        return ModelRows(encoded, self.terms(encoded))
+        with self.clear_errors(X):
+            encoded = self.encoded(X)
+            return ModelRows(encoded, self.terms(encoded))
+
+    @contextmanager
+    def clear_errors(self, X: Any) -> Iterator[None]:
+        """Give clearer errors for tables that the model or its transformers cannot take."""
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            explain_table_error(error, X, self.encoders)
+            raise
 
     def incomplete_rows(self, X: Any) -> ModelRows:  # noqa: ARG002 - linear models use it
         """Pass X through once; the terms are NaN where X is NaN. The model must have ``gaps``."""
@@ -156,9 +168,10 @@ class LinearModel(AdaptedModel):
         if self.gaps is None:
             return super().incomplete_rows(X)
         self.check_current()
-        encoded = self.encoded(X)
-        dense = encoded.toarray() if sparse.issparse(encoded) else encoded
-        return ModelRows(encoded, self.gaps(dense))
+        with self.clear_errors(X):
+            encoded = self.encoded(X)
+            dense = encoded.toarray() if sparse.issparse(encoded) else encoded
+            return ModelRows(encoded, self.gaps(dense))
 
     def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
         features = self.terms(encoded)

@@ -94,7 +94,12 @@ def _array(value: Any) -> Any:
     """Return the numbers of an array, dense or sparse; None for anything else."""
     if sparse.issparse(value):
         return value.data
-    return value if isinstance(value, np.ndarray) else None
+    return value if isinstance(value, np.ndarray) and value.dtype != object else None
+
+
+def _objects(value: Any) -> list[Any] | None:
+    """Return the elements of an array of objects, such as categories; None for anything else."""
+    return value.ravel().tolist() if isinstance(value, np.ndarray) else None
 
 
 def _flat(values: Any) -> list[Any]:
@@ -111,7 +116,12 @@ def _same(now: Any, kept: Any) -> bool:
     array = _array(now)
     if array is not None and isinstance(kept, np.ndarray):
         return _equal(array, kept)
-    return now is kept or (isinstance(now, _PLAIN) and isinstance(kept, _PLAIN) and now == kept)
+    if now is kept:
+        return True
+    inside, kept_inside = _objects(now), _objects(kept)
+    if inside is not None and kept_inside is not None:
+        return len(inside) == len(kept_inside) and all(map(_same, inside, kept_inside))
+    return isinstance(now, _PLAIN) and isinstance(kept, _PLAIN) and now == kept
 
 
 def _equal(now: Any, kept: Any) -> bool:

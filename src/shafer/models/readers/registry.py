@@ -137,14 +137,10 @@ def own_probabilities(model: Any, X: Any) -> FloatArray | None:
     A family file may define ``probabilities(model, X)``; otherwise ``predict_proba`` is called.
     The result is None for models without probabilities of their own, such as a ``LinearHead``.
     """
-    for key in _kinds(model):
-        if key in _FAMILIES:
-            own = getattr(_family(_FAMILIES[key]), "probabilities", None)
-            if own is None:
-                own = _predict_proba
-            given = own(model, X)
-            return None if given is None else np.asarray(given, dtype=np.float64)
-    return None
+    families = (_family(_FAMILIES[key]) for key in _kinds(model) if key in _FAMILIES)
+    own = getattr(next(families, None), "probabilities", _predict_proba)
+    given = own(model, X)
+    return None if given is None else np.asarray(given, dtype=np.float64)
 
 
 def _predict_proba(model: Any, X: Any) -> Any:

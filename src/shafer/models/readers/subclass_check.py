@@ -58,4 +58,6 @@ def _check(model: Any, supported: type, names: list[str]) -> None:
 
 def _is_harmless(name: str) -> bool:
     special = name.startswith("__") and name not in ("__getattr__", "__getattribute__")
-    return special or name in _HARMLESS or name in _ADDED_BY_PYTHON
+    # scikit-learn adds a set_…_request for each method of a class.
+    routing = name.startswith("set_") and name.endswith("_request")
+    return special or routing or name in _HARMLESS or name in _ADDED_BY_PYTHON

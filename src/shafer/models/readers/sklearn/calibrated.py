@@ -6,6 +6,7 @@ multiplies it. So if f is a sum of contributions, the log-odds are one too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -35,6 +36,8 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
     adapted = adapt_decision(calibrated.estimator, **options).watching(
         LiveParameters.attributes(model, "calibrated_classifiers_")
     )
+    # The model inside may have been trained on encoded labels.
+    adapted = replace(adapted, head=replace(adapted.head, classes=model.classes_))
     calibrator = calibrated.calibrators[0]
     if calibrated.method == "temperature":
         # scikit-learn takes a binary decision f as the logits (−f, f), not (−f/2, f/2).

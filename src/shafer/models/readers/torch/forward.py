@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 from torch import Tensor, nn
 
-from shafer._validation import float_array
+from shafer._validation import float_array, frame_columns
 from shafer.models.inputs.row_access import values_of
 
 Inputs: TypeAlias = dict[Any, Tensor]
@@ -120,7 +120,10 @@ def check_finite_features(model: nn.Module, features: Tensor, X: Any, start: int
         wrong = ~torch.isfinite(values)
         if bool(wrong.any()):
             where = [int(i) for i in wrong.nonzero()[0]]
-            column = f", column {where[0]}" if len(where) == 1 else f", index {where}"
+            column = f", index {where}"
+            if len(where) == 1:
+                names = None if isinstance(X, Mapping) else frame_columns(X)
+                column = f", column {where[0] if names is None else repr(names[where[0]])}"
             which = f" of input {name!r}" if len(inputs) > 1 else ""
             value = "NaN" if bool(values[wrong][0].isnan()) else "infinity"
             raise ValueError(

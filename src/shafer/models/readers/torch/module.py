@@ -119,8 +119,8 @@ def _last_called(model: nn.Module, background: Any) -> nn.Linear:
     if not calls:
         raise UnsupportedModelError(
             f"{type(model).__name__} calls no nn.Linear, so it has no last layer to read. "
-            "Pass the last layer as arrays, shafer.LinearHead(coef, intercept), and its features as "
-            "X."
+            "Pass the last layer as arrays, shafer.LinearHead(coef, intercept), with its features "
+            "as X."
         )
     return calls[-1].layer
 
@@ -128,7 +128,7 @@ def _last_called(model: nn.Module, background: Any) -> nn.Linear:
 def _features(
     model: nn.Module, head: nn.Linear, batch_size: int, columns: tuple[str, ...] | None, X: Any
 ) -> Tensor:
-    """Return the input of the last layer, (n, J), if its output is the output of the module."""
+    """Return the input of the last layer, (n, J); its output must be that of the module."""
     check_columns(columns, X)
     X = keyed(X)
     batches = []
