@@ -78,6 +78,8 @@ def evenly(n: int) -> list[int]:
 def _tolerance(own: FloatArray, terms: Array, ev: Evidence) -> NDArray[np.float64]:
     """Return the accepted difference in each row, (n, 1)."""
     bits = min(_bits(terms), _bits(ev.logits), _bits_of_values(own))
+    if terms.ndim == 3:  # contributions; features may be whole numbers, which tell nothing
+        bits = min(bits, _bits_of_values(to_numpy(terms).astype(np.float64)))
     # Large weights that cancel leave a logit with fewer digits.
     weights = to_numpy(ev.weights_for + ev.weights_against).astype(np.float64)
     eps = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-8}[bits]
@@ -90,9 +92,11 @@ def _bits(array: Array) -> int:
     return {"float16": 16, "bfloat16": 16, "float32": 32}.get(name, 64)
 
 
-def _bits_of_values(probability: FloatArray) -> int:
-    """Return 32 if the probabilities were computed in single precision, as XGBoost does."""
-    return 32 if (probability == probability.astype(np.float32)).all() else 64
+def _bits_of_values(values: FloatArray) -> int:
+    """Return 32 if most values were computed in single precision, as those of XGBoost."""
+    given = values[values != 0.0]
+    # Not all of them: a bias may have been added to one component in double precision.
+    return 32 if np.mean(given == given.astype(np.float32)) > 0.5 else 64
 
 
 def _reason(found: FloatArray, own: FloatArray) -> str:

@@ -73,7 +73,7 @@ def test_discounted_evidence_is_the_issue_s_formula() -> None:
     ev = shafer.Explainer(model, X, "one", moderate="laplace+discount")(X)
     r = ev.reliability
     assert isinstance(ev, shafer.DiscountedEvidence)
-    assert ev.probability == pytest.approx(bet.probability)
+    assert ev.betting_probability == pytest.approx(bet.probability)
     assert ev.belief == pytest.approx(r[:, None] * bet.belief)
     assert ev.plausibility == pytest.approx(1 - r[:, None] + r[:, None] * bet.plausibility)
     assert ev.ignorance == pytest.approx(1 - r + r * bet.ignorance)
@@ -214,7 +214,7 @@ def test_bets_look_for_no_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Familiarity, "__call__", lambda *_: pytest.fail("not asked for"))
     for rule in shafer.decision.PRECISE_RULES:
         np.testing.assert_array_equal(clf.predict(X + 0.5, rule), ev.decide(rule).argmax(axis=1))
-    np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.probability)
+    np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.betting_probability)
     np.testing.assert_array_equal(clf.predict_set(X + 0.5), ev.decide("utility_set"))
 
 

@@ -43,8 +43,8 @@ def _checked(batches: Iterator[Any]) -> Iterator[Any]:
 def _check_whole(background: Any) -> None:
     if background is None:
         raise ValueError(
-            "background is needed, because weights of evidence are relative to its means; got "
-            "None. Pass the training rows, Explainer(model, X_train), or a sample of them."
+            "background is needed, because weights of evidence are relative to its means. Pass the "
+            "rows that the model was trained on, Explainer(model, X_train), or a sample; got None."
         )
     check_rows(background, "background")
     # Such as a torch DataLoader, which is iterable but has no rows.

@@ -182,5 +182,5 @@ def _inverse(curvature: FloatArray) -> FloatArray:
         inverse = linalg.cho_solve(factor, np.eye(len(scaled)))
         return np.asarray(inverse * scale[:, None] * scale)
     raise ValueError(
-        "The curvature of the log loss is not positive definite. Check that the features are finite."
+        "The curvature of the log loss is not positive definite. Are the features finite?"
     )
