@@ -161,5 +161,5 @@ def test_data_that_only_a_library_can_read() -> None:
     with pytest.raises(ValueError, match="got DMatrix. Pass the data that it was made from"):
         shafer.Explainer(model, xgboost.DMatrix(X))
     model = BOOSTED["lightgbm"].fit(X, Y)
-    with pytest.raises(ValueError, match="got Dataset. Give the data that it was made from"):
+    with pytest.raises(ValueError, match="got Dataset. Pass the data that it was made from"):
         shafer.Explainer(model, lightgbm.Dataset(X))
