@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 import shafer
+from oracle import combined_pieces, pooled_by_dempster
 from shafer import belief
 
 # The oracle combines before it normalises, in double range: masses this small it rounds to zero.
@@ -33,18 +34,6 @@ def weights(draw: Any, most_classes: int = 8, most_components: int = 6) -> NDArr
     return w - w.mean(axis=1, keepdims=True) if draw(st.booleans()) else w
 
 
-def pooled_by_dempster(w: NDArray[Any]) -> tuple[belief.MassFunction, float]:
-    """Return the orthogonal sum of all simple mass functions, and the mass of the empty set."""
-    frame = belief.Frame(range(w.shape[1]))
-    parts = [belief.MassFunction.vacuous(frame)]
-    for row in w:
-        for k, weight in enumerate(row):
-            focus = [k] if weight >= 0 else [label for label in frame if label != k]
-            parts.append(belief.MassFunction.simple(focus, weight=abs(weight), frame=frame))
-    together = belief.conjunctive(*parts)
-    return together.normalised(), together.mass_of([])
-
-
 def tolerance(w: NDArray[Any]) -> float:
     return 1e-12 * max(1.0, float(np.abs(w).sum()))
 
@@ -53,7 +42,8 @@ def tolerance(w: NDArray[Any]) -> float:
 @settings(max_examples=150)
 def test_pooled_mass_function(w: NDArray[Any]) -> None:
     ev = shafer.Evidence.from_weights(w[None])
-    oracle, conflict = pooled_by_dempster(w)
+    together = combined_pieces(w)
+    oracle, conflict = together.normalised(), together.mass_of([])
     close = {"rtol": tolerance(w), "atol": UNDERFLOW}
     assert_allclose(ev.masses()[0], oracle.masses, **close)
     assert_allclose(ev.plausibility[0], oracle.contour, **close)
@@ -67,7 +57,7 @@ def test_pooled_mass_function(w: NDArray[Any]) -> None:
 @given(weights(most_classes=6), st.integers(0, 63))
 def test_sets(w: NDArray[Any], mask: int) -> None:
     ev = shafer.Evidence.from_weights(w[None])
-    oracle, _ = pooled_by_dempster(w)
+    oracle = pooled_by_dempster(w)
     subset = [k for k in range(w.shape[1]) if mask >> k & 1]
     close = {"rtol": 4 * tolerance(w), "atol": UNDERFLOW}
     assert_allclose(ev.mass_of(subset)[0], oracle.mass_of(subset), **close)
@@ -82,7 +72,7 @@ def test_conflict_between_all_for_and_all_against(w: NDArray[Any]) -> None:
     if w.shape[1] == 2:
         assert ev.conflict_for_against[0] == ev.conflict[0]
         return
-    sides = [pooled_by_dempster(np.clip(w, 0, None))[0], pooled_by_dempster(np.clip(w, None, 0))[0]]
+    sides = [pooled_by_dempster(np.clip(w, 0, None)), pooled_by_dempster(np.clip(w, None, 0))]
     expected = belief.degree_of_conflict(*sides)
     assert_allclose(ev.conflict_for_against[0], expected, rtol=10 * tolerance(w), atol=UNDERFLOW)
 
@@ -93,7 +83,8 @@ def test_components_are_their_own_mass_functions(w: NDArray[Any]) -> None:
     assert parts.belief.shape == (1, *w.shape)
     assert parts.ignorance.shape == (1, w.shape[0])
     for g, row in enumerate(w):
-        oracle, conflict = pooled_by_dempster(row[None])
+        together = combined_pieces(row[None])
+        oracle, conflict = together.normalised(), together.mass_of([])
         assert_allclose(parts.plausibility[0, g], oracle.contour, rtol=tolerance(w))
         assert_allclose(parts.conflict[0, g], conflict, rtol=tolerance(w), atol=UNDERFLOW)
         assert_allclose(parts.ignorance[0, g], oracle.masses[-1], rtol=tolerance(w))
@@ -103,7 +94,7 @@ def test_components_are_their_own_mass_functions(w: NDArray[Any]) -> None:
 @given(weights(most_classes=6), st.integers(1, 70))
 def test_largest_focal_sets(w: NDArray[Any], top: int) -> None:
     found = shafer.Evidence.from_weights(w[None]).focal_sets(top)[0]
-    oracle, _ = pooled_by_dempster(w)
+    oracle = pooled_by_dempster(w)
     best = np.sort(oracle.masses[oracle.masses > 0])[::-1][:top]
     assert_allclose(
         [mass for _, mass in found][: len(best)], best, rtol=4 * tolerance(w), atol=UNDERFLOW
@@ -118,7 +109,7 @@ def test_dempsters_rule_adds_weights(first: NDArray[Any], second: NDArray[Any]) 
     n_classes = min(first.shape[1], second.shape[1])
     first, second = first[:, :n_classes], second[:, :n_classes]
     together = shafer.Evidence.from_weights(np.vstack([first, second])[None])
-    expected = belief.dempster(pooled_by_dempster(first)[0], pooled_by_dempster(second)[0])
+    expected = belief.dempster(pooled_by_dempster(first), pooled_by_dempster(second))
     rtol = 10 * (tolerance(first) + tolerance(second))
     assert_allclose(together.masses()[0], expected.masses, rtol=rtol, atol=UNDERFLOW)
 

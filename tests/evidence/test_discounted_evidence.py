@@ -28,10 +28,10 @@ def ev(request: pytest.FixtureRequest) -> shafer.Evidence:
 def test_bets_stay_and_reports_move(ev: shafer.Evidence) -> None:
     less = ev.discounted(RELIABILITY)
     assert type(less.reliability) is type(ev.logits)
-    for name in ("probability", "logits", "weights", "weights_for", "weights_against", "conflict"):
+    assert less.evidence is ev
+    assert_array_equal(to_numpy(less.betting_probability), to_numpy(ev.probability))
+    for name in ("conflict", "weight_of_conflict"):
         assert_array_equal(to_numpy(getattr(less, name)), to_numpy(getattr(ev, name)))
-    assert_array_equal(to_numpy(less.weight_of_conflict), to_numpy(ev.weight_of_conflict))
-    assert_array_equal(to_numpy(less.conflict_for_against), to_numpy(ev.conflict_for_against))
     assert_array_equal(to_numpy(less.decide("utility_set")), to_numpy(ev.decide("utility_set")))
     assert_allclose(to_numpy(less.epistemic_ignorance), 1 - RELIABILITY)
     r = RELIABILITY[:, None]
@@ -40,9 +40,9 @@ def test_bets_stay_and_reports_move(ev: shafer.Evidence) -> None:
     assert_allclose(
         to_numpy(less.ignorance), 1 - RELIABILITY + RELIABILITY * to_numpy(ev.ignorance)
     )
-    assert (len(less), less.n_classes, less.n_components) == (N, K, G)
-    assert less.component_names == ev.component_names
-    assert less.components.belief.shape == (N, G, K)
+    assert (len(less), less.n_classes) == (N, K)
+    total = to_numpy(less.plausibility).sum(axis=1, keepdims=True)
+    assert_allclose(to_numpy(less.probability), to_numpy(less.plausibility) / total)
     assert_array_equal(less.classes, ev.classes)
 
 
@@ -80,7 +80,9 @@ def test_focal_sets_hold_the_most_mass(ev: shafer.Evidence) -> None:
 
 def test_components_can_be_discounted(ev: shafer.Evidence) -> None:
     parts = ev.components.discounted(np.full((N, G), 0.5))
-    assert parts.parts == ev.component_names
+    assert parts.evidence.parts == ev.component_names
+    frame = parts.to_frame("pandas")
+    assert frame["component"].tolist() == list(ev.component_names) * N
     assert_allclose(to_numpy(parts.belief), 0.5 * to_numpy(ev.components.belief))
     assert "each on its own" in repr(parts)
 
@@ -88,15 +90,15 @@ def test_components_can_be_discounted(ev: shafer.Evidence) -> None:
 def test_what_it_looks_like(ev: shafer.Evidence) -> None:
     less = ev.discounted(RELIABILITY)
     assert repr(less) == (
-        "<DiscountedEvidence: 6 instances, 3 components, 4 classes ('a', 'b', 'c', 'd'), "
-        "reliability 0 to 1>"
+        "<DiscountedEvidence: 6 instances, 3 components, reliability 0 to 1, "
+        "4 classes ('a', 'b', 'c', 'd')>"
     )
     page = less._repr_html_()
     assert page.count("<th>") == 6
-    assert "of the source" in page
-    assert "of the source" not in ev._repr_html_()
+    assert "epistemic ignorance" in page
+    assert "epistemic ignorance" not in ev._repr_html_()
     frame = nw.from_native(less.to_frame("polars"), eager_only=True)
-    assert frame.shape == (N, 4 * K + 5)
+    assert frame.shape == (N, 5 * K + 5)
     assert_allclose(frame["epistemic_ignorance"].to_numpy(), 1 - RELIABILITY)
     assert_allclose(frame["belief_b"].to_numpy(), to_numpy(less.belief)[:, 1])
 

@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import shafer
+from oracle import combined_pieces, pooled_by_dempster
 from shafer import Evidence, belief, combine
 from shafer.fusion import FiniteEvidence, MixedEvidence
 
@@ -33,18 +34,6 @@ def sources(draw: Any, most: int = 4, most_classes: int = 6) -> list[NDArray[Any
         w = np.resize(np.array(flat), (2, n_components, n_classes))
         result.append(w - w.mean(axis=2, keepdims=True) if draw(st.booleans()) else w)
     return result
-
-
-def oracle(w: NDArray[Any], *, normalise: bool = True) -> belief.MassFunction:
-    """Return the mass function of one row of weights (G, K), by brute force."""
-    frame = belief.Frame(range(w.shape[1]))
-    parts = [belief.MassFunction.vacuous(frame)]
-    for row in w:
-        for k, weight in enumerate(row):
-            focus = [k] if weight >= 0 else [label for label in frame if label != k]
-            parts.append(belief.MassFunction.simple(focus, frame, weight=abs(weight)))
-    together = belief.conjunctive(*parts)
-    return together.normalised() if normalise else together
 
 
 def check(result: Any, rows: list[belief.MassFunction]) -> None:
@@ -72,7 +61,7 @@ def check(result: Any, rows: list[belief.MassFunction]) -> None:
 
 
 def by_row(weights: list[NDArray[Any]]) -> list[list[belief.MassFunction]]:
-    return [[oracle(w[i]) for w in weights] for i in range(2)]
+    return [[pooled_by_dempster(w[i]) for w in weights] for i in range(2)]
 
 
 @given(sources())
@@ -134,16 +123,14 @@ def test_rules_that_leave_the_family(rule: str, weights: list[NDArray[Any]]) -> 
 def test_bold(weights: list[NDArray[Any]]) -> None:
     conflicting = [np.concatenate([w, w * 0 + 0.3], axis=1) for w in weights]
     result = combine([Evidence.from_weights(w) for w in conflicting], "bold")
-    expected = [
-        belief.bold(*(oracle(w[i], normalise=False) for w in conflicting)) for i in range(2)
-    ]
+    expected = [belief.bold(*(combined_pieces(w[i]) for w in conflicting)) for i in range(2)]
     check(result, [m.normalised() for m in expected])
     assert_allclose(result.conflict, [m.masses[0] for m in expected], atol=1e-12)
 
 
 def test_bold_needs_conflict() -> None:
     calm = Evidence.from_weights([[[1.0, 0.0, 0.0]]])
-    with pytest.raises(ValueError, match="bold rule needs conflict.*disjunctive"):
+    with pytest.raises(ValueError, match="combination='bold' needs conflict.*disjunctive"):
         combine([calm, calm], "bold")
 
 
@@ -220,7 +207,7 @@ def test_components_are_the_union_labelled_by_source() -> None:
     assert both.components.belief.shape == (5, 3, 3)
     mixed = both.grouped([["lab: ldl", "image: all"]])
     assert_allclose(mixed.weights[:, 1], both.weights[:, 1] + both.weights[:, 2])
-    whole = combine({"lab": lab(X), "image": image}, components="sources")
+    whole = combine({"lab": lab(X), "image": image}, granularity="sources")
     assert whole.component_names == ("lab", "image")
     assert_allclose(whole.weights[:, 0], lab(X).logits, atol=1e-12)
 
@@ -314,7 +301,7 @@ def test_prior_is_counted_once() -> None:
     expected_logits = np.log(prior) + 0.5 * likelihoods[0]
     centred = expected_logits - expected_logits.mean(axis=1, keepdims=True)
     assert_allclose(half.logits, centred, atol=1e-12)
-    with pytest.raises(ValueError, match="prior= is for rules that add"):
+    with pytest.raises(ValueError, match="prior= needs combination='dempster' or 'yager'"):
         combine(models, "cautious", prior=prior)
     with pytest.raises(ValueError, match="prior must be positive"):
         combine(models, prior=[1.0, 0.0, 0.5])
@@ -326,7 +313,7 @@ def test_many_classes_and_huge_weights() -> None:
     for rule in ("dempster", "cautious", "yager"):
         for trust in (None, [0.5, 1.0, 0.9]):
             if rule == "cautious" and trust:
-                with pytest.raises(shafer.FrameTooLargeError, match="cautious rule.*got 1000"):
+                with pytest.raises(shafer.FrameTooLargeError, match="cautious combi.*got 1000"):
                     combine(evidences, rule, reliability=trust)
                 continue
             result = combine(evidences, rule, reliability=trust)
@@ -378,9 +365,9 @@ def test_gradients_pass() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(rule="guess"), "rule must be one of 'dempster'"),
+        (dict(combination="guess"), "combination must be one of 'dempster'"),
         (dict(frame="guess"), "frame must be one of"),
-        (dict(components="guess"), "components must be one of"),
+        (dict(granularity="guess"), "granularity must be one of"),
         (dict(reliability=[0.5]), "one entry for each of the 2 sources; got 1"),
         (dict(reliability=[0.5, 1.5]), r"reliability must be in \[0, 1\]; got 1.5"),
         (dict(reliability={"c": 0.5}), "unknown sources"),
@@ -404,11 +391,11 @@ def test_sources_that_are_refused() -> None:
         combine(evidence)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="'a' must be evidence; got ndarray"):
         combine({"a": np.ones(3)})
-    with pytest.raises(ValueError, match="same instances.*'b' has 2 rows where another has 3"):
+    with pytest.raises(ValueError, match="same number of rows.*'b' has 2 rows and another has 3"):
         combine({"a": Evidence.from_weights(np.ones((3, 1, 3))), "b": evidence})
     with pytest.raises(ValueError, match="evidence of single components"):
         combine([evidence.components, evidence])
-    with pytest.raises(ValueError, match="no source may be called 'prior'"):
+    with pytest.raises(ValueError, match="A source is called 'prior'"):
         combine({"prior": evidence}, prior=[0.2, 0.3, 0.5])
     with pytest.raises(ValueError, match="11 sources have a reliability below 1.*tempering="):
         combine([evidence] * 11, reliability=[0.5] * 11)
@@ -416,7 +403,7 @@ def test_sources_that_are_refused() -> None:
 
 def test_sources_whose_names_read_the_same_are_refused() -> None:
     ev = Evidence.from_weights(np.zeros((1, 1, 2)))
-    with pytest.raises(ValueError, match=r"must read differently; got \[1, '1'\]"):
+    with pytest.raises(ValueError, match=r"must differ as text; got \[1, '1'\]"):
         combine({1: ev, "1": ev})
 
 
@@ -437,3 +424,25 @@ def test_a_torch_model_is_combined_with_an_expert_and_a_prior() -> None:
     result = combine([model, expert], prior=[0.2, 0.3, 0.5])
     assert result.belief.dtype == torch.float32
     assert_allclose(result.belief, expected.belief, atol=1e-6)
+
+
+def test_former_names_still_work() -> None:
+    sources = [Evidence.from_weights(w) for w in np.random.default_rng(0).normal(size=(2, 3, 2, 3))]
+    with pytest.warns(FutureWarning, match=r"rule=\) is now called combine\(combination="):
+        assert_array_equal(
+            combine(sources, rule="cautious").weights, combine(sources, "cautious").weights
+        )
+    for old, new in (("sources", "sources"), ("all", "components")):
+        with pytest.warns(FutureWarning, match=r"components=\) is now called .*granularity="):
+            names = combine(sources, components=old).component_names
+        assert names == combine(sources, granularity=new).component_names
+
+
+@pytest.mark.parametrize("options", [{}, {"reliability": 0.5}, {"combination": "disjunctive"}])
+def test_row_labels_are_kept(options: dict[str, Any]) -> None:
+    weights = np.random.default_rng(0).normal(size=(2, 3, 2, 3))
+    plain, labelled = (Evidence.from_weights(w) for w in weights)
+    expert = Evidence.from_statements("for 1 with weight 0.5", classes=[0, 1, 2]).with_index(["x"])
+    result = combine([expert, plain, labelled.with_index(list("abc"))], **options)
+    assert result.to_frame("pandas").index.tolist() == ["a", "b", "c"]
+    assert combine([plain, expert], **options).index is None

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from shafer import Evidence, belief, combine
+from oracle import pooled_by_dempster
+from shafer import Evidence, belief
 from shafer.fusion import FiniteEvidence, conflict_between, influence
 
 
@@ -60,46 +61,67 @@ def test_tempering_and_frames() -> None:
     assert_allclose(conflict_between([a, b], tempering=[0.0, 1.0]).total, 0.0, atol=1e-12)
     with pytest.raises(ValueError, match="match one to one"):
         conflict_between([a, Evidence.from_weights([[[1.0, 0.0]]], classes=[("x", "y"), "w"])])
-    with pytest.raises(ValueError, match="neither discounted nor combined"):
+    with pytest.raises(ValueError, match="sources that are Evidence, without a discount"):
         conflict_between([a, a.discounted(0.5)])
-    with pytest.raises(ValueError, match="neither discounted nor combined"):
+    with pytest.raises(ValueError, match="sources that are Evidence, without a discount"):
         conflict_between([a, FiniteEvidence.from_masses([[0, 0.5, 0, 0.5]], classes=["x", "y"])])
 
 
+def _by_brute_force(
+    weights: list[Any], combination: str, factors: list[float], reliability: list[float]
+) -> tuple[Any, Any]:
+    """Combine one row of each source over all sets; return probabilities and the kept classes."""
+    rows = [
+        pooled_by_dempster(factor * w).discounted(1.0 - r)
+        for w, factor, r in zip(weights, factors, reliability, strict=True)
+    ]
+    m = getattr(belief, combination)(*rows) if len(rows) > 1 else rows[0]
+    kept = np.asarray(m.contour) >= max(m.belief_of([k]) for k in m.frame)
+    return np.asarray(m.probability), kept
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("combination", "factors", "reliability"),
     [
-        dict(),
-        dict(rule="cautious"),
-        dict(tempering=[0.5, 1.0, 2.0]),
-        dict(reliability=[0.5, 1.0, 0.9]),
-        dict(rule="disjunctive"),
+        ("dempster", [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]),
+        ("cautious", [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]),
+        ("disjunctive", [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]),
+        ("dempster", [0.5, 1.0, 2.0], [1.0, 1.0, 1.0]),
+        ("dempster", [1.0, 1.0, 1.0], [0.5, 1.0, 0.9]),
     ],
 )
-def test_leaving_a_source_out(options: dict[str, Any]) -> None:
-    random = np.random.default_rng(0)
-    evidences = {name: Evidence.from_weights(random.normal(size=(5, 2, 3))) for name in "abc"}
-    found = influence(evidences, **options)
-    together = combine(evidences, **options)
-    assert_allclose(found.combined.probability, together.probability)
-    for s, name in enumerate("abc"):
-        fewer = {other: evidence for other, evidence in evidences.items() if other != name}
-        left = {
-            key: np.delete(value, s) if isinstance(value, list) else value
-            for key, value in options.items()
-        }
-        rest = combine(fewer, **left)
-        change = np.abs(together.probability - rest.probability).sum(axis=1) / 2
-        assert_allclose(found.probability_change[:, s], change, atol=1e-12)
-        other = (rest.decide() != together.decide()).any(axis=1)
-        assert_array_equal(found.decision_changes[:, s], other)
+def test_leaving_a_source_out(
+    combination: str, factors: list[float], reliability: list[float]
+) -> None:
+    weights = np.random.default_rng(0).normal(size=(3, 5, 2, 3))
+    evidences = dict(zip("abc", map(Evidence.from_weights, weights), strict=True))
+    found = influence(evidences, combination, tempering=factors, reliability=reliability)
     assert found.names == ("a", "b", "c")
+    changed = np.zeros((5, 3), dtype=bool)
+    for i in range(5):
+        everyone = _by_brute_force(list(weights[:, i]), combination, factors, reliability)
+        assert_allclose(found.combined.probability[i], everyone[0], atol=1e-12)
+        for s in range(3):
+            rest = [t for t in range(3) if t != s]
+            without = _by_brute_force(
+                [weights[t, i] for t in rest],
+                combination,
+                [factors[t] for t in rest],
+                [reliability[t] for t in rest],
+            )
+            assert_allclose(found.without[s].probability[i], without[0], atol=1e-12)
+            moved = 0.5 * np.abs(everyone[0] - without[0]).sum()
+            assert_allclose(found.probability_change[i, s], moved, atol=1e-12)
+            changed[i, s] = (everyone[1] != without[1]).any()
+    assert_array_equal(found.decision_changes, changed)
+    assert changed.any()
+    assert not changed.all()
 
 
 def test_a_class_that_only_one_source_knows() -> None:
     a = Evidence.from_weights([[[1.0, 0.0]]], classes=["x", "y"])
     b = Evidence.from_weights([[[1.0, 0.0, 2.0]]], classes=["x", "y", "z"])
-    found = influence([a, b], decision="plausibility")
+    found = influence([a, b], rule="plausibility")
     assert found.decision_changes.tolist() == [[True, False]]  # z without a, x without b
     assert_allclose(found.without[1].logits, [[1.0, 0.0, 0.0]])
     with pytest.raises(ValueError, match="at least two"):

@@ -82,20 +82,15 @@ def test_evidence_at_hand(binary: LinearPool, kind: Callable[[Any], Any]) -> Non
         RegionDisplay.from_evidence(evidence, x, x)
 
 
-def test_rules_without_margins(read: type[Any]) -> None:
-    """A rule that is no comparison of scores is drawn from what it chooses."""
-    weights = np.random.default_rng(0).normal(size=(20, 2, 3))
-
-    class Chooses(read):
-        def decide(self, rule: str, **options: Any) -> Any:
-            assert (rule, options) == ("mine", {"depth": 3})
-            return np.arange(60).reshape(20, 3) % 2 == 0
-
-    evidence = Chooses(shafer.Evidence.from_weights(weights))
+def test_rules_without_margins() -> None:
+    """A rule that does not compare scores is drawn from what it chooses."""
+    evidence = shafer.Evidence.from_weights(np.random.default_rng(0).normal(size=(20, 2, 3)))
     display = RegionDisplay.from_evidence(
-        evidence, np.arange(5.0), np.arange(4.0), "decision", rule="mine", depth=3
+        evidence, np.arange(5.0), np.arange(4.0), "decision", rule="utility_set", tolerance=0.8
     )
-    assert_array_equal(display.chosen.reshape(20, 3), np.arange(60).reshape(20, 3) % 2 == 0)
+    chosen = evidence.decide("utility_set", tolerance=0.8)
+    assert_array_equal(display.chosen.reshape(20, 3), chosen)
+    assert len(np.unique(chosen.sum(axis=1))) > 1
     display.plot(Figure().subplots())
 
 

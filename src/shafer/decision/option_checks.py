@@ -8,7 +8,7 @@ from typing import TypeGuard
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Say whether ``value`` is one finite real number, and not a truth value."""
+    """Return whether ``value`` is one finite real number, and not a truth value."""
     if isinstance(value, bool):
         return False
     return isinstance(value, Real) and math.isfinite(value)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, TypeAlias
 
+from shafer._text import listed
 from shafer._validation import is_one_label
 
 Groups: TypeAlias = str | Mapping[str, Any] | Iterable[Any]
@@ -34,9 +35,7 @@ def _position(item: Any, names: Sequence[str]) -> int:
 
 
 def _known(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return f"the {len(names)} components are {shown}{more}"
+    return f"the {len(names)} components are {listed(names)}"
 
 
 def read_groups(groups: Groups, names: Sequence[str]) -> dict[str, list[int]]:

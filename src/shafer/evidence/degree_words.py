@@ -7,7 +7,7 @@ LACKING, CONFLICTING = 0.2, 0.5
 
 
 def unknown(ignorance: float) -> str:
-    """Say how much the evidence leaves open."""
+    """Describe how much the evidence leaves open."""
     if ignorance >= 0.5:
         return "most is unknown"
     if ignorance >= LACKING:
@@ -16,7 +16,7 @@ def unknown(ignorance: float) -> str:
 
 
 def agreement(conflict: float) -> str:
-    """Say whether the pieces of evidence agree."""
+    """Describe whether the pieces of evidence agree."""
     if conflict >= CONFLICTING:
         return "the evidence conflicts"
     return "the evidence partly disagrees" if conflict >= LACKING else "the evidence agrees"

@@ -1,4 +1,4 @@
-r"""What an expert says, read as simple mass functions.
+r"""An expert's statements, read as simple mass functions.
 
 A statement names classes and a strength, as words or as a mapping::
 
@@ -8,7 +8,7 @@ A statement names classes and a strength, as words or as a mapping::
 The grammar of the words is ``for|against  [class|classes]  LABEL or {LABEL, ...}  with
 weight|support  NUMBER``; labels are matched as they are printed. A statement *for* a set is a
 simple mass function focused on it, one *against* a set a simple mass function focused on its
-complement. Support s and weight w say the same: :math:`w = -\ln(1 - s)`.
+complement. Support s is the weight :math:`w = -\ln(1 - s)`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def statement_weights(statements: list[Statement], classes: NDArray[Any]) -> Flo
     for g, statement in enumerate(statements):
         focus = statement.focus(n_classes)
         denied = [k for k in range(n_classes) if k not in focus]
-        # With two classes both hold: what was said decides.
+        # With two classes both are true: "for" and "against" decide.
         if len(focus) == 1 and (statement.favours or len(denied) > 1):
             weights[g, focus[0]] = statement.weight
         elif len(denied) == 1:
@@ -75,7 +75,7 @@ def statement_weights(statements: list[Statement], classes: NDArray[Any]) -> Flo
 
 
 def statement_names(statements: list[Statement]) -> list[str]:
-    """Name each statement after what it says, numbered where two say the same."""
+    """Name each statement by its side and classes, with a number where two are equal."""
     return numbered([statement.name for statement in statements])
 
 
@@ -170,15 +170,15 @@ def _weight(kind: str, value: Any, statement: Any) -> float:
     if kind == "support":
         if number == 1.0:
             raise ValueError(
-                f"support 1 is certainty, an infinite weight of evidence, in {statement!r}: no "
-                "other evidence could ever answer it. Give a support below 1, such as 0.999."
+                f"support must be below 1; got 1 in {statement!r}, an infinite weight. Give a "
+                "support such as 0.999, which other evidence can outweigh."
             )
         if not 0.0 <= number < 1.0:
             raise ValueError(f"support must be in [0, 1); got {value!r} in {statement!r}.")
         return -math.log1p(-number)
     if not 0.0 <= number < math.inf:
         raise ValueError(
-            f"weight must be finite and ≥ 0; got {value!r} in {statement!r}. Say 'against' for "
+            f"weight must be finite and ≥ 0; got {value!r} in {statement!r}. Use 'against' for "
             "evidence against a class."
         )
     return number
@@ -191,10 +191,10 @@ def _set_text(members: list[int], classes: NDArray[Any]) -> str:
 
 def _too_general(statement: Statement, classes: NDArray[Any]) -> str:
     side = "for" if statement.favours else "against"
-    said = f"{side} {_set_text(list(statement.classes), classes)}"
+    claim = f"{side} {_set_text(list(statement.classes), classes)}"
     left = _set_text(statement.focus(len(classes)), classes)
     return (
-        f"the statement {said!r} supports the set {left} as a whole. Weights of evidence are for "
+        f"the statement {claim!r} supports the set {left} as a whole. Weights of evidence are for "
         "or against single classes, so Evidence holds statements that single out one class or "
         "leave out one class. Make statements about the classes one by one, or use "
         "shafer.fusion.FiniteEvidence.from_statements, which takes any set of up to 16 classes."

@@ -1,14 +1,14 @@
-r"""The cautious rule within the family: for each claim, the strongest source speaks alone.
+r"""The cautious combination in closed form: for each claim, only the strongest source counts.
 
 The canonical weights of a source's mass function are its pooled weights for each class and against
 each class (Denœux 2019, Prop. 1), and the cautious rule takes their maxima over the sources
 (Denœux 2008). With two classes, "for one" and "against the other" are the same claim, so their
 weights are added up in each source before they are compared.
 
-The winner of a claim keeps the components that make it; the others' components say nothing there,
-for what they know is taken to be known already. So the components of the result are the union of
-all, their weights add up to the pooled ones, and on a tie the first source speaks: evidence
-combined with itself comes back as it was.
+The winner of a claim keeps the components that make it. The other sources get no weight there,
+because they may repeat the same information. So the result has the components of all sources, and
+their weights add up to the pooled ones. On a tie the first source counts: evidence combined with
+itself is unchanged.
 """
 
 from __future__ import annotations

@@ -111,6 +111,7 @@ def combine(
     granularity = "components" if granularity == "all" else granularity  # its former name
     _check_choices(combination, frame, granularity)
     sources = checked_sources(evidences)
+    index = sources.index
     if granularity == "sources":
         whole = (e.grouped("one") if isinstance(e, Evidence) else e for e in sources.evidences)
         sources = replace(sources, evidences=tuple(whole))
@@ -130,14 +131,15 @@ def combine(
         combination in ("dempster", "yager") or (combination == "cautious" and trust is None)
     ):
         pool = source_pool(sources, alignment, factors, whole=granularity == "sources")
-        return _in_closed_form(pool, combination, sources.n, trust)
+        return _in_closed_form(pool, combination, sources.n, trust).with_index(index)
     check_frame(len(alignment.classes), _reason(combination, sources, alignment, ballooned, trust))
     tables = [
         alone(sources, s, factors, unknown=0 if ballooned else len(alignment.unknown(s)))
         for s in range(len(sources.names))
     ]
     final = alignment if ballooned else alignment.completed()
-    return combine_tables(tables, combination, final, trust, balloon=ballooned)
+    combined = combine_tables(tables, combination, final, trust, balloon=ballooned)
+    return combined.with_index(index)
 
 
 def _renamed(old: str, given: str | None, new: str, value: str) -> str:
@@ -197,9 +199,7 @@ def _prior_apart(
             "prior= needs sources that are Evidence over the same classes. Leave out prior= here."
         )
     if "prior" in sources.names:
-        raise ValueError(
-            "A source is called 'prior', and prior= is given. Rename the source."
-        )
+        raise ValueError("A source is called 'prior', and prior= is given. Rename the source.")
     labels = alignment.classes.tolist()
     logs = log_prior(prior, labels)
     by_label = dict(zip(labels, np.exp(logs - logs.max()), strict=True))

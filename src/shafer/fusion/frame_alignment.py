@@ -9,7 +9,7 @@ the source has never heard of.
 *Balloon.* A source trained on the classes F only ever learnt to tell them apart. Its mass function
 is conditional on F, and the least committed mass function on the whole frame that gives it back
 when conditioned on F adds all unknown classes to each focal set (Smets's ballooning extension):
-:math:`m(A \cup (\Theta \setminus F)) = m_F(A)`. The source says nothing about the others.
+:math:`m(A \cup (\Theta \setminus F)) = m_F(A)`. The source gives no evidence about the others.
 
 *Coarser classes.* A class of one source that stands for several of another spreads to the set of
 them: :math:`m(\bigcup_{\omega \in A} \rho(\omega)) = m_\Omega(A)`, the vacuous extension.
@@ -26,6 +26,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._text import listed
 from shafer._typing import Label
 from shafer._validation import class_labels, is_one_label
 
@@ -123,7 +124,7 @@ def meanings(
             meaning[label] = tuple(label)
     for label, members in (coarse or {}).items():
         if label not in everywhere:
-            raise ValueError(f"coarse explains {label!r}, which is a class of no source.")
+            raise ValueError(f"coarse explains {label!r}, but no source has this class.")
         alone: Any = (members,)
         meaning[label] = alone if is_one_label(members) else tuple(members)
         if not meaning[label]:
@@ -139,11 +140,11 @@ def meanings(
 
 
 def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
-    listed = class_labels(classes, len(list(classes))).tolist()
-    missing = [label for label in fine if label not in listed]
+    given = class_labels(classes, len(list(classes))).tolist()
+    missing = [label for label in fine if label not in given]
     if missing:
         raise ValueError(f"classes must hold all classes of the sources; {missing} are missing.")
-    return {label: position for position, label in enumerate(listed)}
+    return {label: position for position, label in enumerate(given)}
 
 
 def _check_meet(
@@ -155,9 +156,9 @@ def _check_meet(
         others = set().union(*known[:s], *known[s + 1 :])
         if len(names) > 1 and not known[s] & others:
             raise ValueError(
-                f"Source {name!r} has the classes {list(labels[s])[:8]}, none of which another "
-                "source has. Give all sources the same labels, or say that you mean it: name all "
-                "classes with classes=."
+                f"Source {name!r} has the classes [{listed(labels[s])}], and no other source has "
+                "any of them. Give all sources the same labels. To allow this, pass all classes "
+                "with classes=."
             )
 
 

@@ -210,7 +210,7 @@ def _mixture(members: list[Evidence], shares: Array, lost: Array) -> MixedEviden
 
 
 def _vacuous(like: Evidence) -> Evidence:
-    """Return evidence that says nothing, over the same classes and instances."""
+    """Return vacuous evidence, over the same classes and instances."""
     xp = array_api_compat.array_namespace(like.logits)
     nothing = DenseWeights(xp.zeros_like(like.logits)[:, None, :])
     return Evidence.from_source(nothing, like.classes, ("nothing",))

@@ -25,6 +25,8 @@ class Sources:
     names: tuple[str, ...]
     evidences: tuple[Any, ...]
     n: int
+    index: Any = None
+    """Row labels of the first source that has them."""
     reliability: NDArray[np.float64] | None = None
     """Of discounted sources, (n, S); ``evidences`` are those before discounting."""
 
@@ -65,7 +67,8 @@ def checked_sources(evidences: Any) -> Sources:
     weighty = {name: e.logits for name, e in pairs if isinstance(e, Evidence)}
     if weighty:
         same_library(weighty)
-    return Sources(tuple(named), tuple(repeated), n, reliability)
+    labelled = (e.index for e in named.values() if e.index is not None and len(e) == n)
+    return Sources(tuple(named), tuple(repeated), n, next(labelled, None), reliability)
 
 
 def in_one_library(evidences: list[Any]) -> list[Any]:

@@ -68,7 +68,7 @@ def alone(
     sources: Sources, s: int, factors: NDArray[np.float64] | None, *, unknown: int = 0
 ) -> MassEvidence:
     """Return a source over its own classes, tempered, with ``unknown`` weightless classes last."""
-    evidence = sources.evidences[s]
+    evidence: MassEvidence = sources.evidences[s]
     plain = factors is None or bool((factors[:, s] == 1.0).all())
     if plain and not unknown:
         return evidence
@@ -81,7 +81,7 @@ def alone(
     return Evidence.from_source(joined, labels, evidence.component_names)
 
 
-def _no_weights(name: str, evidence: Any, plain: bool) -> str:
+def _no_weights(name: str, evidence: MassEvidence, plain: bool) -> str:
     kind = type(evidence).__name__
     if plain:
         return (

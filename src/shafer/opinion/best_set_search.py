@@ -34,7 +34,7 @@ _MOST_STEPS = 100_000  # a fraction of a second
 
 @dataclass(frozen=True)
 class Gain:
-    """The function f of a row: what the second sum is worth."""
+    """The function f of a row: the expectation that the second sum adds."""
 
     d: float
     total: float  # T of the whole frame
@@ -79,7 +79,7 @@ class Corner:
 
 
 class SetSearch:
-    """The sets of one row; remembers the best value per unit of worth that it has seen."""
+    """The sets of one row, and the best of the sets that were looked at."""
 
     def __init__(self, s: FloatArray, tau: FloatArray, gain: Gain) -> None:
         self.s, self.tau, self.gain = s, tau, gain

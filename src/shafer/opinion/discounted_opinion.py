@@ -62,14 +62,14 @@ class DiscountedOpinion(Opinion):
     @property
     def log_plausibility(self) -> Array:
         """Those of m, (..., K): discounting keeps the order, except that r = 0 makes all equal."""
-        return self._unless_worthless(self.pooled.log_plausibility)
+        return self._where_reliable(self.pooled.log_plausibility)
 
     @property
     def log_belief(self) -> Array:
         """Those of m, (..., K); all equal where r = 0."""
-        return self._unless_worthless(self.pooled.log_belief)
+        return self._where_reliable(self.pooled.log_belief)
 
-    def _unless_worthless(self, logs: Array) -> Array:
+    def _where_reliable(self, logs: Array) -> Array:
         xp = array_namespace(logs)
         return xp.where((self.reliability > 0)[..., None], logs, xp.zeros_like(logs))
 

@@ -19,8 +19,7 @@ MOST_ROUNDING = 1e-6
 class Opinion(ABC):
     """A mass function for each row, over K classes known by their positions.
 
-    Arrays about classes are (..., K), arrays about rows (...). Functions that return NumPy arrays
-    say so; they count the rows in one flat order.
+    Arrays about classes are (..., K), arrays about rows (...).
     """
 
     # -- readings of every class ----------------------------------------------------------------
@@ -72,10 +71,10 @@ class Opinion(ABC):
 
     @abstractmethod
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
-        """Compatible probabilities that give ``value`` (K,) the least expectation.
+        """Return compatible probabilities that give ``value`` (K,) the least expectation.
 
-        Returns a NumPy array (rows, K). Each focal set gives its mass to its member of least value,
-        the first one on a tie.
+        A NumPy array (rows, K); ``rows`` are positions in one flat order. Each focal set gives its
+        mass to its member of least value, the first one on a tie.
         """
 
     @abstractmethod

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 import shafer
-from shafer import belief
+from oracle import pooled_by_dempster
 from shafer._validation import to_numpy
 from shafer.decision import interval_dominance
 from shafer.decision.calibration.conformal_scores import SCORES, conformal_scores
@@ -29,16 +29,6 @@ def weights(draw: Any) -> NDArray[Any]:
     size = n_components * n_classes
     flat = draw(st.lists(WEIGHTS, min_size=size, max_size=size))
     return np.array(flat).reshape(n_components, n_classes)
-
-
-def pooled_by_dempster(w: NDArray[Any]) -> belief.MassFunction:
-    frame = belief.Frame(range(w.shape[1]))
-    parts = [belief.MassFunction.vacuous(frame)]
-    for row in w:
-        for k, weight in enumerate(row):
-            focus = [k] if weight >= 0 else [label for label in frame if label != k]
-            parts.append(belief.MassFunction.simple(focus, weight=abs(weight), frame=frame))
-    return belief.dempster(*parts)
 
 
 @given(weights())
@@ -136,3 +126,13 @@ def test_unknown_score() -> None:
     pooled = shafer.Evidence.from_weights([[[1.0, -1.0]]]).pooled
     with pytest.raises(ValueError, match=r"score must be one of 'plausibility', .*got 'lac'"):
         conformal_scores(pooled, "lac")
+
+
+def test_scores_of_components_are_those_of_each_component() -> None:
+    ev = shafer.Evidence.from_weights(np.random.default_rng(0).normal(size=(4, 3, 5)))
+    for score in ("plausibility", "dominance"):
+        together = conformal_scores(ev.components.pooled, score)
+        assert together.shape == (4, 3, 5)
+        for g in range(3):
+            alone = ev.without([h for h in range(3) if h != g])
+            assert_allclose(together[:, g], conformal_scores(alone.pooled, score))

@@ -11,13 +11,20 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 import shafer
+from oracle import pooled_by_dempster
+from rule_oracle import (
+    CLOSE,
+    best_by_value,
+    by_risk,
+    check_rule,
+    expectations,
+    members,
+    risks,
+)
 from shafer import belief
 from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_worth
-
-CLOSE = 1e-8  # what brute force calls a tie: either answer is right
 
 SIZES = st.sampled_from([0.0, 0.0, 1e-9, -1e-9, 0.5, -0.5, 2.0, -3.0, 20.0, -20.0])
 ELEMENT = st.one_of(SIZES, st.floats(-4, 4))
@@ -41,16 +48,6 @@ class Case:
         return len(self.mass.frame)
 
 
-def _pooled(w: NDArray[Any]) -> belief.MassFunction:
-    frame = belief.Frame(range(w.shape[1]))
-    parts = [belief.MassFunction.vacuous(frame)]
-    for row in w:
-        for k, weight in enumerate(row):
-            focus = [k] if weight >= 0 else [label for label in frame if label != k]
-            parts.append(belief.MassFunction.simple(focus, weight=abs(weight), frame=frame))
-    return belief.dempster(*parts)
-
-
 @st.composite
 def cases(draw: Any, most_classes: int = 6, most_acts: int = 4) -> Case:
     n_classes = draw(st.integers(2, most_classes))
@@ -62,102 +59,11 @@ def cases(draw: Any, most_classes: int = 6, most_acts: int = 4) -> Case:
         w = -np.abs(w)
     n_acts = draw(st.integers(1, most_acts))
     loss = draw(st.lists(LOSS, min_size=n_acts * n_classes, max_size=n_acts * n_classes))
-    ev, mass = shafer.Evidence.from_weights(w[None]), _pooled(w)
+    ev, mass = shafer.Evidence.from_weights(w[None]), pooled_by_dempster(w)
     if draw(st.booleans()):
         r = draw(st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0, 1)))
         ev, mass = ev.discounted(r), mass.discounted(1.0 - r)
     return Case(ev, mass, np.array(loss).reshape(n_acts, n_classes))
-
-
-def members(n_classes: int) -> NDArray[Any]:
-    """Return which class is in which set, (2^K, K), by bitmask."""
-    return (np.arange(2**n_classes)[:, None] >> np.arange(n_classes) & 1).astype(bool)
-
-
-def risks(masses: NDArray[Any], loss: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Sum the least and the largest loss over every focal set."""
-    inside = members(loss.shape[1])[1:]
-    lower = np.array([masses[1:] @ np.where(inside, row, np.inf).min(axis=1) for row in loss])
-    upper = np.array([masses[1:] @ np.where(inside, row, -np.inf).max(axis=1) for row in loss])
-    return lower, upper
-
-
-def pignistic(case: Case) -> NDArray[Any]:
-    return np.asarray(case.mass.pignistic)
-
-
-def no_admissibility(case: Case, loss: NDArray[Any], act: int) -> float:
-    """Return min over compatible P of max_g E_P(L_f − L_g), with all 2^K − 1 constraints."""
-    inside = members(case.n)[1:]
-    bel = np.array([case.masses[1:][~(inside & ~b).any(axis=1)].sum() for b in inside])
-    gains = loss[act] - loss
-    above = np.hstack([gains, -np.ones((len(loss), 1))])
-    believed = np.hstack([-inside.astype(float), np.zeros((len(inside), 1))])
-    done = linprog(
-        np.append(np.zeros(case.n), 1.0),
-        A_ub=np.vstack([above, believed]),
-        b_ub=np.concatenate([np.zeros(len(loss)), -bel]),
-        A_eq=np.append(np.ones(case.n), 0.0)[None],
-        b_eq=[1.0],
-        bounds=[(0, 1)] * case.n + [(None, None)],
-    )
-    return float(done.fun)
-
-
-def by_risk(risk: NDArray[Any], chosen: NDArray[Any]) -> None:
-    """Check a rule that chooses one: no act is clearly better, none before it is as good."""
-    assert chosen.sum() == 1
-    act = int(chosen.argmax())
-    assert risk[act] <= risk.min() + CLOSE
-    assert (risk[:act] > risk.min()).all() or (risk[:act] >= risk[act] - CLOSE).all()
-
-
-def by_margin(margin: NDArray[Any], kept: NDArray[Any]) -> None:
-    """Check a rule that keeps what has margin ≤ 0, away from ties; and that it keeps something."""
-    assert kept.any()
-    clear = np.abs(margin) > CLOSE
-    assert (kept == (margin <= 0))[clear].all()
-    assert kept[margin == 0].all()
-
-
-def weak_margins(lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
-    """Return 1 where an act is clearly dominated, −1 where it clearly is not, else NaN."""
-    margin = np.full(len(lower), -1.0)
-    for f in range(len(lower)):
-        less_l, less_u = lower[f] - lower, upper[f] - upper
-        if ((less_l > CLOSE) & (less_u > CLOSE)).any():
-            margin[f] = 1.0
-        elif ((less_l >= -CLOSE) & (less_u >= -CLOSE)).sum() > 1:
-            margin[f] = np.nan  # another act, not only f itself, is close in one of the two
-    return margin
-
-
-def check(case: Case, rule: str, loss: NDArray[Any], chosen: NDArray[Any]) -> None:
-    """Compare what a rule chose with its definition."""
-    lower, upper = risks(case.masses, loss)
-    if rule == "plausibility":
-        by_risk(lower, chosen)
-    elif rule == "belief":
-        by_risk(upper, chosen)
-    elif rule == "pignistic":
-        by_risk(loss @ pignistic(case), chosen)
-    elif rule == "hurwicz":
-        by_risk(0.5 * lower + 0.5 * upper, chosen)
-    elif rule == "minimax_regret":
-        by_risk(risks(case.masses, loss - loss.min(axis=0))[1], chosen)
-    elif rule == "interval_dominance":
-        by_margin(lower - upper.min(), chosen)
-    elif rule == "maximality":
-        worst = [risks(case.masses, loss[f] - loss)[0].max() for f in range(len(loss))]
-        by_margin(np.array(worst), chosen)
-    elif rule == "e_admissible":
-        margin = np.array([no_admissibility(case, loss, f) for f in range(len(loss))])
-        by_margin(np.where(np.abs(margin) < CLOSE, 1e-300, margin), chosen)
-    else:
-        margin = weak_margins(lower, upper)
-        known = ~np.isnan(margin)
-        assert chosen.any()
-        assert (chosen == (margin < 0))[known].all()
 
 
 ONE_ACT_RULES = [rule for rule in RULES if rule != "utility_set"]
@@ -167,7 +73,7 @@ ONE_ACT_RULES = [rule for rule in RULES if rule != "utility_set"]
 @given(case=cases())
 @settings(max_examples=100)
 def test_any_loss(rule: str, case: Case) -> None:
-    check(case, rule, case.loss, case.evidence.decide(rule, loss=case.loss)[0])
+    check_rule(case.mass, rule, case.loss, case.evidence.decide(rule, loss=case.loss)[0])
     utility = case.evidence.decide(rule, utility=-case.loss)[0]
     assert utility.tolist() == case.evidence.decide(rule, loss=case.loss)[0].tolist()
 
@@ -176,7 +82,7 @@ def test_any_loss(rule: str, case: Case) -> None:
 @given(case=cases())
 @settings(max_examples=100)
 def test_zero_one_loss(rule: str, case: Case) -> None:
-    check(case, rule, 1.0 - np.eye(case.n), case.evidence.decide(rule)[0])
+    check_rule(case.mass, rule, 1.0 - np.eye(case.n), case.evidence.decide(rule)[0])
 
 
 @given(case=cases())
@@ -213,7 +119,7 @@ def test_reject(case: Case, cost: float) -> None:
     of = {
         "plausibility": lower,
         "belief": upper,
-        "pignistic": 1 - pignistic(case),
+        "pignistic": 1 - np.asarray(case.mass.pignistic),
         "hurwicz": 0.5 * (lower + upper),
         "minimax_regret": upper,
     }
@@ -228,22 +134,6 @@ def test_reject(case: Case, cost: float) -> None:
 
 TOLERANCES = st.one_of(st.sampled_from(["u65", "u80", 0.5, 0.8, 1.0]), st.floats(0.5, 1))
 EXPECTATIONS = st.sampled_from(["probability", "pignistic", "lower", "upper", "hurwicz"])
-
-
-def expectations(mass: belief.MassFunction, utility: NDArray[Any], name: str) -> NDArray[Any]:
-    """Return the expectation of each row of a utility, by definition."""
-    if name in ("probability", "pignistic"):
-        return utility @ np.asarray(getattr(mass, name))
-    lower, upper = risks(mass.masses, utility)
-    return {"lower": lower, "upper": upper, "hurwicz": 0.3 * lower + 0.7 * upper}[name]
-
-
-def best_by_value(value: NDArray[Any], sets: NDArray[Any], chosen: NDArray[Any]) -> None:
-    """Check that the set is the best up to a tie, and that no smaller set is clearly as good."""
-    position = int(np.flatnonzero((sets == chosen).all(axis=1))[0])
-    assert value[position] >= value.max() - CLOSE
-    smaller = sets.sum(axis=1) < chosen.sum()
-    assert (value[smaller] < value[position]).all()
 
 
 @given(case=cases(), tolerance=TOLERANCES, expectation=EXPECTATIONS)

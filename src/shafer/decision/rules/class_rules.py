@@ -58,7 +58,9 @@ def between(opinion: Opinion, alpha: float) -> Array:
     logs = base.log_plausibility
     lacks = largest * xp.expm1(logs - xp.max(logs, axis=-1, keepdims=True))
     value = alpha * base.belief + (1.0 - alpha) * lacks
-    tolerance = alpha * _belief_rounding(base) + (1.0 - alpha) * base.log_rounding * largest
+    # The logarithms alone, α = 0, decide as the rule "plausibility" does.
+    relative = alpha * base.relative_rounding + (1.0 - alpha) * base.log_rounding
+    tolerance = alpha * _belief_rounding(base) + relative * largest
     return choose_smallest(-value, tolerance)
 
 

@@ -29,7 +29,7 @@ def levels(risk: Array, tolerance: Array | float) -> Array:
     xp = array_namespace(risk)
     order = xp.argsort(risk, axis=-1)
     ordered = xp.take_along_axis(risk, order, axis=-1)
-    step = xp.astype(ordered[..., 1:] - ordered[..., :-1] > tolerance, xp.int64)
+    step = xp.astype(ordered[..., 1:] > ordered[..., :-1] + tolerance, xp.int64)
     number = xp.concat([xp.zeros_like(order[..., :1]), xp.cumulative_sum(step, axis=-1)], axis=-1)
     return xp.take_along_axis(number, xp.argsort(order, axis=-1), axis=-1)
 

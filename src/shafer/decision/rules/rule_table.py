@@ -1,4 +1,4 @@
-"""The rules by name, what each may be told, and the one function that applies them."""
+"""The rules by name, their options, and the function that applies them."""
 
 from __future__ import annotations
 
@@ -132,8 +132,8 @@ def choose(
 def _among_acts(opinion: Opinion, loss: Array, on_acts: Callable[..., Array]) -> Array:
     """Apply a rule to all acts but those that are worse than some other whatever the class.
 
-    No rule chooses these, and none needs them; but a loss that stands for "never" would set the
-    scale by which the others are told apart.
+    No rule chooses these acts, and none needs them. But a huge loss that stands for "never" would
+    set the scale on which the other acts are compared.
     """
     xp = array_namespace(loss)
     possible = xp.min(loss, axis=1) <= xp.min(xp.max(loss, axis=1))
@@ -157,7 +157,7 @@ def _or_reject(opinion: Opinion, chosen: Array, rule: str, cost: float, alpha: f
     """Choose every class where naming the best one is expected to cost more than rejecting."""
     if rule not in PRECISE_RULES:
         raise ValueError(
-            f"Under 0-1 loss reject goes with a rule that chooses one class "
+            f"Without a loss, reject= needs a rule that chooses one class "
             f"({', '.join(map(repr, PRECISE_RULES))}); got rule={rule!r}, reject={cost!r}."
         )
     xp = array_namespace(opinion.belief)

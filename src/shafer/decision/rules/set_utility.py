@@ -1,8 +1,8 @@
-r"""What a set of answers is worth: OWA weights of maximum entropy, u65 and u80.
+r"""Utilities of set answers: OWA weights of maximum entropy, u65 and u80.
 
-A set that holds the right class is worth less the larger it is. Ma and Denœux (2021) aggregate the
-utilities of its members by an ordered weighted average whose weights have the largest entropy for
-a given *orness* γ (O'Hagan 1988): γ = 1/2 averages, γ = 1 takes the best.
+The larger a set that holds the right class, the lower its utility. Ma and Denœux (2021) aggregate
+the utilities of its members by an ordered weighted average. Its weights have the largest entropy
+for a given *orness* γ (O'Hagan 1988): γ = 1/2 averages, γ = 1 takes the best.
 
 References
 ----------
@@ -64,7 +64,7 @@ def owa_weights(size: int, orness: float) -> FloatArray:
 
 
 def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
-    r"""Return what a right set of 1, ..., K classes is worth, (K,).
+    r"""Return the utility of a set of 1, ..., K classes that holds the truth, (K,).
 
     Parameters
     ----------

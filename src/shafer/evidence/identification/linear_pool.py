@@ -63,7 +63,7 @@ class LinearPool:
     def __call__(self, features: Any, *, checked: bool = False) -> Evidence:
         """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix.
 
-        ``checked`` says that the caller knows them to be finite, which spares a pass over them.
+        ``checked`` tells that they are finite, which saves a pass over them.
         """
         n_features = self.beta.shape[0]
         self._check_columns(features)

@@ -45,7 +45,7 @@ class RunningMean:
         return self
 
     def merge(self, other: RunningMean) -> Self:
-        """Take in what another one has seen, over the same columns."""
+        """Add the rows of another running mean, over the same columns."""
         if other.weight > 0.0:
             self._take_in(other._mean, other.weight, other._dtype)
         return self

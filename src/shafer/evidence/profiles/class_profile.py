@@ -1,4 +1,4 @@
-"""What the components usually say of one class, and how far a row is from it."""
+"""The usual weights of the components for one class, and the distance of a row from them."""
 
 from __future__ import annotations
 
@@ -53,10 +53,8 @@ class ClassProfile:
         with np.errstate(over="ignore", invalid="ignore"):  # then it is infinite
             x = _standardised(deviation, self.spread)
             along = (x @ self.axes) ** 2
-            squared = along @ self.precision
-            if self.rest > 0.0:
-                others = np.maximum((x**2).sum(axis=1) - along.sum(axis=1), 0.0)
-                squared = squared + self.rest * others
+            others = np.maximum((x**2).sum(axis=1) - along.sum(axis=1), 0.0)
+            squared = along @ self.precision + self.rest * others
         return np.where(moved | ~np.isfinite(squared), np.inf, squared)
 
     def typicality(self, profiles: FloatArray) -> FloatArray:

@@ -9,12 +9,12 @@ from shafer.evidence.profiles.weight_profile import WeightProfile
 
 
 def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightProfile) -> Array:
-    """Say how usual each instance's weights of evidence are for the class it is assigned to.
+    """Return how usual each instance's weights of evidence are for its most plausible class.
 
-    A novelty score, where plain ignorance is none: small values mean that the components do not
-    usually speak for this class in this way. Read it like a p-value; below the rank of the least
-    usual background row it only orders. The background rows' own typicality is optimistic: they
-    have helped to say what is usual.
+    A novelty score (plain ignorance is not one). A small value means that the weights are unusual
+    for this class. Read it like a p-value; below the rank of the least usual background row it
+    only orders. The typicality of the background rows themselves is optimistic, because they
+    define what is usual.
 
     Parameters
     ----------

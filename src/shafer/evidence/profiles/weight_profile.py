@@ -1,8 +1,8 @@
 r"""Typicality: how usual an instance's weights of evidence are for the class they point to.
 
-Plain ignorance is no novelty score: an instance far from all training data has large weights, so
-its ignorance is small. Its *profile*, what each component says of the class, is another matter: it
-can be compared with the profiles of the background rows assigned to the same class.
+Plain ignorance does not detect novelty: an instance far from all training data has large weights,
+so its ignorance is small. Its *profile*, the weight of each component for the class, can be
+compared with the profiles of the background rows assigned to the same class.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Each part keeps the source it came from and what that source pools to. On top of it lie a place for
 each of its classes in the joined frame, and a factor on the weights for and on the weights against
-each class: 0 where a part says nothing, 1 where it counts as it is.
+each class: 0 where a part gives no evidence, 1 where it counts unchanged.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class JoinedWeights(WeightSource):
             part = self.parts[p]
             whole = inside == list(range(part.n_components))
             kept.append(part if whole else part.keep(inside))
-        if not kept:  # the first part, of which nothing is left, still knows the shape
+        if not kept:  # the first part, without components, still has the shape
             kept.append(self.parts[0].keep([]))
         return JoinedWeights(tuple(kept))
 
@@ -182,8 +182,8 @@ class JoinedWeights(WeightSource):
         return JoinedWeights(tuple(part.scaled(factor) for part in self.parts))
 
     def has_changed(self, pooled: Pooled) -> bool:
-        """Say whether any part no longer gives what it pooled to."""
-        del pooled  # each part knows its own
+        """Return whether some part no longer gives its pooled weights."""
+        del pooled  # each part has its own
         return any(part.source.has_changed(part.pooled) for part in self.parts)
 
     def arrays(self) -> dict[str, Array]:

@@ -59,7 +59,7 @@ class WeightSource(ABC):
         """Multiply all weights."""
 
     def has_changed(self, pooled: Pooled) -> bool:
-        """Say whether the source no longer gives what was pooled: it may share a user's array."""
+        """Return whether the source no longer gives ``pooled``: it may share a user's array."""
         del pooled  # a source of its own cannot change
         return False
 

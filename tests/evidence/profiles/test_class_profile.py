@@ -1,0 +1,54 @@
+"""The profile of one class: distances and ranks by their formulas."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shafer.evidence.profiles import class_profile as module
+from shafer.evidence.profiles.class_profile import class_profile
+from shafer.evidence.profiles.covariance_shrinkage import shrinkage_intensity
+
+
+def test_typicality_is_a_rank_with_a_tail() -> None:
+    weights = np.random.default_rng(0).normal(size=(3, 1))
+    profile = class_profile(weights, weights.var(axis=0), 2e-16)
+    unit = replace(
+        profile,
+        mean=np.zeros(1),
+        spread=np.ones(1),
+        axes=np.ones((1, 1)),
+        precision=np.ones(1),
+        rest=0.0,
+        distances=np.array([1.0, 4.0, 9.0]),
+    )
+    x = np.array([[0.0], [1.0], [2.0], [3.0], [4.0]])
+    assert_allclose(unit.distance(x), [0.0, 1.0, 4.0, 9.0, 16.0])
+    # (1 + rows at least as far) / (n + 1), then 2 / (n + 1) · (1 + 9) / (1 + d).
+    tail = 2.0 / 4.0 * 10.0 / 17.0
+    assert_allclose(unit.typicality(x), [1.0, 1.0, 0.75, 0.5, tail])
+
+
+def test_without_correlations_distances_are_sums_of_squares(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_MOST_CORRELATED", 2)
+    weights = np.random.default_rng(1).normal(size=(40, 3)) * [1.0, 2.0, 3.0]
+    profile = class_profile(weights, weights.var(axis=0), 2e-16)
+    standard = (weights - weights.mean(axis=0)) / profile.spread
+    assert_allclose(profile.distance(weights), (standard**2).sum(axis=1))
+    assert_allclose(profile.spread, weights.std(axis=0))
+    others = (40 / 39) ** 2 * np.sort((standard**2).sum(axis=1))
+    assert_allclose(profile.distances, others)
+
+
+def test_shrinkage_does_not_depend_on_the_unit() -> None:
+    x = np.random.default_rng(2).normal(size=(30, 4)) * [1.0, 2.0, 3.0, 4.0]
+    x = x - x.mean(axis=0)
+    expected = shrinkage_intensity(x)
+    assert 0.01 < expected < 0.9
+    for unit in (1e-6, 1e-3, 1e3):
+        assert shrinkage_intensity(unit * x) == pytest.approx(expected)

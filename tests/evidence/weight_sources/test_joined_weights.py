@@ -1,0 +1,42 @@
+"""Joined weights: components of several sources side by side, counted along the right axis."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shafer import Evidence, combine
+from shafer.evidence.weight_sources import JoinedWeights
+
+
+@pytest.fixture
+def joined() -> Evidence:
+    random = np.random.default_rng(0)
+    parts = [Evidence.from_weights(random.normal(size=(5, g, 4))) for g in (2, 3, 1)]
+    result = combine(parts, tempering=[0.5, 1.0, 2.0])
+    assert isinstance(result, Evidence)
+    assert isinstance(result.source, JoinedWeights)
+    return result
+
+
+def test_components_are_counted(joined: Evidence) -> None:
+    assert isinstance(joined.source, JoinedWeights)
+    assert [part.n_components for part in joined.source.parts] == [2, 3, 1]
+    assert joined.source.shape == joined.weights.shape == (5, 6, 4)
+
+
+@pytest.mark.parametrize("kept", [[0], [5], [2, 3, 4], [1, 2], [0, 1, 5], [4, 0, 2]])
+def test_components_are_kept_in_place(joined: Evidence, kept: list[int]) -> None:
+    assert_allclose(joined.source.keep(kept).dense(), joined.weights[:, kept])
+    assert_allclose(joined.source.keep(kept).pooled().logits, joined.weights[:, kept].sum(axis=1))
+
+
+def test_factors_stay_with_their_rows_and_classes(joined: Evidence) -> None:
+    assert_allclose(joined[[4, 1]].weights, joined.weights[[4, 1]])
+    moved = combine([joined], classes=[3, 2, 1, 0, "new"])
+    assert_allclose(moved.weights[..., :4], joined.weights[..., ::-1])
+    assert_allclose(moved.weights[..., 4], 0.0)
+    cautious = combine([joined, joined.tempered(0.5)], "cautious")
+    again = combine([cautious], classes=[3, 2, 1, 0])
+    assert_allclose(again.weights, cautious.weights[..., ::-1])
