@@ -1,42 +1,126 @@
-"""A model that is trained further must not be mixed with the head it had before."""
+"""A model that is trained again is refused, in every family."""
 
 from __future__ import annotations
 
+import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
+from catboost import CatBoostClassifier
+from interpret.glassbox import ExplainableBoostingClassifier
+from lightgbm import LGBMClassifier
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.naive_bayes import BernoulliNB
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC
+from xgboost import XGBClassifier
 
 import shafer
+from shafer.models.readers.live_parameters import LiveParameters
 
 X, Y = load_iris(return_X_y=True)
 BINARY = Y < 1
 
 
+AGAIN = "^The model was trained again after this Explainer was made. Make a new Explainer.$"
+
+
+MODELS = {
+    "pipeline": make_pipeline(StandardScaler(), LogisticRegression()),
+    "sgd": SGDClassifier(loss="log_loss", random_state=0),
+    "network": MLPClassifier((4,), max_iter=5, random_state=0, warm_start=True),
+    "bernoulli": BernoulliNB(binarize=3.0),
+    "gaussian": GaussianNB(),
+    "categorical": make_pipeline(OrdinalEncoder(), CategoricalNB(min_categories=80)),
+    "histograms": HistGradientBoostingClassifier(max_iter=3),
+    "trees": GradientBoostingClassifier(n_estimators=3),
+    "xgboost": XGBClassifier(n_estimators=3),
+    "lightgbm": LGBMClassifier(n_estimators=3, verbose=-1, min_child_samples=2),
+    "catboost": CatBoostClassifier(3, verbose=0, allow_writing_files=False),
+    "ebm": ExplainableBoostingClassifier(
+        max_rounds=5, outer_bags=1, n_jobs=1, interactions=0, feature_names=list("abcd")
+    ),
+    "svm": CalibratedClassifierCV(SVC(), ensemble=False, cv=2),
+    "search": GridSearchCV(LogisticRegression(), {"C": [1.0]}, cv=2),
+}
+
+
 @pytest.mark.parametrize("groups", [None, "one"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        make_pipeline(StandardScaler(), LogisticRegression()),
-        SGDClassifier(loss="log_loss", random_state=0),
-        MLPClassifier((4,), max_iter=5, random_state=0, warm_start=True),
-        BernoulliNB(binarize=3.0),
-    ],
-)
-def test_trained_further_is_refused(model, groups) -> None:
+@pytest.mark.parametrize("name", MODELS)
+def test_trained_again_is_refused(name: str, groups: str | None) -> None:
+    model = clone(MODELS[name])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         explainer = shafer.Explainer(model.fit(X, BINARY), X, groups)
         explainer(X)
+        copied = pickle.loads(pickle.dumps(explainer))
         model.fit(X[20:80], BINARY[20:80])
-    with pytest.raises(ValueError, match="trained again after this Explainer was made. Make a new"):
+        assert_allclose(copied(X[:3]).logits, copied(X[:3]).logits)  # its model is its own
+        with pytest.raises(ValueError, match=AGAIN):
+            explainer(X)
+
+
+@pytest.mark.parametrize("name", ["gaussian", "sgd", "bernoulli"])
+def test_partial_fit_counts(name: str) -> None:
+    model = clone(MODELS[name]).fit(X, BINARY)
+    explainer = shafer.Explainer(model, X)
+    model.partial_fit(X[:10] + 1.0, BINARY[:10])
+    with pytest.raises(ValueError, match=AGAIN):
         explainer(X)
+
+
+@pytest.mark.parametrize("name", ["histograms", "trees"])
+def test_more_trees_count(name: str) -> None:
+    model = clone(MODELS[name]).set_params(warm_start=True).fit(X, BINARY)
+    by_tree = shafer.Explainer(model, X)
+    by_feature = shafer.Explainer(model, X, components="feature")
+    size = "max_iter" if name == "histograms" else "n_estimators"
+    model.set_params(**{size: 5}).fit(X, BINARY)
+    for explainer in (by_tree, by_feature):
+        with pytest.raises(ValueError, match=AGAIN):
+            explainer(X)
+
+
+@pytest.mark.parametrize("encoder", [StandardScaler(), KBinsDiscretizer(3, encode="ordinal")])
+def test_an_encoder_alone_is_trained_again(encoder: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = make_pipeline(encoder, LogisticRegression()).fit(X, BINARY)
+        explainer = shafer.Explainer(model, X)
+        assert explainer(X).probability.shape == (150, 2)
+        encoder.fit(X * 2.0)
+    with pytest.raises(ValueError, match=AGAIN):
+        explainer(X)
+
+
+def test_the_same_training_again_may_pass() -> None:
+    model = LogisticRegression().fit(X, BINARY)
+    explainer = shafer.Explainer(model, X)
+    model.fit(X, BINARY)
+    assert_allclose(explainer(X).probability, model.predict_proba(X))
+
+
+def test_an_encoder_may_hold_nan() -> None:
+    live = LiveParameters.fitted(SimpleImputer(keep_empty_features=True).fit([[np.nan, 1.0]]))
+    live.check()
+    imputer = SimpleImputer().fit([[np.nan, 1.0], [2.0, 3.0]])
+    imputer.statistics_[0] = np.nan
+    live = LiveParameters.fitted(imputer)
+    live.check()
+    imputer.statistics_ = np.array([1.0, 2.0])
+    with pytest.raises(ValueError, match=AGAIN):
+        live.check()
 
 
 def test_a_torch_module_too() -> None:

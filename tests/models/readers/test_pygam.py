@@ -17,6 +17,7 @@ from scipy.special import expit
 from sklearn.datasets import load_breast_cancer
 
 import shafer
+from shafer.models.readers.registry import own_probabilities
 
 
 class _Term:
@@ -46,6 +47,10 @@ class LogisticGAM:
         a, b = self.coef_[self.terms.get_coef_indices(term)]
         return a * X[:, term] + b * X[:, term] ** 2
 
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probability of class 1 alone, (n,), as pyGAM does."""
+        return expit(sum(self.partial_dependence(t, X) for t in (0, 1)) + self.coef_[4])
+
 
 def test_terms_are_components() -> None:
     X = np.random.default_rng(0).normal(size=(20, 2))
@@ -55,6 +60,18 @@ def test_terms_are_components() -> None:
     assert_allclose(ev.probability[:, 1], expit(log_odds), rtol=1e-12)
     assert ev.component_names == ("s(0)", "s(1)")
     assert ev.classes.tolist() == [0, 1]
+    own = own_probabilities(model, X)
+    assert own is not None
+    assert_allclose(ev.probability, own)
+
+
+def test_trained_again() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = LogisticGAM(np.array([1.0, 0.5, -2.0, 0.1, 0.3]))
+    explainer = shafer.Explainer(model, X)
+    model.coef_ = model.coef_ + 1.0
+    with pytest.raises(ValueError, match="trained again"):
+        explainer(X)
 
 
 def test_not_trained() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer.models.heads import Contributions
 from shafer.models.readers.adapted_model import AdditiveModel
-from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.live_parameters import LiveParameters, check_parameters
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -24,8 +25,15 @@ def adapt(model: Any) -> AdditiveModel:
     intercept = np.ravel(model.intercept_)
     head = Contributions(model.eval_terms, intercept, model.classes_, model.term_names_)
     columns = tuple(tuple(map(int, term)) for term in model.term_features_)
-    live = LiveParameters.attributes(model, "intercept_", "term_scores_")
+    check_parameters(type(model).__name__, (model.intercept_, *model.term_scores_))
+    live = LiveParameters.of(partial(_some_terms, model))
     return AdditiveModel(head, by_column=False, term_columns=columns, live=(live,))
+
+
+def _some_terms(model: Any) -> tuple[Any, ...]:
+    """Return the intercept, the number of terms, and the first and the last of them."""
+    scores = model.term_scores_
+    return model.intercept_, len(scores), scores[0], scores[-1]
 
 
 decision = adapt  # its decision function is the logit

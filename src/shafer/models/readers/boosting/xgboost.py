@@ -113,7 +113,8 @@ def _contributions(
         data = _matrix(booster, options, X)
         given = booster.predict(data, pred_contribs=True, iteration_range=rounds)
     except xgboost.core.XGBoostError as error:  # a line of C++, then its stack
-        if "IsVectorLeaf" in str(error):  # a model from a file has forgotten its strategy
+        # A model from a file has forgotten its strategy.
+        if "IsVectorLeaf" in str(error) or "IsMultiTarget" in str(error):
             raise UnsupportedModelError(_VECTOR_LEAVES) from error
         reason = _PLACE_IN_SOURCE.sub("", str(error).splitlines()[0])
         raise ValueError(f"XGBoost cannot take X, of type {type(X).__name__}: {reason}") from error
