@@ -77,7 +77,7 @@ def test_every_row_calibrates_with_folds() -> None:
     sets = clf.predict_set(TEST)
     assert len(clf.fold_explainers_) == 4
     assert 0.87 < _covered(sets, Y_TEST) < 0.97
-    with pytest.raises(ValueError, match="cv must be None or a whole number of folds"):
+    with pytest.raises(ValueError, match="cv must be a whole number of folds ≥ 2; got 1"):
         clf.conformalize(TRAIN, Y_TRAIN, cv=1)
 
 
@@ -118,3 +118,24 @@ def test_wrong_calibration_rows_are_refused(clf) -> None:
         clf.conformalize(CAL, Y_CAL, 90)
     with pytest.raises(ValueError, match="Unknown class label"):
         clf.explainer_.temper(CAL, np.full(len(CAL), "a"))
+
+
+def test_folds_without_one_of_the_classes(clf) -> None:
+    few = Y_TRAIN != 7
+    clf.conformalize(TRAIN[few], Y_TRAIN[few], 0.9, cv=4)
+    assert all(len(explainer.classes) == 9 for explainer in clf.fold_explainers_)
+    others = Y_TEST != 7
+    sets = clf.predict_set(TEST)
+    assert sets.shape == (len(TEST), 10)
+    assert not sets[:, 7].any()
+    assert 0.87 < _covered(sets[others], Y_TEST[others]) < 0.98
+    with pytest.warns(UserWarning, match="7"):  # too few rows of this class
+        clf.conformalize(TRAIN[few], Y_TRAIN[few], 0.9, cv=4, class_conditional=True)
+    assert clf.predict_set(TEST)[:, 7].all()
+
+
+def test_folds_name_what_needs_them(clf) -> None:
+    with pytest.raises(ValueError, match=r"conformalize\(cv=\) needs at least 2 rows of every"):
+        clf.conformalize(TRAIN[:3], [0, 1, 2], cv=2)
+    with pytest.raises(ValueError, match="y holds 11, which is not among the classes"):
+        clf.conformalize(TRAIN, np.where(Y_TRAIN == 3, 11, Y_TRAIN), cv=2)

@@ -34,10 +34,10 @@ from shafer.datasets import load_heart
 
 def _not_ours(estimator: EvidentialClassifier) -> dict[str, str]:
     if isinstance(estimator.estimator, Pipeline):
-        reason = "weights reach the last step only: the scaler before it knows none"
+        reason = "sample weights are passed to the last step only, not to the scaler before it"
         return {"check_sample_weight_equivalence_on_dense_data": reason}
     if estimator.temper == "cv" or estimator.moderate is not None:
-        reason = "a row that is repeated may be in several folds, one with a weight only in one"
+        reason = "repeated rows may be in several folds, but a row with a sample weight is in one"
         kinds = ("dense", "sparse")
         return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
     return {}
@@ -197,7 +197,9 @@ def test_estimators_without_weights() -> None:
     plain = LinearDiscriminantAnalysis()
     for inner in (plain, make_pipeline(StandardScaler(), plain), GridSearchCV(plain, {}, cv=3)):
         EvidentialClassifier(inner).fit(X, y)
-        with pytest.raises(ValueError, match=r"but LinearDiscriminantAnalysis\.fit takes none"):
+        with pytest.raises(
+            ValueError, match=r"but LinearDiscriminantAnalysis\.fit does not accept it"
+        ):
             EvidentialClassifier(inner).fit(X, y, sample_weight=np.ones(150))
 
 

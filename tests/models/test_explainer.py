@@ -239,3 +239,24 @@ def test_repr(wine: tuple[Any, Any]) -> None:
     X, y = wine
     explainer = shafer.Explainer(LogisticRegression().fit(X, y), X)
     assert repr(explainer) == "<Explainer: 13 components, 3 classes>"
+
+
+def test_evidence_has_the_index_of_a_frame(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    frame = pd.DataFrame(X, index=[f"wine {i}" for i in range(len(X))])
+    model = LogisticRegression().fit(X, y)
+    for moderate in (None, "laplace+discount"):
+        ev = shafer.Explainer(model, X, moderate=moderate)(frame)
+        assert list(ev.to_frame().index) == list(frame.index)
+        assert list(ev[10:12].to_frame().index) == ["wine 10", "wine 11"]
+    assert shafer.Explainer(model, X)(X).index is None
+    voting = shafer.EvidentialVotingClassifier([("a", LogisticRegression())], tempering=None)
+    assert list(voting.fit(X, y).evidence(frame).to_frame().index) == list(frame.index)
+
+
+def test_frames_with_equal_column_names(wine: tuple[Any, Any]) -> None:
+    X, y = wine
+    frame = pd.DataFrame(X[:, :4], columns=list("aabb"))
+    model = LogisticRegression().fit(X[:, :4], y)
+    ev = shafer.Explainer(model, frame)(frame)
+    assert_allclose(ev.probability, model.predict_proba(X[:, :4]), rtol=1e-9)

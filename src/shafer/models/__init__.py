@@ -1,10 +1,10 @@
-"""Trained models in, components out: the only place that knows a framework.
+"""From trained models to evidence: the only folder that knows a framework.
 
-One file per family turns a model into a sum of contributions (``adapted.py``) and nothing else;
-``families.py`` is the door that picks the file, ``refusals.py`` says why some models find none.
-``Explainer``, ``EvidentialClassifier`` and ``EvidentialVotingClassifier`` are what users call. May
-import ``fusion``, ``evidence`` and below, never ``plots`` or ``datasets``. A framework is loaded
-only when one of its models comes in.
+``readers`` has one file per model family, which reads a model as a sum of contributions;
+``weighed_model.py`` turns rows into weights, ``uncertainty`` changes weights by what the model does
+not know, and ``Explainer`` puts them together. ``EvidentialClassifier`` and
+``EvidentialVotingClassifier`` also train. May import ``fusion``, ``evidence`` and below, never
+``plots`` or ``datasets``. A framework is loaded only when one of its models is given.
 """
 
 from __future__ import annotations

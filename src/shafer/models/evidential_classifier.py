@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -13,7 +14,7 @@ from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import to_numpy
+from shafer._validation import label_positions, to_numpy
 from shafer.decision import (
     PRECISE_RULES,
     CrossConformalSets,
@@ -21,9 +22,9 @@ from shafer.decision import (
     cross_conformal,
     tempering_factor,
 )
-from shafer.evidence import AnyEvidence
+from shafer.evidence import MassEvidence
 from shafer.models.explainer import Explainer
-from shafer.models.fitting.folds import fold_explainers, fold_positions
+from shafer.models.fitting.folds import check_fold_count, fold_explainers, stratified_folds
 from shafer.models.fitting.sample_weights import fit_weights
 
 _FOLDS = 5
@@ -32,8 +33,8 @@ _FOLDS = 5
 class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Trains a classifier, predicts as it does, and decides with its evidence.
 
-    As it comes, the weights are the paper's. ``temper`` and ``moderate`` make them worth what
-    their estimates are worth; see ``docs/honesty.md`` for what that gains.
+    By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
+    ``moderate`` accounts for coefficient uncertainty; ``docs/honesty.md`` shows the gains.
 
     Parameters
     ----------
@@ -42,24 +43,25 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
     groups : mapping, sequence, "source" or "one", optional
         What counts as one component, as in :class:`Explainer`. Fine components explain; for
-        deciding, ``"one"`` or few of them are better, as conflict inside a component is settled.
+        deciding, ``"one"`` or few groups are better: inside a group, evidence for and against a
+        class cancels.
     temper : {"cv"} or float, optional
-        Multiply all weights by a factor: ``"cv"`` fits it by the log loss of cross-validated
-        predictions. No class changes its rank.
+        Multiply all weights by a factor (temperature scaling): ``"cv"`` fits it by the log loss
+        of cross-validated predictions. The order of the classes stays the same.
     moderate : {"laplace", "laplace+discount"}, optional
         Shrink the weights of rows whose logits are poorly determined, and discount the mass
-        functions of rows unlike the training data, as in :class:`Explainer`. Unless ``temper`` is
-        a number, a factor is fitted along with it. Experimental for networks.
+        functions of out-of-distribution rows, as in :class:`Explainer`. Unless ``temper`` is a
+        number, a factor is fitted too. Experimental for networks.
     missing : {"error", "vacuous", "conditional"}
-        What a NaN means when predicting with a linear model, as in :class:`Explainer`. Training
-        rows must be complete.
+        How a linear model predicts rows with NaN, as in :class:`Explainer`. Training rows must
+        be complete.
 
     Attributes
     ----------
     estimator_ : estimator
         The trained classifier.
     explainer_ : Explainer
-        Gives the evidence; its means are those of the training data, ``explainer_.factor`` is
+        Computes the evidence. Its background is the training data, and ``explainer_.factor`` is
         the factor on its weights.
     conformal_ : ConformalSets, CrossConformalSets or None
         The calibration of the sets, after :meth:`conformalize`.
@@ -92,15 +94,17 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.missing = missing
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the inner classifier and take the means; weights reach both.
+        """Train the inner classifier, and compute the background means from the same rows.
 
-        In a pipeline they reach the last step, as ``laststep__sample_weight`` would. With
-        scikit-learn's metadata routing the steps decide: ``set_fit_request(sample_weight=True)``.
+        Sample weights are used for both. In a pipeline they are passed to the last step, as
+        ``laststep__sample_weight`` would be. With scikit-learn's metadata routing the steps
+        decide: ``set_fit_request(sample_weight=True)``.
         """
         self._check_temper()
-        self.estimator_, self.explainer_ = self._trained(X, y, sample_weight, self.moderate)
-        self.classes_ = self.estimator_.classes_
-        self.explainer_.factor = self._tempering_factor(X, y, sample_weight)
+        inner = self._trained(X, y, sample_weight)
+        factor = self._tempering_factor(X, y, sample_weight, inner.classes_)
+        self.estimator_, self.classes_ = inner, inner.classes_
+        self.explainer_ = self._explained(inner, X, sample_weight, self.moderate, factor)
         self.conformal_: Any = None
         for known in ("n_features_in_", "feature_names_in_"):  # text has neither
             if hasattr(self.estimator_, known):
@@ -110,30 +114,43 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _inner(self) -> Any:
         return LogisticRegression() if self.estimator is None else self.estimator
 
-    def _trained(
-        self, X: Any, y: Any, sample_weight: Any, moderate: str | None
-    ) -> tuple[Any, Explainer]:
-        """Train a copy of the inner classifier, and read it; its weights are as yet untempered."""
+    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Train a copy of the inner classifier."""
         inner = clone(self._inner())
         inner.fit(X, y, **fit_weights(inner, sample_weight))
         if len(inner.classes_) < 2:
             raise ValueError(
                 f"Evidence needs at least two classes; y has one class, {inner.classes_}."
             )
-        explainer = Explainer(
+        return inner
+
+    def _explained(
+        self,
+        inner: Any,
+        X: Any,
+        sample_weight: Any,
+        moderate: str | None,
+        factor: float,
+        check: bool = True,
+    ) -> Explainer:
+        return Explainer(
             inner,
             X,
             self.groups,
             sample_weight=sample_weight,
             moderate=moderate,
             missing=self.missing,
+            tempering=factor,
+            check=check,
         )
-        return inner, explainer
 
-    def _fold_explainer(self, X: Any, y: Any, sample_weight: Any) -> Explainer:
-        """Train on a part of the rows, to bet on others: no bet needs the discount."""
+    def _fold_explainer(
+        self, X: Any, y: Any, sample_weight: Any = None, factor: float = 1.0
+    ) -> Explainer:
+        """Train on some of the rows; predictions of other rows do not need the discount."""
+        inner = self._trained(X, y, sample_weight)
         moderate = None if self.moderate is None else "laplace"
-        return self._trained(X, y, sample_weight, moderate)[1]
+        return self._explained(inner, X, sample_weight, moderate, factor, check=False)
 
     def _check_temper(self) -> None:
         number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
@@ -142,21 +159,21 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return
         raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
 
-    def _tempering_factor(self, X: Any, y: Any, sample_weight: Any) -> float:
-        """Return the factor asked for, or fit it to predictions of models that saw other rows."""
+    def _tempering_factor(self, X: Any, y: Any, sample_weight: Any, classes: NDArray[Any]) -> float:
+        """Return the given factor, or fit it to cross-validated predictions."""
         if self.temper is None and self.moderate is None:
             return 1.0
         if isinstance(self.temper, Real):
             return float(self.temper)
-        y = column_or_1d(y)  # the inner classifier has said what it thinks of one column
-        folds = fold_positions(y, _FOLDS)
-        logits = np.empty((len(folds), len(self.classes_)))
+        y = column_or_1d(y)  # the inner classifier has already warned about a column vector
+        folds = stratified_folds(y, _FOLDS, "temper='cv'", "give temper a number, or None")
+        logits = np.empty((len(folds), len(classes)))
         models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
         for fold, (explainer, rows) in enumerate(models):
-            logits[folds == fold] = to_numpy(explainer(rows).logits)
-        return tempering_factor(logits, y, sample_weight, classes=self.classes_)
+            logits[folds == fold] = to_numpy(explainer.bet(rows).logits)
+        return tempering_factor(logits, y, sample_weight, classes=classes)
 
-    def evidence(self, X: Any) -> AnyEvidence:
+    def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row."""
         check_is_fitted(self)
         return self.explainer_(X)
@@ -172,17 +189,18 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         allow_empty: bool = True,
         cv: int | None = None,
     ) -> Self:
-        """Calibrate :meth:`predict_set` so that its sets hold the truth as often as promised.
+        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
         Parameters
         ----------
         X, y : as in :meth:`fit`
-            Rows that :meth:`fit` has not seen; with ``cv``, the training rows themselves.
+            Rows that were not used in :meth:`fit`; with ``cv``, the training rows themselves.
         coverage, score, class_conditional, allow_empty
             As in :func:`shafer.decision.split_conformal`.
         cv : int, optional
             For small data: train ``cv`` models, each without a part of the rows, and calibrate on
-            all rows (:func:`shafer.decision.cross_conformal`). Predicting asks every model.
+            all rows (:func:`shafer.decision.cross_conformal`). Predicting uses every model. A
+            class without any row here is in no set, or in all if ``class_conditional``.
         """
         check_is_fitted(self)
         options: dict[str, Any] = {
@@ -194,21 +212,27 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if cv is None:
             self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
             return self
-        if isinstance(cv, bool) or not isinstance(cv, int | np.integer) or cv < 2:
-            raise ValueError(f"cv must be None or a whole number of folds ≥ 2; got {cv!r}.")
-        folds = fold_positions(y, int(cv))
+        check_fold_count(cv)
+        y = column_or_1d(y)
+        label_positions(y, self.classes_, len(y))  # an error for classes of other data
+        folds = stratified_folds(y, int(cv), "conformalize(cv=)", "calibrate on held-out rows")
         scores = np.empty((len(folds), len(self.classes_)))
+        train = partial(self._fold_explainer, factor=self.explainer_.factor)
         explainers: list[Explainer] = []
-        for fold, (explainer, rows) in enumerate(
-            fold_explainers(self._fold_explainer, X, y, folds)
-        ):
-            explainer.factor = self.explainer_.factor
+        for fold, (explainer, rows) in enumerate(fold_explainers(train, X, y, folds)):
             explainers.append(explainer)
-            scores[folds == fold] = to_numpy(conformal_scores(explainer.bet(rows).pooled, score))
-        # Only now: what was calibrated before stays whole if anything above fails.
+            scores[folds == fold] = self._fold_scores(explainer, rows, score)
+        # Assigned last, so that an error above leaves the earlier calibration complete.
         self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
         self.fold_explainers_: list[Explainer] = explainers
         return self
+
+    def _fold_scores(self, explainer: Explainer, X: Any, score: str) -> FloatArray:
+        """Return the scores of each class, (n, K); infinite for a class without training rows."""
+        own = to_numpy(conformal_scores(explainer.bet(X).pooled, score))
+        scores = np.full((len(own), len(self.classes_)), np.inf)
+        scores[:, label_positions(explainer.classes, self.classes_, own.shape[1])] = own
+        return scores
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
         """Predict one class for each row.
@@ -224,17 +248,17 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"predict returns one class, so rule must be one of "
                 f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
-                "Rules that return several classes belong to predict_set."
+                "Use predict_set for rules that return several classes."
             )
-        if rule == "plausibility" and self.missing == "error":  # logits and plausibilities agree
+        if rule == "plausibility" and self.missing == "error":  # the class of the largest logit
             return np.asarray(self.estimator_.predict(X))
-        chosen = self.explainer_.bet(X).decide(rule)  # a discount has no say in one class
+        chosen = self.explainer_.bet(X).decide(rule)  # a discount does not change one class
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the normalised plausibilities: the inner classifier's probabilities.
 
-        Tempering and moderation change them; the discount does not, as it is no matter of bets.
+        Tempering and moderation change them. The discount leaves ``predict_proba`` unchanged.
         """
         check_is_fitted(self)
         untempered = self.explainer_.factor == 1.0
@@ -251,16 +275,13 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array or data frame of shape (n, J)
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; else ``"utility_set"`` if the evidence is tempered or moderated,
-            and the paper's ``"interval_dominance"`` if it is as the model has it.
+            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered or
+            moderated, and the paper's ``"interval_dominance"`` if it is not.
         """
         check_is_fitted(self)
         if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
             score = self.conformal_.score
-            tables = (
-                conformal_scores(explainer.bet(X).pooled, score)
-                for explainer in self.fold_explainers_
-            )
+            tables = (self._fold_scores(part, X, score) for part in self.fold_explainers_)
             return self.conformal_.sets(tables)
         return to_numpy(self.explainer_.predict_set(X, rule, **options))
 

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Self, final
 
+import numpy as np
 from numpy.typing import NDArray
 
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
@@ -16,16 +17,19 @@ from shafer.decision import (
     split_conformal,
     tempering_factor,
 )
-from shafer.evidence import AnyEvidence, Evidence, LinearPool, RunningMean
+from shafer.evidence import Evidence, MassEvidence
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
-from shafer.models.inputs.component_names import names_of_components, read_partition
-from shafer.models.inputs.table_checks import check_rows
+from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
-from shafer.models.uncertainty.missing_inputs import MissingInputs, check_gaps
-from shafer.models.uncertainty.moderation import Moderation, ModerationFit
+from shafer.models.self_check import check_probabilities
+from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
+from shafer.models.uncertainty.unseen_categories import UnseenCategories
+from shafer.models.weighed_model import WeighedModel
 
 
 @final
@@ -37,38 +41,40 @@ class Explainer:
     model : fitted model
         Any model of the table in ``docs/models.md``: scikit-learn estimators and pipelines,
         XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
-        (coef, intercept), or :class:`Contributions`. An explainer refuses to go on
-        when a linear model is trained further: make a new one.
+        (coef, intercept), or :class:`Contributions`. The tempering and moderation of an
+        :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
+        explainer.
     background : array, data frame or sparse matrix of n rows, as the model takes them
-        The training data, from which the means are taken. A component at its mean says no more
-        than its share of the intercept. An iterator of batches is read once, one at a time, so
-        the data need not fit in memory.
+        The training data. The weight of a component is relative to its mean over these rows. An
+        iterator of batches is read once, one batch at a time, so the data need not fit in memory.
     groups : mapping, sequence, "source" or "one", optional
-        Make groups of components the components: group name -> components (by name or position),
-        or a sequence of groups; ``"source"`` gathers the encoded columns of a pipeline by the
-        column they came from; ``"one"`` gathers everything. A name that no component has may be
-        that of a column of the data, for all that a pipeline made of it. Probabilities stay as
-        they are.
+        Join components into groups: group name -> components (by name or position), or a sequence
+        of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
+        from, ``"one"`` joins everything. A group may also name a column of the data; then it has
+        all encoded columns that came from it. Probabilities do not change.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
-        Names of the components, before grouping; by default those the model or the background
-        knows.
+        Names of the components, before grouping; by default those of the model or the background.
     classes : array of shape (K,), optional
-        Class labels; by default those the model knows.
+        Class labels; by default those of the model.
     moderate : {"laplace", "laplace+discount"}, optional
-        Make the evidence worth no more than its estimates: ``"laplace"`` shrinks the weights of
-        rows whose logits are poorly determined by the background, ``"laplace+discount"`` also
-        discounts their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The
-        background must be the training data. See ``docs/honesty.md``.
+        Account for coefficient uncertainty: ``"laplace"`` shrinks the weights of rows whose
+        logits are poorly determined by the background, ``"laplace+discount"`` also discounts
+        their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The background
+        must be the training data. See ``docs/honesty.md``.
     missing : {"error", "vacuous", "conditional"}
-        What a NaN among the inputs of a linear model means: an error; an input that says no more
-        than its share of the prior; or what the other inputs lead to expect of it, with weights
-        that shrink by what stays open.
+        What to do with NaN in the inputs of a linear model: raise an error; use only the input's
+        share of the prior; or use its expectation given the other inputs, with smaller weights.
+    tempering : float
+        A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
+    check : bool
+        Compare the probabilities with the model's own on at most 64 background rows, and raise an
+        error if they differ.
     **options
-        What the model's family offers besides: ``components="tree"`` or ``"feature"`` for
-        scikit-learn's gradient boosting, ``components="vector"`` or ``"feature"`` for support
-        vector machines, ``layer``, ``batch_size`` and ``precision`` for torch modules.
+        Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
+        gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
+        ``layer``, ``batch_size`` and ``precision`` for torch modules.
 
     Attributes
     ----------
@@ -78,7 +84,7 @@ class Explainer:
     classes : array of shape (K,)
     component_names : tuple of strings
     factor : float
-        What all weights are multiplied by, 1 before :meth:`temper`.
+        The factor on all weights, 1 before :meth:`temper`.
     conformal : ConformalSets or None
         The calibrated threshold, after :meth:`conformalize`.
 
@@ -106,46 +112,41 @@ class Explainer:
         classes: Any = None,
         moderate: str | None = None,
         missing: str = "error",
+        tempering: float = 1.0,
+        check: bool = True,
         **options: Any,
     ) -> None:
         first, batches = as_batches(background, sample_weight)
         adapted = adapt(model, first, **options)
-        columns = frame_columns(first)
-        known = names_of_components(adapted, columns) if names is None else names
-        labels = adapted.head.classes if classes is None else classes
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
-        model_as_read, partition = adapted, None
         if missing != "error":
             check_gaps(adapted, missing, background)
-        if groups is not None:
-            partition = read_partition(groups, adapted, known, first)
-            adapted = adapted.grouped(partition)
-            known = adapted.head.names
-        self._adapted = adapted
-        running = RunningMean()
-        for batch in batches:
-            adapted.accumulate(running, batch, sample_weight)
-            if moderation is not None:
-                moderation.take_in(batch, sample_weight)
-        self.pool: Pool = adapted.identify(running.mean, labels, known)
-        self.factor = 1.0
-        self.conformal: ConformalSets | None = None
+        self.factor = checked_factor(tempering, "tempering")
+        self._weighed = WeighedModel.fit(
+            adapted,
+            first,
+            batches,
+            sample_weight=sample_weight,
+            groups=groups,
+            names=names,
+            classes=classes,
+            missing=missing,
+            moderation=moderation,
+        )
         self._moderation: Moderation | None = moderation and moderation.moderation()
+        self._given, self._columns = model, frame_columns(first)
+        self._options = {**options, **adapted.options}
+        self.conformal: ConformalSets | None = None
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
-        self._missing: MissingInputs | None = None
-        if missing != "error":
-            self._missing = MissingInputs.fit(
-                model_as_read,
-                self.pool,
-                background,
-                missing,
-                groups=partition,
-                sample_weight=sample_weight,
-            )
-            if self._moderation is not None:
-                self._moderation = replace(self._moderation, model=self._missing.complete_model)
+        if check:
+            check_probabilities(model, first, self._weighed.as_model)
+
+    @property
+    def pool(self) -> Pool:
+        """The model as evidence: for linear models without groups, the paper's β* and α*."""
+        return self._weighed.pool
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -157,50 +158,61 @@ class Explainer:
         """Names of the components, in the order of every array about components."""
         return self.pool.component_names
 
-    def __call__(self, X: Any) -> AnyEvidence:
-        """Return the evidence of the rows of ``X``, as the model would take them."""
-        bet = self.bet(X)
-        if self._moderation is None or self._moderation.familiarity is None:
-            return bet
-        return bet.discounted(self._moderation.reliability(X, bet.probability))
+    @property
+    def calibration(self) -> Calibration:
+        """The factors on the weights, and the discount: the model's own, tempering, moderation."""
+        return Calibration(self.factor, self._moderation, self._weighed.model.calibration)
 
-    def _plain(self, X: Any) -> Evidence:
-        check_rows(X, "X")
-        if self._missing is not None:
-            return self._missing(X)
-        terms = self._adapted.terms(X)
-        if isinstance(self.pool, LinearPool):
-            return self.pool(terms, checked=self._adapted.finite)
-        return self.pool(terms)
+    @property
+    def own_calibration(self) -> Calibration | None:
+        """The same, or None if the probabilities are those of the model."""
+        return None if self._is_plain else self.calibration
+
+    @property
+    def _is_plain(self) -> bool:
+        return (
+            self._weighed.model.calibration is None
+            and self._moderation is None
+            and self.factor == 1.0
+        )
+
+    def __call__(self, X: Any) -> MassEvidence:
+        """Return the evidence of the rows of ``X``, as the model would take them."""
+        rows, plain = self._weighed(X)
+        bet = _tempered(plain, self.calibration.factor(rows))
+        reliability = self.calibration.reliability(rows, bet.probability)
+        ev = bet if reliability is None else bet.discounted(reliability)
+        return with_row_labels(ev, X)
 
     def bet(self, X: Any) -> Evidence:
-        """Return the evidence that is bet on: tempered and moderated, but not discounted."""
-        plain = self._plain(X)
-        if self._moderation is not None:
-            return plain.tempered(self.factor * self._moderation.factor(X))
-        return plain if self.factor == 1.0 else plain.tempered(self.factor)
+        """Return the evidence behind the probabilities: tempered and moderated, not discounted."""
+        rows, plain = self._weighed(X)
+        return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
 
-        Over-confident weights shrink, timid ones grow; no class changes its rank. A weak prior
-        guards small calibration sets and those that the model separates. The discount of
-        ``moderate="laplace+discount"`` takes its distances from these rows too, from 20 rows on.
-        Sets calibrated before are forgotten, as they belong to other weights.
+        This is temperature scaling: overconfident weights shrink, underconfident ones grow, and
+        the order of the classes stays the same. A weak prior keeps the factor finite for small
+        calibration sets and for separable data. With at least 20 rows, the discount of
+        ``moderate="laplace+discount"`` takes its distances from these rows. An earlier
+        :meth:`conformalize` no longer applies, because it used other weights.
 
         Parameters
         ----------
         X : as the model takes it
-            Rows that neither the model nor :meth:`conformalize` has seen.
+            Rows that were not used to train the model, nor in :meth:`conformalize`.
         y : array of shape (n,)
             Their classes.
         sample_weight : array of shape (n,), optional
         """
-        self.factor, self.conformal = 1.0, None
-        logits = to_numpy(self.bet(X).logits)
+        rows, plain = self._weighed(X)
+        untempered = replace(self.calibration, tempering=1.0)
+        logits = to_numpy(_tempered(plain, untempered.factor(rows)).logits)
         self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
         if self._moderation is not None:
-            self._moderation.calibrate(X)
+            self._moderation = self._moderation.calibrated(rows)
+        self.conformal = None
         return self
 
     def conformalize(
@@ -213,12 +225,12 @@ class Explainer:
         class_conditional: bool = False,
         allow_empty: bool = True,
     ) -> Self:
-        """Calibrate :meth:`predict_set` so that its sets hold the truth as often as promised.
+        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
         Parameters
         ----------
         X : as the model takes it
-            Rows that neither the model nor :meth:`temper` has seen.
+            Rows that were not used to train the model, nor in :meth:`temper`.
         y : array of shape (n,)
             Their classes.
         coverage, score, class_conditional, allow_empty
@@ -250,26 +262,63 @@ class Explainer:
         return self
 
     def typicality(self, X: Any) -> Array:
-        """Say how usual each row's weights are for the class it is assigned to, (n,) in (0, 1].
+        """Return how typical each row's weights are for its class, (n,) in (0, 1].
 
-        A novelty score: small is unusual. It compares with the background, which an explainer
-        that was made from batches, or has been pickled, no longer has; see
-        :func:`shafer.typicality`.
+        A score for out-of-distribution detection: small is atypical. Rows are compared with the
+        background, so an explainer that was made from an iterator cannot do it; see
+        :func:`shafer.typicality`. A row with a category that a ``OneHotEncoder`` has not been
+        trained on gets the smallest value.
         """
+        rows, plain = self._weighed(X)
+        typical = self._fitted_profile().typicality(plain)
+        categories = UnseenCategories.behind(self._weighed.model.encoders)
+        if categories.blocks or categories.hidden:
+            typical[categories.rows(rows.encoded)] = np.finfo(np.float64).tiny
+        return typical
+
+    def _fitted_profile(self) -> WeightProfile:
         if self._profile is None:
             if self._background is None:
                 raise ValueError(
-                    "typicality compares with the background, which this explainer does not hold. "
-                    "Give its evidence: shafer.typicality(explainer(X), explainer(background))."
+                    "typicality compares rows with the background, but this explainer was made "
+                    "from an iterator and did not keep it. Compare with rows at hand: "
+                    "shafer.typicality(explainer(X), explainer(background))."
                 )
-            usual = self._plain(self._background)
+            usual = self._weighed(self._background)[1]
             weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
-        return self._profile.typicality(self._plain(X))
+        return self._profile
 
     def __getstate__(self) -> dict[str, Any]:
-        # The data do not belong in a model file.
-        return {**self.__dict__, "_background": None, "_background_weight": None}
+        weighed = self._weighed
+        weighed.model.check_current()
+        if self._background is not None:
+            self._fitted_profile()  # the data themselves do not belong in a model file
+        return ExplainerState(
+            model=self._given,
+            options=self._options,
+            columns=self._columns,
+            classes=self.classes,
+            names=weighed.names,
+            groups=weighed.groups,
+            means=weighed.means,
+            factor=self.factor,
+            conformal=self.conformal,
+            moderation=self._moderation,
+            missing=weighed.missing,
+            profile=self._profile,
+        ).plain()
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        state = ExplainerState.read(given)
+        self._given, self._options, self._columns = state.model, state.options, state.columns
+        model = adapt(state.model, columns=state.columns, **state.options)
+        self._weighed = WeighedModel.identified(
+            model, state.means, state.classes, state.names, state.groups, state.missing
+        )
+        self.factor, self.conformal = state.factor, state.conformal
+        self._moderation, self._profile = state.moderation, state.profile
+        self._background = self._background_weight = None
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -279,26 +328,25 @@ class Explainer:
         X : as the model takes it
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; else ``"utility_set"`` if the evidence is tempered or moderated,
-            and the paper's ``"interval_dominance"`` if it is as the model has it.
+            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered or
+            moderated, and the paper's ``"interval_dominance"`` if it is not.
         """
         if rule is None and not options and self.conformal is not None:
             return self.conformal.sets(self._scores(X, self.conformal.score))
         rule = self._default_rule if rule is None else rule
-        # Utility sets are bets: they need no discount, and no search for neighbours.
+        # Utility sets need the probabilities only: no discount, and no search for neighbours.
         ev = self.bet(X) if rule == "utility_set" else self(X)
         return ev.decide(rule, **options)
 
     @property
     def _default_rule(self) -> str:
-        honest = self._moderation is not None or self.factor != 1.0
-        return "utility_set" if honest else "interval_dominance"
+        return "interval_dominance" if self._is_plain else "utility_set"
 
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)
 
-    def stream(self, batches: Iterable[Any]) -> Iterator[AnyEvidence]:
-        """Give the evidence of one batch after the other, holding no more than one at a time.
+    def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
+        """Yield the evidence of each batch; only one batch is in memory at a time.
 
         Examples
         --------
@@ -313,3 +361,7 @@ class Explainer:
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+
+
+def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:
+    return ev if isinstance(factor, float) and factor == 1.0 else ev.tempered(factor)

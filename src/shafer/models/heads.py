@@ -1,4 +1,4 @@
-"""Models given by hand: a linear head as arrays, or a function that returns contributions."""
+"""Models given as arrays or functions: a linear head, or contributions."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Contributions:
     ----------
     function : callable
         From rows X to the contributions of each component to each logit, (n, G, K); or (n, G) to
-        the log-odds of a binary model. It is called on a few rows at a time.
+        the log-odds of a binary model. For the background it is called on a few rows at a time.
     intercept : array of shape (K,), or a number for a binary model, optional
-        What the logits hold besides the contributions; zero by default.
+        The part of the logits that is not in the contributions; zero by default.
     classes : array of shape (K,), optional
         Class labels; 0..K−1 by default.
     names : sequence of G strings, optional

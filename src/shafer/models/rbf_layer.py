@@ -15,9 +15,9 @@ from shafer._typing import FloatArray
 
 
 class RBFLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Gaussian units around k-means centres; a linear classifier behind it is an RBF network.
+    r"""Gaussian units around k-means centres; with a linear classifier behind it, an RBF network.
 
-    Unit m puts out :math:`\exp(-\lVert x - c_m \rVert^2 / 2\sigma^2)`.
+    The output of unit m is :math:`\exp(-\lVert x - c_m \rVert^2 / 2\sigma^2)`.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class RBFLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         σ; by default the mean distance from a centre to the nearest other one (after Moody and
         Darken 1989).
     random_state : int, RandomState or None
-        Of k-means.
+        Seed of k-means.
 
     Attributes
     ----------

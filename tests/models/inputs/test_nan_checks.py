@@ -85,7 +85,9 @@ def test_an_explainer_knows_what_is_usual() -> None:
     assert np.median(unusual) < 0.05
     plain = shafer.Explainer(model, X[TRAIN])
     assert shafer.typicality(plain(X[TEST]), plain(X[TRAIN])) == pytest.approx(usual)
-    reopened = pickle.loads(pickle.dumps(explainer))
-    assert reopened.typicality(X[TEST]) == pytest.approx(usual)  # the profile was known already
+    for made in (explainer, plain):  # typicality was called before, or was not
+        reopened = pickle.loads(pickle.dumps(made))
+        assert reopened.typicality(X[TEST]) == pytest.approx(usual)
+    batches = shafer.Explainer(model, iter([X[TRAIN]]))
     with pytest.raises(ValueError, match=r"shafer\.typicality\(explainer\(X\)"):
-        pickle.loads(pickle.dumps(plain)).typicality(X[TEST])
+        batches.typicality(X[TEST])

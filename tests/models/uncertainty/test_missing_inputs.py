@@ -31,10 +31,9 @@ NAN = np.nan
 
 
 def missing_inputs(model: Any, X: Any, how: str, groups: Any = None, **options: Any) -> Any:
-    """Read gaps as ``Explainer(model, X, groups, missing=how)`` does."""
-    adapted = adapt(model, X)
-    explainer = shafer.Explainer(model, X, groups, **options)
-    return MissingInputs.fit(adapted, explainer.pool, X, how, groups=groups, **options), explainer
+    """Return an explainer that reads missing inputs, and one that does not."""
+    reads_gaps = shafer.Explainer(model, X, groups, missing=how, **options)
+    return reads_gaps, shafer.Explainer(model, X, groups, **options)
 
 
 @pytest.fixture
@@ -195,7 +194,7 @@ def test_constants_copies_and_few_rows() -> None:
 
 def test_weights_shrink_with_what_is_left_open(binary: Any) -> None:
     X, model = binary
-    read, _ = missing_inputs(model, X, "conditional")
+    read = MissingInputs.fit(adapt(model), X, "conditional")
     one, all_four = X[:1].copy(), np.full((1, 4), NAN)
     one[0, 1] = NAN
     gaussian = read.gaussian
@@ -210,13 +209,17 @@ def test_completed_features(iris: Any) -> None:
     X, model = iris
     gappy = _with_gaps(X)
     gaps = np.isnan(gappy)
-    means = missing_inputs(model, X, "vacuous")[0].transform(gappy)
+    adapted = adapt(model)
+    vacuous = MissingInputs.fit(adapted, X, "vacuous").complete(adapted, gappy)
+    means = vacuous.rows.terms
     assert_allclose(means, np.where(gaps, X.mean(axis=0), X), atol=1e-12)
-    expected = missing_inputs(model, X, "conditional")[0].transform(gappy)
+    assert vacuous.open_variance is None
+    conditional = MissingInputs.fit(adapted, X, "conditional").complete(adapted, gappy)
+    expected = conditional.rows.terms
     assert_array_equal(expected[~gaps], X[~gaps])
-    complete = missing_inputs(model, X, "conditional")[0].complete_model
-    assert_array_equal(complete.terms(gappy), expected)
-    assert_array_equal(complete.encoded(gappy), expected)
+    assert_array_equal(conditional.gaps, gaps)
+    assert_array_equal(conditional.rows.encoded, expected)
+    assert_array_equal(conditional.open_variance > 0.0, gaps.any(axis=1))
     assert np.abs(expected - X)[gaps].mean() < 0.7 * np.abs(means - X)[gaps].mean()
 
 
@@ -322,33 +325,34 @@ def test_one_hot_columns_may_not_have_gaps() -> None:
     gappy.loc[1, "a"] = NAN
     assert_allclose(read(gappy).weights[0], explainer(X).weights[0])
     gappy.loc[2, "c"] = None
-    with pytest.raises(shafer.UnsupportedModelError, match=r"Row 2 of X has gaps in \['c'\]"):
+    with pytest.raises(
+        shafer.UnsupportedModelError, match=r"Row 2 of X has missing values in \['c'\]"
+    ):
         read(gappy)
 
 
 def test_refusals(iris: Any) -> None:
     X, model = iris
     y = model.predict(X)
-    pool = shafer.Explainer(model, X).pool
     with pytest.raises(
         ValueError, match="missing must be one of 'error', 'vacuous', 'conditional'; got 'mean'"
     ):
-        MissingInputs.fit(adapt(model), pool, X, "mean")
+        shafer.Explainer(model, X, missing="mean")
     with pytest.raises(ValueError, match="one dense array; got an iterator"):
-        MissingInputs.fit(adapt(model), pool, iter([X]), "vacuous")
+        shafer.Explainer(model, iter([X]), missing="vacuous")
     with pytest.raises(ValueError, match="one dense array; got a sparse"):
-        MissingInputs.fit(adapt(model), pool, sparse.csr_array(X), "vacuous")
+        shafer.Explainer(model, sparse.csr_array(X), missing="vacuous")
     with pytest.raises(ValueError, match="dense rows"):
-        MissingInputs.fit(adapt(model), pool, X, "vacuous")(sparse.csr_array(X))
+        shafer.Explainer(model, X, missing="vacuous")(sparse.csr_array(X))
     with pytest.raises(ValueError, match="NaN"):
-        MissingInputs.fit(adapt(model), pool, _with_gaps(X), "vacuous")
+        shafer.Explainer(model, _with_gaps(X), missing="vacuous")
     for bad, reason in [
         (HistGradientBoostingClassifier(max_iter=2), "linear models"),
         (make_pipeline(PCA(2), LogisticRegression()), "PCA does not"),
         (make_pipeline(SimpleImputer(), LogisticRegression()), "SimpleImputer, which fills"),
     ]:
         with pytest.raises(shafer.UnsupportedModelError, match=reason):
-            MissingInputs.fit(adapt(bad.fit(X, y)), pool, X, "conditional")
+            shafer.Explainer(bad.fit(X, y), X, missing="conditional")
     wide = np.zeros((1, 10_001))
     head = (np.ones((1, 10_001)), [0.0])
     with pytest.raises(ValueError, match="at most 10,000 features"):

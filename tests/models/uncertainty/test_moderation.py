@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
@@ -72,7 +73,7 @@ def test_discounted_evidence_is_the_issue_s_formula() -> None:
     ev = shafer.Explainer(model, X, "one", moderate="laplace+discount")(X)
     r = ev.reliability
     assert isinstance(ev, shafer.DiscountedEvidence)
-    assert ev.probability == pytest.approx(bet.probability)
+    assert ev.betting_probability == pytest.approx(bet.probability)
     assert ev.belief == pytest.approx(r[:, None] * bet.belief)
     assert ev.plausibility == pytest.approx(1 - r[:, None] + r[:, None] * bet.plausibility)
     assert ev.ignorance == pytest.approx(1 - r + r * bet.ignorance)
@@ -123,10 +124,17 @@ def test_moderation_fits_a_factor_unless_it_is_given_one() -> None:
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_models_it_moderates(model) -> None:
     Z = StandardScaler().fit_transform(X)
-    explainer = shafer.Explainer(model.fit(Z, Y), Z, moderate="laplace+discount")
-    ev = explainer(Z)
-    assert np.isfinite(ev.belief).all()
-    assert (ev.epistemic_ignorance > 0).any()
+    plain = shafer.Explainer(model.fit(Z, Y), Z)(Z)
+    explainer = shafer.Explainer(model, Z, moderate="laplace+discount")
+    ev, far = explainer(Z), explainer(10.0 * Z)
+    shrunk = explainer.bet(Z).logits / plain.logits
+    assert (shrunk > 0.0).all()
+    assert (shrunk < 1.0).all()
+    assert_allclose(shrunk, shrunk[:, :1] * np.ones((1, 3)), rtol=1e-7)  # one factor for a row
+    assert (ev.decide("plausibility") == plain.decide("plausibility")).all()
+    assert ((ev.reliability > 0.0) & (ev.reliability <= 1.0)).all()
+    assert_allclose(ev.belief, ev.reliability[:, None] * explainer.bet(Z).belief, rtol=1e-9)
+    assert np.median(far.reliability) < 0.1 * np.median(ev.reliability)
 
 
 def test_the_chosen_penalty_of_cross_validation_is_the_prior() -> None:
@@ -178,7 +186,7 @@ def test_wrong_words_are_refused() -> None:
 
 
 def test_familiarity_of_repeated_rows() -> None:
-    near = Familiarity(np.ones((10, 2)))
+    near = Familiarity.fit(np.ones((10, 2)))
     assert near(np.ones((1, 2))) == pytest.approx(1.0)
     assert near(np.full((1, 2), 5.0)) == pytest.approx(0.0)
 
@@ -206,7 +214,7 @@ def test_bets_look_for_no_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Familiarity, "__call__", lambda *_: pytest.fail("not asked for"))
     for rule in shafer.decision.PRECISE_RULES:
         np.testing.assert_array_equal(clf.predict(X + 0.5, rule), ev.decide(rule).argmax(axis=1))
-    np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.probability)
+    np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.betting_probability)
     np.testing.assert_array_equal(clf.predict_set(X + 0.5), ev.decide("utility_set"))
 
 
@@ -226,7 +234,7 @@ def test_rows_without_weight_make_nothing_familiar() -> None:
 @pytest.mark.parametrize("n_columns", [4, 20])  # a tree and brute force
 def test_rounding_makes_no_row_strange(n_columns: int) -> None:
     rows = np.repeat(np.random.default_rng(0).normal(5.0, 10.0, size=(300, n_columns)), 8, axis=0)
-    near = Familiarity(rows)
+    near = Familiarity.fit(rows)
     assert near(rows).min() > 0.9
     assert near(rows.astype(np.float32).astype(np.float64)).min() > 0.7
     assert near(rows + 0.1).max() < 1e-6
@@ -235,12 +243,15 @@ def test_rounding_makes_no_row_strange(n_columns: int) -> None:
 def test_held_out_rows_say_how_far_is_far() -> None:
     model = _logistic().fit(X[::2], Y[::2])
     explainer = shafer.Explainer(model, X[::2], moderate="laplace+discount")
-    near, rows = explainer._moderation.familiarity, model[0].transform(X[1::2])
-    at_first = near(rows)
-    explainer.temper(X[1::2][:10], Y[1::2][:10])  # too few to have quantiles
-    assert near(rows) == pytest.approx(at_first)
-    distance = near.distance(rows)
+    rows = model[0].transform(X[1::2])
+    at_first = explainer.calibration.moderation.familiarity
+    explainer.temper(X[1::2][:10], Y[1::2][:10])  # too few to take quantiles from
+    assert explainer.calibration.moderation.familiarity(rows) == pytest.approx(at_first(rows))
+    distance = at_first.distance(rows)
     q50, q90 = np.quantile(distance, [0.5, 0.9])
+    before = at_first(rows)
     explainer.temper(X[1::2], Y[1::2])
+    near = explainer.calibration.moderation.familiarity
     assert near(rows) == pytest.approx(np.exp(-np.maximum(0, (distance - q90) / (q90 - q50))))
-    assert (near(rows) != at_first).any()
+    assert (near(rows) != before).any()
+    assert (at_first(rows) == before).all()  # the earlier object is unchanged

@@ -1,4 +1,4 @@
-"""``EvidentialVotingClassifier``: several classifiers, or several views, pooled as evidence."""
+"""``EvidentialVotingClassifier``: combines the evidence of several classifiers."""
 
 from __future__ import annotations
 
@@ -8,75 +8,84 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import PRECISE_RULES
-from shafer.fusion import combine, prior_evidence
+from shafer.evidence import MassEvidence
+from shafer.fusion import prior_evidence
 from shafer.fusion.class_prior import log_prior
-from shafer.fusion.combine_sources import Combined
 from shafer.models.ensemble.fitted_source import FittedSource, fit_present
-from shafer.models.ensemble.missing_sources import RULES_WITHOUT_SILENCE, combine_present
-from shafer.models.ensemble.source_factors import factors_for, learn_by_presence, out_of_fold
+from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
+from shafer.models.ensemble.named_estimators import NamedEstimators
+from shafer.models.ensemble.source_factors import SourceFactors, learn_by_presence, out_of_fold
 from shafer.models.ensemble.source_views import checked_rows, present_rows, rows_of, take, view_of
+from shafer.models.ensemble.training_prior import class_frequencies
 from shafer.models.ensemble.voting_options import (
+    Entry,
     check_choices,
-    given_factors,
+    given_reliability,
+    given_tempering,
     read_entries,
-    read_folds,
 )
+from shafer.models.fitting.folds import read_splits
+from shafer.models.inputs.row_labels import with_row_labels
 
 
-class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
-    """Trains several classifiers, and pools their evidence instead of averaging probabilities.
+class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
+    """Trains several classifiers, and combines their evidence instead of averaging probabilities.
 
-    A source whose inputs are missing (NaN) for a row contributes nothing for that row, in training
+    A source whose inputs are missing (NaN) in a row contributes nothing in that row, in training
     and in prediction: no imputation, no second model.
 
     Parameters
     ----------
     estimators : list of (name, estimator) or (name, estimator, columns)
-        Any scikit-learn classifiers: those :class:`Explainer` reads, those with evidence of their
-        own (:class:`NeighbourEvidence`, :class:`EvidentialClassifier`), and any other with
+        Any scikit-learn classifiers: those that :class:`Explainer` reads, those with evidence of
+        their own (:class:`NeighbourEvidence`, :class:`EvidentialClassifier`), and any other with
         ``predict_proba``, whose log probabilities are then one component. ``columns`` are names,
-        positions, a slice or a mask: what the source sees of X; all by default. X may also be a
-        mapping from source name to that source's own input, or to None where it is missing.
-    rule : str
-        As in :func:`combine`: ``"dempster"`` for sources that see different things,
-        ``"cautious"`` for sources that may share what they know.
-    reliability : "cv", numbers or None
+        positions, a slice or a mask: the part of X that the source uses; all by default. X may
+        also be a mapping from source name to that source's own input, or to None where it is
+        missing.
+    combination : str
+        As in :func:`combine`: ``"dempster"`` for sources with independent inputs, ``"cautious"``
+        for sources that may share information.
+    tempering : "cv", numbers or None
         Factors on the weights of each source: learnt by the log loss of the combination in
-        cross-validation, for every set of sources that may be there (of up to six); or given, in
-        order or by name; or 1 for all.
+        cross-validation, for every set of sources that may be present (of up to six); or given,
+        in order or by name; or 1 for all.
+    reliability : numbers in [0, 1], optional
+        The chance that each source is reliable (discounting), in order or by name, as in
+        :func:`combine`.
     prior : {"once", "each"}
-        Every classifier's logits hold the class frequencies. ``"once"`` takes them out of each
-        source and counts them once, as Bayes' rule asks for independent sources; ``"each"``
-        leaves them where they are. The cautious rule and others that do not add weights always
-        leave them.
-    components : {"sources", "all"}
-        What counts as a piece of evidence: each source as a whole, best for deciding, or every
-        component of every source, best for explaining.
-    missing : {"all", "any"}
-        When a source is missing for a row: if all of its inputs are NaN (NaN among others is then
-        for the estimator), or if any of them is.
+        The logits of every classifier contain the class prior. ``"once"`` removes it from each
+        source and adds it once, as Bayes' rule does for independent sources; ``"each"`` leaves
+        it. Combinations that do not add weights always leave it.
+    granularity : {"sources", "components"}
+        Each source is one component, best for deciding; or every component of every source
+        stays, best for explaining.
+    absent_if : {"all", "any"}
+        A source is absent from a row if all of its inputs are NaN (the estimator then has to
+        accept single NaN), or if any of them is.
     cv : int, splitter or iterable of splits
-        Folds of the cross-validation: how many, stratified and shuffled, or as scikit-learn takes
-        them.
+        Folds for ``tempering="cv"``: the number of stratified and shuffled folds, or splits as
+        scikit-learn takes them.
     random_state : int, optional
-        Of the shuffling of the folds, if their number is given.
+        Seed of the shuffling, if ``cv`` is a number.
 
     Attributes
     ----------
     classes_ : array of shape (K,)
     sources_ : dict from name to trained source
         ``sources_[name].estimator`` is the trained estimator.
+    tempering_ : array of shape (S,)
+        The factors in rows where all sources are present.
     reliability_ : array of shape (S,)
-        The factors in force where all sources are there.
+        The reliability of each source, 1 by default.
     prior_ : array of shape (K,)
-        Class frequencies of the training data.
+        The class frequencies of the training data.
 
     Examples
     --------
@@ -86,7 +95,7 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     >>> heart = shafer.datasets.load_heart()
     >>> clf = shafer.EvidentialVotingClassifier(
     ...     [("blood", LogisticRegression(), [1, 2, 3]), ("life", GaussianNB(), [0, 5, 7, 8])],
-    ...     reliability=None,
+    ...     tempering=None,
     ... ).fit(heart.data, heart.target)
     >>> X = heart.data[:2].copy()
     >>> X[1, [1, 2, 3]] = float("nan")  # no blood test
@@ -99,170 +108,158 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     def __init__(
         self,
         estimators: Any,
-        rule: str = "dempster",
-        reliability: Any = "cv",
+        combination: str = "dempster",
+        tempering: Any = "cv",
+        reliability: Any = None,
         prior: str = "once",
-        components: str = "sources",
-        missing: str = "all",
+        granularity: str = "sources",
+        absent_if: str = "all",
         cv: Any = 5,
         random_state: int | None = 0,
     ) -> None:
         self.estimators = estimators
-        self.rule = rule
+        self.combination = combination
+        self.tempering = tempering
         self.reliability = reliability
         self.prior = prior
-        self.components = components
-        self.missing = missing
+        self.granularity = granularity
+        self.absent_if = absent_if
         self.cv = cv
         self.random_state = random_state
-
-    # -- the estimators by name, as in ColumnTransformer ----------------------------------------
-
-    @property
-    def _named(self) -> Any:
-        try:
-            return [(entry[0], entry[1]) for entry in self.estimators]
-        except (TypeError, IndexError):  # whatever it is, fit will say what is wrong
-            return self.estimators
-
-    @_named.setter
-    def _named(self, pairs: list[tuple[str, Any]]) -> None:
-        rests = [entry[2:] for entry in self.estimators]
-        self.estimators = [(*pair, *rest) for pair, rest in zip(pairs, rests, strict=True)]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of the estimators, by their names."""
-        params: dict[str, Any] = self._get_params("_named", deep=deep)
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of estimators as ``name__parameter``."""
-        self._set_params("_named", **params)
-        return self
 
     # -- training -------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train every source on the rows where it is present, and learn the reliabilities.
+        """Train every source on the rows where it is present, and learn the factors.
 
-        Weights reach the sources, the prior and the log loss of the reliabilities.
+        Sample weights are used in the sources, the prior, and the log loss of the factors.
         """
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         entries = read_entries(self.estimators)
-        check_choices(self.rule, self.prior, self.components, self.missing)
+        check_choices(self.combination, self.prior, self.granularity, self.absent_if)
         names = [name for name, _, _ in entries]
+        # Wrong numbers are an error before any training.
+        factors = given_tempering(self.tempering, names, self.combination)
+        reliability = given_reliability(self.reliability, names)
         X, y = checked_rows(self, X, names, y)
         weight = row_weights(sample_weight, len(y))
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        counts = np.bincount(codes, weights=weight)
-        if len(counts) < 2:
-            raise ValueError(f"Evidence needs at least two classes; y has one class, {y[0]}.")
-        if not (counts > 0).all():
-            empty = self.classes_[counts == 0].tolist()
-            raise ValueError(f"sample_weight is zero for all rows of the classes {empty}.")
-        self.prior_ = counts / counts.sum()
-        given = given_factors(self.reliability, names, self.rule)  # refused before any training
-        whole = self.components == "sources"
-        self.sources_: dict[str, FittedSource] = {}
-        for name, estimator, columns in entries:
-            view = view_of(X, name, columns)
-            present = present_rows(view, len(y), missing=self.missing)
-            fitted = fit_present(estimator, view, y, present, whole=whole, weight=weight)
-            if fitted is None:
-                raise ValueError(
-                    f"source {name!r} is present in rows of fewer than two classes; it cannot be "
-                    "trained."
-                )
-            self.sources_[name] = fitted
-        everyone = (True,) * len(entries)
-        self._by_presence = (
-            {everyone: given} if given is not None else self._learnt(X, y, codes, weight)
+        self.prior_ = class_frequencies(self.classes_, codes, weight)
+        self.sources_ = {entry[0]: self._trained(entry, X, y, weight) for entry in entries}
+        self.source_factors_ = (
+            self._learnt(X, y, codes, weight) if factors is None else SourceFactors.fixed(factors)
         )
-        self.reliability_ = self._by_presence[everyone]
+        self.tempering_ = self.source_factors_.all_present
+        self.reliability_ = reliability
         return self
+
+    def _trained(
+        self, entry: Entry, X: Any, y: NDArray[Any], weight: FloatArray | None
+    ) -> FittedSource:
+        name, estimator, columns = entry
+        view = view_of(X, name, columns)
+        present = present_rows(view, len(y), absent_if=self.absent_if)
+        fitted = fit_present(estimator, view, y, present, whole=self._whole, weight=weight)
+        if fitted is None:
+            raise ValueError(
+                f"Source {name!r} cannot be trained: the rows where it is present have fewer than "
+                "two classes. Remove the source, or give more rows."
+            )
+        return fitted
+
+    @property
+    def _whole(self) -> bool:
+        """Whether each source is one component."""
+        return self.granularity == "sources"
 
     @property
     def _apart(self) -> bool:
         """Whether the prior is a source of its own."""
-        return self.prior == "once" and self.rule in ("dempster", "yager")
+        return self.prior == "once" and self.combination in ("dempster", "yager")
 
     def _learnt(
         self, X: Any, y: NDArray[Any], codes: NDArray[np.intp], weight: FloatArray | None
-    ) -> dict[tuple[bool, ...], NDArray[np.float64]]:
-        """Learn the reliabilities from what sources say about rows they were not trained on."""
-        folds = read_folds(self.cv, codes, self.random_state)
+    ) -> SourceFactors:
+        """Learn the factors from the evidence of held-out rows."""
+        splits = read_splits(
+            self.cv, y, "tempering='cv'", "set tempering to None or numbers", self.random_state
+        )
         labels, entries = self.classes_.tolist(), read_entries(self.estimators)
-        # Dempster's rule needs the logits only, which the components do not change.
-        said = out_of_fold(
+        pooled = out_of_fold(
             entries,
             X,
             y,
             self.classes_,
-            folds,
-            whole=self.rule == "dempster" or self.components == "sources",
+            splits,
+            # Dempster's rule needs the logits only, which the granularity does not change.
+            whole=self._whole or self.combination == "dempster",
             with_prior=not self._apart,
-            missing=self.missing,
+            absent_if=self.absent_if,
             weight=weight,
         )
         start = log_prior(self.prior_, labels) if self._apart else np.zeros(len(labels))
-        seen = [view_of(X, name, columns) for name, _, columns in entries]
-        held_out = np.isin(
-            np.arange(len(y)), np.concatenate([test for _, test in folds.split(codes, codes)])
-        )
-        present = self._present(seen, len(y)) & held_out[:, None]
+        held_out = np.isin(np.arange(len(y)), np.concatenate([rows for _, rows in splits]))
+        views = [view_of(X, name, columns) for name, _, columns in entries]
+        present = self._present(views, len(y)) & held_out[:, None]
         return learn_by_presence(
-            *said,
+            *pooled,
             start,
             codes,
-            cautious=self.rule == "cautious",
+            cautious=self.combination == "cautious",
             present=present,
             weight=weight,
         )
 
     def _present(self, views: list[Any], n: int) -> BoolArray:
-        """Say which sources are there in each row, (n, S)."""
-        return np.stack([present_rows(v, n, missing=self.missing) for v in views], axis=1)
+        """Return which sources are present in each row, (n, S)."""
+        return np.stack([present_rows(v, n, absent_if=self.absent_if) for v in views], axis=1)
 
     # -- prediction -----------------------------------------------------------------------------
 
-    def evidence(self, X: Any) -> Combined:
-        """Return the combined evidence of each row; an ``Evidence`` unless the rule leaves it."""
+    def evidence(self, X: Any) -> MassEvidence:
+        """Return the combined evidence of each row; its type depends on the combination."""
         check_is_fitted(self)
         entries = read_entries(self.estimators)
         X, _ = checked_rows(self, X, [name for name, _, _ in entries])
         n = rows_of(X)
-        whole = self.components == "sources"
-        seen = [view_of(X, name, columns) for name, _, columns in entries]
-        present = self._present(seen, n)
-        factors = factors_for(present, self._by_presence)
-        said: dict[str, Any] = {}
-        for s, (name, _, _) in enumerate(entries):
-            rows = np.flatnonzero(present[:, s])
-            source = self.sources_[name]
-            view = source.example if not len(rows) else seen[s]
-            view = view if len(rows) in (0, n) else take(view, rows)
-            own = source.evidence(view, whole=whole, with_prior=not self._apart)
-            # A row where the source is missing borrows any other, and counts it zero times.
-            borrowed = np.maximum(np.cumsum(present[:, s]) - 1, 0)
-            said[name] = own if len(rows) == n else own[borrowed]
+        views = [view_of(X, name, columns) for name, _, columns in entries]
+        present = self._present(views, n)
+        tempering = self.source_factors_.for_rows(present)
+        reliability = np.broadcast_to(self.reliability_, present.shape)
+        evidences: dict[str, Any] = {
+            name: self._source_evidence(self.sources_[name], views[s], present[:, s])
+            for s, (name, _, _) in enumerate(entries)
+        }
         if self._apart:
-            said["prior"] = prior_evidence(self.prior_, classes=self.classes_, n=n)
-            factors = np.column_stack([factors, np.ones(n)])
-        if self.rule in RULES_WITHOUT_SILENCE and not present.all():
-            return combine_present(
-                said, self.rule, present, factors, self.classes_, self.components
-            )
-        return combine(
-            said,
-            self.rule,
-            tempering=factors,
-            classes=self.classes_,
-            granularity="sources" if self.components == "sources" else "components",
+            evidences["prior"] = prior_evidence(self.prior_, classes=self.classes_, n=n)
+            tempering = np.column_stack([tempering, np.ones(n)])
+            reliability = np.column_stack([reliability, np.ones(n)])
+        if self.combination not in CHANGED_BY_VACUOUS_SOURCES:
+            present = np.ones_like(tempering, dtype=bool)
+        combined = combine_present(
+            evidences,
+            self.combination,
+            present,
+            tempering,
+            reliability,
+            self.classes_,
+            self.granularity,
         )
+        return with_row_labels(combined, X)
+
+    def _source_evidence(self, source: FittedSource, view: Any, present: BoolArray) -> Any:
+        """Return the evidence of a source in all rows; where it is absent, its factor is 0."""
+        rows = np.flatnonzero(present)
+        if not len(rows):
+            return source.no_evidence(len(present), whole=self._whole)
+        view = view if len(rows) == len(present) else take(view, rows)
+        own = source.evidence(view, whole=self._whole, with_prior=not self._apart)
+        # An absent row gets the evidence of another row, which the factor 0 removes.
+        return own if len(rows) == len(present) else own[np.maximum(np.cumsum(present) - 1, 0)]
 
     def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
         """Predict one class for each row.
@@ -276,14 +273,14 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
             raise ValueError(
                 f"predict returns one class, so rule must be one of "
                 f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
-                "Rules that return several classes belong to predict_set."
+                "Use predict_set for rules that return several classes."
             )
         chosen = to_numpy(self.evidence(X).decide(rule))
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the normalised plausibilities of the combination."""
-        return np.asarray(to_numpy(self.evidence(X).probability))
+        return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
     def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
@@ -292,8 +289,8 @@ class EvidentialVotingClassifier(ClassifierMixin, _BaseComposition):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         inner = [get_tags(estimator) for _, estimator in self._named]
-        # A row without any input of a source is always taken; NaN among others is for the source.
+        # Rows where all inputs of a source are NaN are accepted in any case.
         able = all(tag.input_tags.allow_nan for tag in inner)
-        tags.input_tags.allow_nan = able or self.missing == "any"
+        tags.input_tags.allow_nan = able or self.absent_if == "any"
         tags.input_tags.sparse = all(tag.input_tags.sparse for tag in inner)
         return tags

@@ -1,75 +1,85 @@
-"""One trained estimator as a source of evidence, whatever kind it is."""
+"""One trained estimator as a source of evidence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
 
 from shafer._errors import UnsupportedModelError
-from shafer._typing import BoolArray, FloatArray
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 from shafer.fusion import without_prior
 from shafer.models.ensemble.source_views import take
 from shafer.models.ensemble.training_prior import training_prior
 from shafer.models.explainer import Explainer
-
-Said: TypeAlias = Evidence | DiscountedEvidence
+from shafer.models.fitting.sample_weights import fit_weights
+from shafer.models.fitting.unwrapping import gives_evidence, own_evidence
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class FittedSource:
-    """A trained estimator and how its evidence is read.
+    """A trained estimator, and how its evidence is computed.
 
     Attributes
     ----------
     estimator : fitted estimator
     explainer : Explainer or None
-        None if the estimator gives its evidence by itself, or none but its probabilities.
+        None if the estimator computes its own evidence, or if only its probabilities are known.
     prior : array of shape (K,) or None
-        Class frequencies that its logits hold, if they do.
+        The class prior in its logits; None if there is none.
     floor : float
-        The smallest probability that is believed of an estimator which gives probabilities only:
-        a share of zero of n votes is no proof.
-    example : one training row
-        So that a source that is missing everywhere still has its components, all zero.
+        The smallest probability that is used, for an estimator of which only the probabilities
+        are known. A probability of zero would be infinite evidence.
+    component_names : tuple of strings
     """
 
     estimator: Any
     explainer: Explainer | None
     prior: FloatArray | None
     floor: float
-    example: Any
+    component_names: tuple[str, ...]
 
-    def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> Said:
+    def evidence(self, view: Any, *, whole: bool = False, with_prior: bool = True) -> MassEvidence:
         """Return the evidence of each row, as one component if ``whole``."""
-        said = self._evidence(view)
-        evidence = said.evidence if isinstance(said, DiscountedEvidence) else said
+        evidence, reliability = weighed(self._own(view))
         if whole and evidence.n_components > 1:
             evidence = evidence.grouped("one")
         if not with_prior and self.prior is not None:
             evidence = without_prior(evidence, self.prior)
-        if isinstance(said, DiscountedEvidence):
-            return evidence.discounted(said.reliability)
-        return evidence
+        return evidence if reliability is None else evidence.discounted(reliability)
 
-    def _evidence(self, view: Any) -> Said:
+    def no_evidence(self, n: int, *, whole: bool = False) -> Evidence:
+        """Return vacuous evidence for n rows where the inputs of this source are missing."""
+        names = self.component_names
+        names = ("all",) if whole and len(names) > 1 else names
+        classes = self.estimator.classes_
+        return Evidence.from_weights(
+            np.zeros((n, len(names), len(classes))), classes=classes, names=names
+        )
+
+    def _own(self, view: Any) -> MassEvidence:
         if self.explainer is not None:
             return self.explainer(view)
-        if _shows_evidence(_last(self.estimator)):
-            return _own_evidence(self.estimator, view)
-        chances = np.clip(np.asarray(self.estimator.predict_proba(view)), self.floor, None)
-        logs = np.log(chances)
-        weights = logs - logs.mean(axis=1, keepdims=True)
-        return Evidence.from_weights(
-            weights[:, None, :], classes=self.estimator.classes_, names=["output"]
-        )
+        if gives_evidence(self.estimator):
+            return own_evidence(self.estimator, view)
+        return _log_probabilities(self.estimator, view, self.floor)
+
+
+def weighed(ev: MassEvidence) -> tuple[Evidence, Array | None]:
+    """Return the evidence before discounting, and its reliability if it is discounted."""
+    if isinstance(ev, DiscountedEvidence):
+        return ev.evidence, ev.reliability
+    if isinstance(ev, Evidence):
+        return ev, None
+    raise UnsupportedModelError(
+        f"A source must give Evidence or DiscountedEvidence; got {type(ev).__name__}, which has no "
+        "weights. Combine the sources inside it by 'dempster' or 'cautious', without reliability."
+    )
 
 
 def fit_present(
@@ -81,7 +91,7 @@ def fit_present(
     whole: bool,
     weight: FloatArray | None = None,
 ) -> FittedSource | None:
-    """Train on the rows where the source is present; None if they show one class."""
+    """Train on the rows where the source is present; None if they have only one class."""
     there = np.flatnonzero(rows if weight is None else rows & (weight > 0))
     if len(np.unique(y[there])) < 2:
         return None
@@ -93,31 +103,23 @@ def fit_present(
 def fit_source(
     estimator: Any, view: Any, y: NDArray[Any], *, whole: bool, weight: FloatArray | None = None
 ) -> FittedSource:
-    """Train a copy of an estimator, and find out how to read its evidence."""
+    """Train a copy of an estimator, and find out how its evidence is computed."""
     fitted = clone(estimator)
-    fitted.fit(view, y, **_fit_weights(fitted, weight))
+    fitted.fit(view, y, **fit_weights(fitted, weight))
     prior = training_prior(fitted, y, weight)
     floor = 1.0 / (len(y) + len(np.unique(y)))
     explainer = _explainer(fitted, view, whole, weight)
-    return FittedSource(fitted, explainer, prior, floor, take(view, [0]))
-
-
-def _fit_weights(estimator: Any, weight: FloatArray | None) -> dict[str, Any]:
-    """Name the weights as ``fit`` takes them; a pipeline hands them to its last step."""
-    if weight is None:
-        return {}
-    if not has_fit_parameter(_last(estimator), "sample_weight"):
-        raise TypeError(
-            f"sample_weight is given, and {type(_last(estimator)).__name__} cannot be trained "
-            "with weights. Leave it out of the estimators, or the weights."
-        )
-    if isinstance(estimator, Pipeline):
-        return {f"{estimator.steps[-1][0]}__sample_weight": weight}
-    return {"sample_weight": weight}
+    if explainer is not None:
+        names = explainer.component_names
+    elif gives_evidence(fitted):
+        names = weighed(own_evidence(fitted, take(view, [0])))[0].component_names
+    else:
+        names = ("output",)
+    return FittedSource(fitted, explainer, prior, floor, names)
 
 
 def _explainer(fitted: Any, view: Any, whole: bool, weight: FloatArray | None) -> Explainer | None:
-    if _shows_evidence(_last(fitted)):
+    if gives_evidence(fitted):
         return None
     try:
         return Explainer(fitted, view, "one" if whole else None, sample_weight=weight)
@@ -127,17 +129,8 @@ def _explainer(fitted: Any, view: Any, whole: bool, weight: FloatArray | None) -
         return None
 
 
-def _last(estimator: Any) -> Any:
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-
-
-def _shows_evidence(estimator: Any) -> bool:
-    return callable(getattr(estimator, "evidence", None))
-
-
-def _own_evidence(estimator: Any, view: Any) -> Said:
-    if isinstance(estimator, Pipeline):
-        view = estimator[:-1].transform(view) if len(estimator.steps) > 1 else view
-        estimator = estimator.steps[-1][1]
-    evidence: Said = estimator.evidence(view)
-    return evidence
+def _log_probabilities(estimator: Any, view: Any, floor: float) -> Evidence:
+    """Return the logarithms of an estimator's probabilities as one component."""
+    logs = np.log(np.clip(np.asarray(estimator.predict_proba(view)), floor, None))
+    weights = logs - logs.mean(axis=1, keepdims=True)
+    return Evidence.from_weights(weights[:, None, :], classes=estimator.classes_, names=["output"])

@@ -1,12 +1,12 @@
-r"""Evidential k-nearest neighbours: the data themselves as a source (Denœux 1995).
+r"""Evidential k-nearest neighbours (Denœux 1995).
 
-Each of the k nearest training rows is a piece of evidence for its own class, the weaker the
-farther away it is:
+Each of the k nearest training rows is evidence for its own class. It is weaker at a larger
+distance:
 
 .. math:: w = -\sigma \ln\big(1 - \alpha\, e^{-\gamma (d / \bar d)^2}\big), \qquad \alpha = 0.95,
 
 with d the distance and :math:`\bar d` the root mean square distance of the training rows to their
-own k neighbours. A row far from all training rows has no evidence at all.
+own k neighbours. A row far from all training rows has no evidence.
 
 T. Denœux, "A k-nearest neighbor classification rule based on Dempster-Shafer theory", IEEE
 Transactions on Systems, Man, and Cybernetics 25 (1995) 804-813.
@@ -36,7 +36,7 @@ _LOG_SCALES = (-8.0, 3.0)
 
 
 class NeighbourEvidence(ClassifierMixin, BaseEstimator):
-    """What the nearest training rows say about the class.
+    """Classifies by evidence from the nearest training rows.
 
     Parameters
     ----------
@@ -45,10 +45,10 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
     gamma : float or "tune"
         How fast evidence fades with distance.
     scale : float or "tune"
-        A factor on all weights. What is to be tuned is chosen by the log loss of the training
-        rows, each left out of its own neighbours.
+        A factor on all weights. ``"tune"`` chooses by the log loss of the training rows, each
+        left out of its own neighbours.
     standardise : bool
-        Whether to divide each column by its standard deviation first, as distances need.
+        Whether to divide each column by its standard deviation before computing distances.
 
     Attributes
     ----------
@@ -84,16 +84,16 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         self.standardise = standardise
 
     def fit(self, X: Any, y: Any, beside: Any = None) -> Self:
-        """Keep the training rows, and tune what is to be tuned.
+        """Keep the training rows, and tune ``gamma`` and ``scale`` if asked to.
 
         Parameters
         ----------
         X : array of shape (n, J)
         y : array of shape (n,)
         beside : Evidence, or array of logits of shape (n, K), optional
-            What a model says about the training rows without having seen them, for instance by
+            Cross-validated predictions of a model for the training rows, for instance by
             ``cross_val_predict(..., method="predict_log_proba")``. The neighbours are then tuned
-            for the two of them combined by Dempster's rule.
+            for their combination with this model by Dempster's rule.
         """
         self._check_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -104,7 +104,8 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         self._centre = X.mean(axis=0)
         self._deviation = _deviation(X) if self.standardise else np.ones(X.shape[1])
         self._codes = codes
-        self._index = NearestNeighbors().fit(self._scaled(X))
+        self._rows = self._scaled(X)
+        self._index = NearestNeighbors().fit(self._rows)
         distances, rows = self._index.kneighbors(n_neighbors=min(self.k, len(y) - 1))
         spread = float(np.sqrt(np.mean(distances**2)))
         self.mean_distance_ = spread if spread > 0 else 1.0
@@ -112,8 +113,18 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         self.gamma_, self.scale_ = self._tuned(distances, codes[rows], codes, start)
         return self
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The search tree is built again from the rows.
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_index"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_rows" in state:
+            self._index = NearestNeighbors().fit(self._rows)
+
     def _scaled(self, X: FloatArray) -> FloatArray:
-        """Return the columns as distances take them; far from zero their digits would cancel."""
+        """Return centred and scaled columns; far from zero, distances would lose digits."""
         scaled: FloatArray = (X - self._centre) / self._deviation
         return scaled
 
@@ -131,8 +142,8 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
     ) -> tuple[float, float]:
         """Choose γ from a grid and the scale by a search, for the smallest log loss.
 
-        A scale of s costs as much as s nats of likelihood: where the rows left out are all right,
-        nothing else would keep it finite.
+        A scale of s costs s nats of log-likelihood. Without this penalty it would be infinite if
+        all left-out rows are classified correctly.
         """
         gammas = _GAMMAS if isinstance(self.gamma, str) else [float(self.gamma)]
         best = (np.inf, 1.0, 1.0)
@@ -194,7 +205,7 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
 def _deviation(X: FloatArray) -> FloatArray:
     """Return the standard deviation of each column, 1 where it is constant.
 
-    Measured in widths, so that it neither overflows nor is a constant column's rounding.
+    Columns are divided by their width first, so that squares do not overflow.
     """
     width = np.ptp(X, axis=0)
     unit = np.where(width > 0, width, 1.0)
@@ -211,7 +222,7 @@ def _is_size(value: Any) -> bool:
 
 
 def _logits_of(beside: Any, n: int, classes: NDArray[Any]) -> FloatArray:
-    """Read what a model says beside the neighbours; nothing by default."""
+    """Return the logits of a model that is combined with the neighbours; zeros by default."""
     if beside is None:
         return np.zeros((n, len(classes)))
     if isinstance(beside, Evidence):

@@ -1,17 +1,18 @@
-r"""Learning how much each source is to count, from what it says of rows it has not seen.
+r"""Learning a factor for each source, from its evidence on held-out rows.
 
 The factors λ on the weights of the sources minimise the log loss of the combination. Under
-Dempster's rule the logits are :math:`c_k + \sum_s \lambda_s z_{sk}`, so the loss is convex; under
-the cautious rule, :math:`\max_s \lambda_s w^+_{sk} - \max_s \lambda_s w^-_{sk}`, it is not, and a
-local minimum near equal factors is taken. A weak pull towards 1/S, which is the geometric mean of
-the sources' probabilities, settles what few data leave open.
+Dempster's rule the logits are :math:`c_k + \sum_s \lambda_s z_{sk}`, so the loss is convex. Under
+the cautious rule, :math:`\max_s \lambda_s w^+_{sk} - \max_s \lambda_s w^-_{sk}`, it is not, and the
+result is a local minimum near equal factors. A weak penalty pulls the factors towards 1/S, the
+geometric mean of the sources' probabilities, and decides where there are few data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +21,48 @@ from scipy.special import log_softmax
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import to_numpy
-from shafer.models.ensemble.fitted_source import fit_present
+from shafer.models.ensemble.fitted_source import fit_present, weighed
 from shafer.models.ensemble.source_views import present_rows, take, view_of
+from shafer.models.fitting.folds import Split
 
 _PULL = 1.0  # as much as a few rows
 _LARGEST = 10.0
-_MOST_SOURCES = 6  # 63 sets of sources that may be there
+_MOST_SOURCES = 6  # 63 sets of sources that may be present
 _ENOUGH_ROWS = 30  # for each source
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SourceFactors:
+    """The factors on the weights of S sources, for each set of sources that may be present.
+
+    Attributes
+    ----------
+    present : boolean array of shape (P, S)
+        The sets; the first one has all sources.
+    factors : array of shape (P, S)
+        Their factors, 0 for sources that are not in the set.
+    """
+
+    present: BoolArray
+    factors: FloatArray
+
+    @classmethod
+    def fixed(cls, factors: FloatArray) -> SourceFactors:
+        """Use the same factors, whichever sources are present."""
+        return cls(np.ones((1, len(factors)), dtype=bool), factors[None])
+
+    @property
+    def all_present(self) -> FloatArray:
+        """The factors of rows where all sources are present, (S,)."""
+        return np.asarray(self.factors[0])
+
+    def for_rows(self, present: BoolArray) -> FloatArray:
+        """Return the factors of each row, (n, S), given the sources that are present in it."""
+        known = {row.tobytes(): number for number, row in enumerate(self.present)}
+        patterns, where = np.unique(present, axis=0, return_inverse=True)
+        number = [known.get(pattern.tobytes(), 0) for pattern in patterns]
+        return np.asarray((self.factors[number] * patterns)[where.reshape(-1)])
 
 
 def out_of_fold(
@@ -34,14 +70,14 @@ def out_of_fold(
     X: Any,
     y: NDArray[Any],
     classes: NDArray[Any],
-    folds: Any,
+    splits: Sequence[Split],
     *,
     whole: bool,
     with_prior: bool,
-    missing: str = "all",
+    absent_if: str = "all",
     weight: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what sources say of rows they were not trained on: pooled weights, (S, n, K) each.
+    """Return the pooled weights of held-out rows, for and against, (S, n, K) each.
 
     Parameters
     ----------
@@ -49,31 +85,32 @@ def out_of_fold(
     X, y : the training data
     classes : array of shape (K,)
         The sorted labels.
-    folds : cross-validation splitter
+    splits : sequence of (training rows, held-out rows)
     whole : bool
         Whether each source is one component.
     with_prior : bool
-        Whether the class frequencies stay in.
-    missing : {"all", "any"}
-        Which of a source's inputs are NaN where it is missing.
+        Whether the class prior stays in the logits.
+    absent_if : {"all", "any"}
+        Whether a source is absent from a row if all of its inputs are NaN, or if any is.
     weight : array of shape (n,), optional
-        Weights of the rows in training.
+        Sample weights.
     """
     shape = (len(entries), len(y), len(classes))
     weights_for, weights_against = np.zeros(shape), np.zeros(shape)
-    for train, test in folds.split(np.zeros(len(y)), y):
+    for train, held_out in splits:
         for s, (name, estimator, columns) in enumerate(entries):
             view = view_of(X, name, columns)
-            present = present_rows(view, len(y), missing=missing)
-            seen, asked = (np.isin(np.arange(len(y)), rows) for rows in (train, test))
-            fitted = fit_present(estimator, view, y, present & seen, whole=whole, weight=weight)
+            present = present_rows(view, len(y), absent_if=absent_if)
+            training, asked = (np.isin(np.arange(len(y)), rows) for rows in (train, held_out))
+            fitted = fit_present(estimator, view, y, present & training, whole=whole, weight=weight)
             there = np.flatnonzero(present & asked)
             if fitted is None or not len(there):
                 continue
-            said = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)
-            at = np.ix_(there, np.searchsorted(classes, said.classes))
-            weights_for[s][at] = to_numpy(said.weights_for)
-            weights_against[s][at] = to_numpy(said.weights_against)
+            own = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)
+            evidence, _ = weighed(own)
+            at = np.ix_(there, np.searchsorted(classes, evidence.classes))
+            weights_for[s][at] = to_numpy(evidence.weights_for)
+            weights_against[s][at] = to_numpy(evidence.weights_against)
     return weights_for, weights_against
 
 
@@ -86,53 +123,40 @@ def learn_by_presence(
     cautious: bool,
     present: BoolArray | None = None,
     weight: FloatArray | None = None,
-) -> dict[tuple[bool, ...], NDArray[np.float64]]:
-    """Return the factors for each set of sources that may be there, 0 for the others.
+) -> SourceFactors:
+    """Learn the factors for each set of sources that may be present.
 
-    What a source is worth depends on the company: of two that say the same, each counts half, but
-    one alone counts in full. So each set is learnt from the rows where all of it is ``present``,
-    (n, S), if they are enough. With more than six sources only the set of all is looked at, and
-    learnt from all rows.
+    The right factor depends on the other sources: of two that agree, each counts half, but one
+    alone counts in full. So each set is learnt from the rows where all of its sources are
+    ``present``, (n, S), if there are enough of them. With more than six sources only the set of
+    all sources is learnt, from all rows.
     """
     n_sources = len(weights_for)
     everyone = (True,) * n_sources
     sets = product((True, False), repeat=n_sources) if n_sources <= _MOST_SOURCES else [everyone]
-    learnt = {}
-    for company in sets:
-        there = np.asarray(company)
-        factors = np.zeros(n_sources)
-        if there.any():
-            rows = _rows_to_learn_from(there, present)
-            factors[there] = learn_factors(
-                weights_for[there][:, rows],
-                weights_against[there][:, rows],
-                start,
-                truth[rows],
-                cautious=cautious,
-                weight=None if weight is None else weight[rows],
-            )
-        learnt[company] = factors
-    return learnt
+    listed = np.array(list(sets), dtype=bool)
+    factors = np.zeros(listed.shape)
+    for number, there in enumerate(listed):
+        if not there.any():
+            continue
+        rows = _rows_to_learn_from(there, present)
+        factors[number, there] = learn_factors(
+            weights_for[there][:, rows],
+            weights_against[there][:, rows],
+            start,
+            truth[rows],
+            cautious=cautious,
+            weight=None if weight is None else weight[rows],
+        )
+    return SourceFactors(listed, factors)
 
 
 def _rows_to_learn_from(there: BoolArray, present: BoolArray | None) -> NDArray[np.intp] | slice:
-    """Return the rows where a set of sources is present; all if they are few, or stand for all."""
+    """Return the rows where a set of sources is present; all rows if there are few of them."""
     if present is None or len(there) > _MOST_SOURCES:
         return slice(None)
     rows = np.flatnonzero(present[:, there].all(axis=1))
     return rows if len(rows) >= _ENOUGH_ROWS * there.sum() else slice(None)
-
-
-def factors_for(
-    present: BoolArray, learnt: Mapping[tuple[bool, ...], NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Return the factors of each row, (n, S), by the sources that are there."""
-    patterns, where = np.unique(present, axis=0, return_inverse=True)
-    everyone = (True,) * present.shape[1]
-    factors = np.stack(
-        [learnt.get(tuple(pattern.tolist()), learnt[everyone]) * pattern for pattern in patterns]
-    )
-    return np.asarray(factors[where.reshape(-1)])
 
 
 def learn_factors(
@@ -151,7 +175,7 @@ def learn_factors(
     weights_for, weights_against : arrays of shape (S, n, K)
         Pooled weights of each source; zeros where it is missing.
     start : array of shape (K,)
-        Logits that are there without any source: the prior.
+        The logits without any source: the class prior.
     truth : array of shape (n,)
         Positions of the true classes.
     cautious : bool

@@ -1,4 +1,4 @@
-"""What each source sees of X: its columns or its own input, and the rows where it is missing."""
+"""The part of X that each source uses, and the rows where it is missing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing, assert_all_finite
 from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
 
+from shafer._text import listed
 from shafer._typing import BoolArray
-from shafer._validation import frame_columns, to_numpy
+from shafer._validation import frame_columns, is_one_label, to_numpy
 from shafer.models.inputs.nan_checks import gaps_in
 from shafer.models.inputs.row_access import n_rows
 
@@ -22,9 +23,9 @@ from shafer.models.inputs.row_access import n_rows
 def checked_rows(
     estimator: Any, X: Any, names: Sequence[str], y: Any = None
 ) -> tuple[Any, NDArray[Any] | None]:
-    """Check X, and y in training, as far as the sources will not do it themselves.
+    """Check X, and y in training, except for what the sources check themselves.
 
-    NaN is for them, and data frames may hold anything: only their names are checked.
+    The sources check NaN. Of a data frame only the column names are checked here.
     """
     labels = None if y is None else column_or_1d(y, warn=True)
     if labels is not None:
@@ -50,41 +51,71 @@ def checked_rows(
 def _check_views(X: Mapping[str, Any], names: Sequence[str], labels: NDArray[Any] | None) -> None:
     unknown = [name for name in X if name not in names]
     if unknown:
-        raise ValueError(f"X has views of unknown sources {unknown}; there are {list(names)}.")
+        raise ValueError(
+            f"X has inputs for unknown sources {unknown}; the sources are {list(names)}."
+        )
     n = rows_of(X)
     if labels is not None and len(labels) != n:
         raise ValueError(f"y must have one label for each of the {n} rows of X; got {len(labels)}.")
 
 
 def view_of(X: Any, name: str, columns: Any) -> Any:
-    """Take a source's part of X: its columns, or the entry of its name; None if it has none."""
+    """Return a source's part of X: its columns, or the entry of its name; None if it is missing."""
     view = X.get(name) if _has_views(X) else X
     if view is None or columns is None:
         return view
+    _check_columns(view, name, columns)
     return _safe_indexing(view, columns, axis=1)
 
 
+def _check_columns(view: Any, name: str, columns: Any) -> None:
+    """Raise an error for columns that X does not have; slices may go beyond its end."""
+    if isinstance(columns, slice):
+        return
+    wanted = [columns] if is_one_label(columns) else list(columns)
+    known = frame_columns(view)
+    shape: tuple[int, ...] = getattr(view, "shape", ())
+    if all(isinstance(column, str) for column in wanted):
+        unknown = [column for column in wanted if known is None or column not in known]
+        there = "no column names" if known is None else f"the columns {listed(known)}"
+    elif len(shape) < 2 or any(isinstance(column, bool | np.bool_) for column in wanted):
+        return
+    else:
+        unknown = [j for j in wanted if not -shape[1] <= j < shape[1]]
+        there = f"{shape[1]} columns"
+    if unknown:
+        raise ValueError(
+            f"Source {name!r} uses the columns {listed(unknown)}, but X has {there}. Change the "
+            "columns of this source, or give X with these columns."
+        )
+
+
 def _has_views(X: Any) -> bool:
-    return isinstance(X, Mapping) and not sparse.issparse(X)  # one kind of those is a mapping too
+    return isinstance(X, Mapping) and not sparse.issparse(X)  # dok_matrix is a mapping, too
 
 
 def rows_of(X: Any) -> int:
-    """Count the rows of X, or of the first view that is there."""
+    """Return the number of rows of X, or of its views."""
     if _has_views(X):
         there = [view for view in X.values() if view is not None]
         if not there:
-            raise ValueError("X must hold at least one view that is not None; got none.")
+            raise ValueError(
+                "X must hold the input of at least one source; got None for every source."
+            )
         counts = {n_rows(view) for view in there}
         if len(counts) > 1:
-            raise ValueError(f"all views of X must have the same rows; got {sorted(counts)} rows.")
+            raise ValueError(
+                f"All inputs in X must have the same number of rows; got {sorted(counts)}."
+            )
         return counts.pop()
     return n_rows(X)
 
 
-def present_rows(view: Any, n: int, *, missing: str = "all") -> BoolArray:
-    """Say for which of n rows a source has its input: not "all" of it, or not "any", is missing.
+def present_rows(view: Any, n: int, *, absent_if: str = "all") -> BoolArray:
+    """Return in which of n rows a source is present, boolean (n,).
 
-    Missing is NaN, or None in columns of objects; of texts and other single inputs, the input.
+    A source is absent if "all" of its inputs are missing, or if "any" is. Missing means NaN, or
+    None in columns of objects.
     """
     if view is None:
         return np.zeros(n, dtype=bool)
@@ -93,11 +124,11 @@ def present_rows(view: Any, n: int, *, missing: str = "all") -> BoolArray:
     absent = _absent(view).reshape(n, -1)
     if absent.shape[1] == 0:
         return np.ones(n, dtype=bool)
-    return np.logical_not(absent.any(axis=1) if missing == "any" else absent.all(axis=1))
+    return np.logical_not(absent.any(axis=1) if absent_if == "any" else absent.all(axis=1))
 
 
 def _absent(view: Any) -> BoolArray:
-    """Say which entries are missing, in the shape of the view."""
+    """Return which entries are missing, in the shape of the view."""
     native = nw.from_native(view, pass_through=True, eager_only=True, allow_series=True)
     if isinstance(native, nw.Series):
         native = native.alias("input").to_frame()
@@ -114,7 +145,7 @@ def _absent(view: Any) -> BoolArray:
 
 
 def _entries(view: Any) -> NDArray[Any]:
-    """Lay a list of rows, or of single inputs such as texts, out as an array of objects."""
+    """Return a list of rows, or of single inputs such as texts, as an array of objects."""
     rows = list(view)
     try:
         return np.array(rows, dtype=object)

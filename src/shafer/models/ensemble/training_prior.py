@@ -1,7 +1,7 @@
-"""The class frequencies that a trained classifier's logits hold.
+"""The class prior that is part of a trained classifier's logits.
 
-Those of its training rows, unless it was told otherwise: weights of rows or classes change what
-counts as frequent, and some models are given their prior.
+By default it is the class frequencies of the training rows. Sample weights and class weights
+change it, and some models are given their prior.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 from sklearn.utils.class_weight import compute_sample_weight
 
 from shafer._typing import FloatArray
 from shafer.models.ensemble.neighbour_evidence import NeighbourEvidence
+from shafer.models.fitting.unwrapping import innermost
 
 
 def training_prior(fitted: Any, y: NDArray[Any], weight: FloatArray | None) -> FloatArray | None:
-    """Return the prior inside the logits of a fitted classifier, (K,), or None if it holds none.
+    """Return the prior in the logits of a fitted classifier, (K,), or None if there is none.
 
     Parameters
     ----------
@@ -26,9 +26,9 @@ def training_prior(fitted: Any, y: NDArray[Any], weight: FloatArray | None) -> F
     y : array of shape (n,)
         The labels it was trained on.
     weight : array of shape (n,), optional
-        The weights of the rows it was trained with.
+        The sample weights it was trained with.
     """
-    model = _innermost(fitted)
+    model = innermost(fitted)
     if isinstance(model, NeighbourEvidence):
         return None
     known = _own_prior(model)
@@ -42,17 +42,6 @@ def training_prior(fitted: Any, y: NDArray[Any], weight: FloatArray | None) -> F
     _, codes = np.unique(y, return_inverse=True)
     totals = np.bincount(codes, weights=counts)
     return np.asarray(totals / totals.sum())
-
-
-def _innermost(fitted: Any) -> Any:
-    """Return the model itself: out of pipelines, searches and evidential classifiers."""
-    if isinstance(fitted, Pipeline):
-        return _innermost(fitted.steps[-1][1])
-    for inside in ("best_estimator_", "explainer_"):
-        if hasattr(fitted, inside):
-            inner = fitted.best_estimator_ if inside == "best_estimator_" else fitted.estimator_
-            return _innermost(inner)
-    return fitted
 
 
 def _own_prior(model: Any) -> FloatArray | None:
@@ -70,3 +59,19 @@ def _own_prior(model: Any) -> FloatArray | None:
 
 def _has_parameters(model: Any) -> bool:
     return callable(getattr(model, "get_params", None))
+
+
+def class_frequencies(
+    classes: NDArray[Any], codes: NDArray[np.intp], weight: FloatArray | None
+) -> FloatArray:
+    """Return the (weighted) share of each class among rows with positions ``codes``, (K,)."""
+    counts = np.bincount(codes, weights=weight)
+    if len(counts) < 2:
+        raise ValueError(f"Evidence needs at least two classes; y has one class, {classes[0]}.")
+    if not (counts > 0).all():
+        empty = classes[counts == 0].tolist()
+        raise ValueError(
+            f"sample_weight is zero for all rows of the classes {empty}. Give them a positive "
+            "weight, or remove these rows."
+        )
+    return np.asarray(counts / counts.sum())

@@ -1,4 +1,4 @@
-"""Training helpers that both classifiers share: sample weights, folds, unwrapping.
+"""Training helpers of both classifiers: sample weights, folds, and the model inside a wrapper.
 
-May import ``models.readers``, ``models.inputs``, ``evidence`` and below.
+May import ``models.explainer``, ``models.readers``, ``evidence`` and below.
 """

@@ -1,4 +1,4 @@
-"""How ``sample_weight`` is named on its way into the ``fit`` of a scikit-learn estimator."""
+"""The name under which ``sample_weight`` is passed to the ``fit`` of a scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sklearn.pipeline import Pipeline
 
 
 def fit_weights(inner: Any, sample_weight: Any) -> dict[str, Any]:
-    """Name the weights as ``fit`` of ``inner`` takes them: a pipeline's reach its last step.
+    """Return the keyword argument that passes sample weights to ``inner.fit``.
 
-    What stands before the last step is not told of weights, as in scikit-learn. Where its metadata
-    routing is on, the requests of the steps decide instead.
+    In a pipeline they go to the last step, as in scikit-learn; a search passes them on. With
+    scikit-learn's metadata routing the requests of the steps decide instead.
     """
     if sample_weight is None:
         return {}
@@ -23,7 +23,7 @@ def fit_weights(inner: Any, sample_weight: Any) -> dict[str, Any]:
 
 
 def _name_in(inner: Any) -> str:
-    if any(base.__name__ == "BaseSearchCV" for base in type(inner).__mro__):  # it hands all on
+    if any(base.__name__ == "BaseSearchCV" for base in type(inner).__mro__):
         return _name_in(inner.estimator)
     if isinstance(inner, Pipeline):
         step, last = inner.steps[-1]
@@ -37,6 +37,7 @@ def _check_takes_weights(inner: Any) -> None:
     some = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
     if "sample_weight" not in parameters and not some:
         raise ValueError(
-            f"sample_weight was given, but {type(inner).__name__}.fit takes none. Fit without "
-            "weights, or use an estimator that takes them, such as LogisticRegression."
+            f"sample_weight was given, but {type(inner).__name__}.fit does not accept it. Fit "
+            "without sample weights, or use an estimator that accepts them, such as "
+            "LogisticRegression."
         )

@@ -1,4 +1,4 @@
-"""Means over the background rows, which decide what counts as ordinary."""
+"""The background: its batches, and the means of contributions over its rows."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from shafer.evidence import RunningMean
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_rows
 
-# Elements of (rows, G, K) held at a time, and the rows from which G and K are first learnt.
+# Elements of (rows, G, K) in memory at a time, and the number of rows in the first block.
 _BLOCK = 2**22
 _FIRST_ROWS = 256
 
 
 def as_batches(background: Any, sample_weight: Any = None) -> tuple[Any, Iterator[Any]]:
-    """Return the first batch, and all of them; anything but an iterator is one batch."""
+    """Return the first batch, and all batches; anything but an iterator is one batch."""
     if not isinstance(background, Iterator):
         _check_whole(background)
         return background, iter([background])
     if sample_weight is not None:
         raise ValueError(
-            "sample_weight cannot be given with an iterator of batches, whose rows are not known "
-            "yet. Give the background as one array, or leave sample_weight out."
+            "sample_weight cannot be given with an iterator of batches, because their rows are not "
+            "known yet. Pass the background as one array, or leave sample_weight out."
         )
     batches = _checked(background)
     first = next(batches, None)
     if first is None:
-        raise ValueError("background must have at least one batch; the iterator gave none.")
+        raise ValueError("background must have at least one batch; the iterator was empty.")
     return first, chain([first], batches)
 
 
@@ -43,16 +43,16 @@ def _checked(batches: Iterator[Any]) -> Iterator[Any]:
 def _check_whole(background: Any) -> None:
     if background is None:
         raise ValueError(
-            "background is needed, as evidence is relative to what is ordinary: give the rows the "
-            "model was trained on, Explainer(model, X_train), or a sample of them; got None."
+            "background is needed, because weights of evidence are relative to its means. Pass the "
+            "rows that the model was trained on, Explainer(model, X_train), or a sample; got None."
         )
     check_rows(background, "background")
-    # Such as a torch DataLoader, which can be walked through but holds no rows.
+    # Such as a torch DataLoader, which is iterable but has no rows.
     rows = any(hasattr(background, name) for name in ("__getitem__", "__array__", "shape"))
     if isinstance(background, Iterable) and not rows:
         raise ValueError(
             f"background of type {type(background).__name__} has no rows that can be taken by "
-            "position. Give one array, or an iterator of batches of X alone, such as "
+            "position. Pass one array, or an iterator of batches of X only, such as "
             "(X for X, y in loader)."
         )
 
@@ -60,7 +60,7 @@ def _check_whole(background: Any) -> None:
 def add_contributions(
     running: RunningMean, contributions: Callable[[Any], Array], X: Any, sample_weight: Any
 ) -> None:
-    """Take in the contributions of X, holding few of the (n, G, K) at a time."""
+    """Add the contributions of X to the means, with few of the (n, G, K) in memory at a time."""
     n = n_rows(X)
     weight = row_weights(sample_weight, n)
     start, size = 0, _FIRST_ROWS

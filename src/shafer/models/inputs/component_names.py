@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
 from shafer.models.inputs.column_groups import components_by_column, with_columns
 from shafer.models.inputs.encoded_columns import encoded_names
-from shafer.models.inputs.row_access import take_rows
 from shafer.models.readers.adapted_model import AdaptedModel
 
 
@@ -29,11 +28,10 @@ def read_partition(
     groups: Groups,
     adapted: AdaptedModel,
     names: Iterable[Any] | None,
+    n_components: int,
     background: Any,
 ) -> dict[str, list[int]]:
     """Return the user's groups as a partition of the components: name -> positions."""
-    # Features are (n, J), contributions (n, G, K): the second axis is the components.
-    n_components = adapted.terms(take_rows(background, slice(0, 1))).shape[1]
     known = component_names(names, n_components)
     wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
     if wrong or (isinstance(groups, str) and groups not in ("one", "source")):
@@ -43,3 +41,8 @@ def read_partition(
     if isinstance(groups, str) and groups == "source":
         return components_by_column(adapted, background, known)
     return read_groups(with_columns(groups, adapted, background, known), known)
+
+
+def is_renaming(groups: Mapping[str, Sequence[int]], n_components: int) -> bool:
+    """Say whether each group is a single component, and they are in order."""
+    return [list(members) for members in groups.values()] == [[g] for g in range(n_components)]

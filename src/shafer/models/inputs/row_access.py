@@ -38,8 +38,8 @@ def n_rows(X: Any) -> int:
     return _same_length(dict(enumerate(X))) if is_several_inputs(X) else len(_rows(X))
 
 
-def take_rows(X: Any, rows: slice) -> Any:
-    """Return consecutive rows of X; tuples and mappings hold one array for each input."""
+def take_rows(X: Any, rows: slice | list[int]) -> Any:
+    """Return rows of X, by position; tuples and mappings hold one array for each input."""
     if sparse.issparse(X):
         return X.tocsr()[rows]
     if isinstance(X, Mapping):
@@ -48,7 +48,10 @@ def take_rows(X: Any, rows: slice) -> Any:
         return tuple(take_rows(part, rows) for part in X)
     if hasattr(X, "iloc"):  # pandas, whose rows may have any labels
         return X.iloc[rows]
-    return _rows(X)[rows]
+    values = _rows(X)
+    if isinstance(rows, list) and isinstance(values, list | tuple):
+        return [values[row] for row in rows]
+    return values[rows]
 
 
 def is_several_inputs(X: Any) -> bool:

@@ -7,8 +7,9 @@ Identification needs different arrays from the two forms: the features of a line
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Self, TypeAlias, final
 
@@ -30,13 +31,14 @@ from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.row_access import by_position, values_of
 from shafer.models.inputs.table_errors import explain_table_error
 from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 
 Pool: TypeAlias = LinearPool | AdditivePool
 
 
 @dataclass(frozen=True, eq=False)
 class AdaptedModel(ABC):
-    """A trained model as components; everything it holds must be picklable.
+    """A trained model as components.
 
     Attributes
     ----------
@@ -50,6 +52,10 @@ class AdaptedModel(ABC):
         The columns of the model's input in each component, if a component may have several.
     live : tuple of LiveParameters
         Parameters of the model and its transformers; if they change, the model was trained again.
+    calibration : OwnCalibration, optional
+        Factors and discounts that are part of the model's own probabilities.
+    options : mapping
+        With these options the registry reads the model in the same way without a background.
     """
 
     head: Any
@@ -58,6 +64,8 @@ class AdaptedModel(ABC):
     finite: bool = False
     term_columns: tuple[tuple[int, ...], ...] | None = None
     live: tuple[LiveParameters, ...] = ()
+    calibration: OwnCalibration | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -81,36 +89,54 @@ class AdaptedModel(ABC):
             X = encoder.transform(X)
         return X
 
-    def read(self, X: Any, function: Callable[[Any], Array]) -> Array:
-        """Return a function of encoded X, with clearer errors for tables that cannot be taken."""
+    def rows(self, X: Any) -> ModelRows:
+        """Pass X through the transformers and the model once, after the model's own checks of X."""
+        self.check_current()
+        with self.clear_errors(X):
+            encoded = self.encoded(X)
+            return ModelRows(encoded, self.terms(encoded))
+
+    @contextmanager
+    def clear_errors(self, X: Any) -> Iterator[None]:
+        """Give clearer errors for tables that the model or its transformers cannot take."""
         try:
-            return function(self.encoded(X))
+            yield
         except (ValueError, TypeError) as error:
             explain_table_error(error, X, self.encoders)
             raise
 
-    @abstractmethod
-    def terms(self, X: Any) -> Array:
-        """Return the features or contributions of rows X, after the model's own checks of X."""
+    def incomplete_rows(self, X: Any) -> ModelRows:  # noqa: ARG002 - linear models use it
+        """Pass X through once; the terms are NaN where X is NaN. The model must have ``gaps``."""
+        raise TypeError("This model cannot take NaN.")
 
     @abstractmethod
-    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        """Add a batch of background rows to the means of what ``terms`` returns."""
+    def terms(self, encoded: Any) -> Array:
+        """Return the features or contributions of encoded rows."""
 
     @abstractmethod
-    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> Pool:
-        """Return the weights of evidence by least commitment, given the background means."""
+    def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
+        """Add encoded background rows to the means of the terms; a linear model returns these."""
+
+    @abstractmethod
+    def identify(
+        self,
+        means: Array,
+        classes: Any,
+        names: Iterable[Any] | None,
+        groups: Mapping[str, Sequence[int]] | None = None,
+    ) -> Pool:
+        """Return the weights of evidence by least commitment, given the background means.
+
+        With ``groups`` each group of components is one component, and ``names`` is not used.
+        """
+
+    @abstractmethod
+    def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
+        """Return the sum of the contributions in each group, (n, H, K)."""
 
     @abstractmethod
     def rescaled(self, slope: float, shift: float = 0.0) -> AdaptedModel:
         """Multiply the logits, and add to the log-odds of a binary model."""
-
-    @abstractmethod
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdaptedModel:
-        """Return the model with groups as its components; each adds up its members.
-
-        If each group is a single component, and they are in order, only the names change.
-        """
 
 
 @final
@@ -135,44 +161,53 @@ class LinearModel(AdaptedModel):
     precision: float | None = None
     free_intercept: bool = True
 
-    def terms(self, X: Any) -> Array:
-        return self.read(X, self.current_features)
-
-    def current_features(self, encoded: Any) -> Array:
-        """Return the features φ of encoded rows; an error if the model was trained again."""
-        self.check_current()
+    def terms(self, encoded: Any) -> Array:
         return self.features(encoded)
 
-    def incomplete_features(self, X: Any) -> Array:
-        """Return the features of X with NaN where X has NaN; the model must have ``gaps``."""
+    def incomplete_rows(self, X: Any) -> ModelRows:
         if self.gaps is None:
-            raise TypeError("This model cannot take NaN.")
+            return super().incomplete_rows(X)
         self.check_current()
-        return self.read(X, partial(_of_dense, self.gaps))
+        with self.clear_errors(X):
+            encoded = self.encoded(X)
+            dense = encoded.toarray() if sparse.issparse(encoded) else encoded
+            return ModelRows(encoded, self.gaps(dense))
 
-    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        features = self.terms(X)
+    def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
+        features = self.terms(encoded)
         if not sparse.issparse(features):
             features = float_array(features, "background", ndim=(2,))
         running.partial_fit(features, sample_weight)
+        return features
 
-    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> LinearPool:
+    def identify(
+        self,
+        means: Array,
+        classes: Any,
+        names: Iterable[Any] | None,
+        groups: Mapping[str, Sequence[int]] | None = None,
+    ) -> Pool:
         head = self.head
-        return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
+        if groups is None:
+            return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
+        both = self._both_logits()
+        contributions = self.grouped_terms(means[None, :], list(groups.values()))[0, ...]
+        intercept = both.offset * both.beta.shape[0]
+        return least_commitment_additive(
+            contributions, intercept, classes=classes, names=list(groups)
+        )
+
+    def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
+        return _grouped_linear(terms, self._both_logits().beta, groups)
+
+    def _both_logits(self) -> LinearPool:
+        """Return the head with one logit for each class, also if it has one for two classes."""
+        return least_commitment(self.head.coef, self.head.intercept)
 
     def rescaled(self, slope: float, shift: float = 0.0) -> LinearModel:
         coef, intercept = self.head.coef * slope, self.head.intercept * slope + shift
         head = replace(self.head, coef=coef, intercept=intercept)
         return replace(self, head=head, precision=None)
-
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdaptedModel:
-        plain = least_commitment(self.head.coef, self.head.intercept)  # both logits, also if K = 2
-        if _is_renaming(groups, plain.beta.shape[0]):
-            return replace(self, head=replace(self.head, names=list(groups)))
-        function = partial(_grouped_linear, self.features, plain.beta, list(groups.values()))
-        intercept = plain.offset * plain.beta.shape[0]
-        head = Contributions(function, intercept, self.head.classes, list(groups))
-        return AdditiveModel(head, by_column=False, encoders=self.encoders, live=self.live)
 
 
 @final
@@ -182,16 +217,30 @@ class AdditiveModel(AdaptedModel):
 
     head: Contributions
 
-    def terms(self, X: Any) -> Array:
-        self.check_current()
-        return both_classes(self.read(X, self.head.function))
+    def terms(self, encoded: Any) -> Array:
+        return both_classes(self.head.function(encoded))
 
-    def accumulate(self, running: RunningMean, X: Any, sample_weight: Any) -> None:
-        add_contributions(running, self.terms, X, sample_weight)
+    def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
+        add_contributions(running, self.terms, encoded, sample_weight)
+        return None
 
-    def identify(self, means: Array, classes: Any, names: Iterable[Any] | None) -> AdditivePool:
+    def identify(
+        self,
+        means: Array,
+        classes: Any,
+        names: Iterable[Any] | None,
+        groups: Mapping[str, Sequence[int]] | None = None,
+    ) -> Pool:
         intercept = _class_intercept(self.head.intercept, means)
+        if groups is not None:
+            means = self.grouped_terms(means[None, ...], list(groups.values()))[0, ...]
+            names = list(groups)
         return least_commitment_additive(means, intercept, classes=classes, names=names)
+
+    def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
+        xp = array_api_compat.array_namespace(terms)
+        sums = [xp.sum(_columns(terms, group), axis=1) for group in groups]
+        return xp.stack(sums, axis=1)
 
     def rescaled(self, slope: float, shift: float = 0.0) -> AdditiveModel:
         head = self.head
@@ -202,19 +251,6 @@ class AdditiveModel(AdaptedModel):
             head.names,
         )
         return replace(self, head=scaled)
-
-    def grouped(self, groups: Mapping[str, Sequence[int]]) -> AdaptedModel:
-        function = partial(_grouped, self.head.function, list(groups.values()))
-        head = replace(self.head, function=function, names=list(groups))
-        return replace(self, head=head, by_column=False, term_columns=None)
-
-
-def _of_dense(function: Callable[[Any], Array], X: Any) -> Array:
-    return function(X.toarray() if sparse.issparse(X) else X)
-
-
-def _is_renaming(groups: Mapping[str, Sequence[int]], n_components: int) -> bool:
-    return [list(members) for members in groups.values()] == [[g] for g in range(n_components)]
 
 
 def both_classes(contributions: Any) -> Array:
@@ -253,19 +289,8 @@ def _rescaled_intercept(intercept: Any, slope: float, shift: float) -> Any:
     return np.asarray(intercept) * slope + shift
 
 
-def _grouped(function: Callable[[Any], Array], groups: Sequence[Sequence[int]], X: Any) -> Array:
-    """Sum contributions (n, G, K) or (n, G) inside each group."""
-    contributions = function(X)
-    xp = array_api_compat.array_namespace(contributions)
-    sums = [xp.sum(_columns(contributions, group), axis=1) for group in groups]
-    return xp.stack(sums, axis=1)
-
-
-def _grouped_linear(
-    features: Callable[[Any], Array], beta: Array, groups: Sequence[Sequence[int]], X: Any
-) -> Array:
+def _grouped_linear(values: Any, beta: Array, groups: Sequence[Sequence[int]]) -> Array:
     """Return what each group of features adds to the logits, (n, H, K)."""
-    values = features(X)
     if sparse.issparse(values):
         by_column = values.tocsc()
         coef = to_numpy(beta)

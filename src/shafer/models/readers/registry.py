@@ -70,8 +70,12 @@ _DECISIONS = {
 }
 
 
-def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
+def adapt(
+    model: Any, background: Any = None, *, columns: Sequence[str] | None = None, **options: Any
+) -> AdaptedModel:
     """Return a trained model as a sum of components; some families also need background rows.
+
+    ``columns`` are the column names of the background; by default they are read from it.
 
     Raises
     ------
@@ -80,11 +84,12 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
     """
     if isinstance(model, tuple) and len(model) == 2:
         model = LinearHead(*model)
+    known = frame_columns(background) if columns is None else tuple(columns)
     if isinstance(model, LinearHead | Contributions):
         _check_options(model, (), options)
         if isinstance(model, Contributions):
             return AdditiveModel(model)
-        read = partial(features_of_head, frame_columns(background), _width(model.coef))
+        read = partial(features_of_head, known, _width(model.coef))
         return LinearModel(model, features=read, gaps=partial(read, gaps=True))
     if isinstance(model, type):
         raise UnsupportedModelError(
@@ -94,7 +99,7 @@ def adapt(model: Any, background: Any = None, **options: Any) -> AdaptedModel:
     for key in _kinds(model):
         if key in _FAMILIES:
             check_not_overridden(model, *key)
-            return _read(_family(_FAMILIES[key]).adapt, model, options, background)
+            return _read(_family(_FAMILIES[key]).adapt, model, options, background, known)
         if key in REFUSED:
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
     raise UnsupportedModelError(
@@ -158,15 +163,23 @@ def _family(name: str) -> ModuleType:
     return importlib.import_module(f"shafer.models.readers.{name}")
 
 
-def _read(read: Any, model: Any, options: dict[str, Any], background: Any = None) -> AdaptedModel:
+def _read(
+    read: Any,
+    model: Any,
+    options: dict[str, Any],
+    background: Any = None,
+    columns: tuple[str, ...] | None = None,
+) -> AdaptedModel:
     parameters = inspect.signature(read).parameters
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        offered = [name for name in parameters if name not in ("model", "background")]
+        offered = [name for name in parameters if name not in ("model", "background", "columns")]
         _check_options(model, offered, options)
         if "background" not in parameters:  # only torch modules, which ask for it, have several
             check_single(background, type(model).__name__)
     if "background" in parameters:
         options = {"background": background, **options}
+    if "columns" in parameters:
+        options = {"columns": columns, **options}
     adapted: AdaptedModel = read(model, **options)
     return adapted
 

@@ -1,4 +1,4 @@
-"""What the model does not know: coefficient uncertainty, distance from the data, missing inputs.
+"""Uncertainty of the model: coefficients, out-of-distribution rows, missing inputs.
 
 May import ``models.readers``, ``models.inputs``, ``evidence`` and below.
 """

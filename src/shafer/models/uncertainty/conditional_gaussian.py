@@ -1,4 +1,4 @@
-"""A Gaussian over features: what those that are there say of those that are not."""
+"""A Gaussian over features: the missing ones given those that are known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ConditionalGaussian:
     r"""A Gaussian whose correlations are shrunk by Ledoit and Wolf's intensity.
 
     Features are standardised first, so that shrinking does not depend on their units. A feature
-    that is constant over the background says nothing of others and is always at its mean.
+    that is constant over the background has no correlations, and its expectation is its mean.
 
     Attributes
     ----------
@@ -50,16 +50,17 @@ class ConditionalGaussian:
         spread = np.sqrt(share @ centred**2)
         # Rounding makes a constant differ from its mean in the last digits.
         spread = np.where(spread > 1e-12 * np.abs(features).max(axis=0), spread, 0.0)
-        x = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0.0)
-        shrinkage = shrinkage_intensity(x[:, spread > 0.0], share) if spread.any() else 1.0
-        correlation = (1.0 - shrinkage) * (x * share[:, None]).T @ x
+        x = _standardised(centred, spread)
+        correlation = (x * share[:, None]).T @ x
+        if spread.any():
+            correlation *= 1.0 - shrinkage_intensity(x[:, spread > 0.0], share)
         np.fill_diagonal(correlation, 1.0)
         identity = np.eye(n_features)
         precision = cho_solve(cho_factor(correlation, lower=True), identity)
         return cls(mean, spread, correlation, precision)
 
     def completed(self, features: FloatArray, coef: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Fill NaN with what is expected, and say how uncertain linear functions of it remain.
+        """Replace NaN by its expectation, and return the remaining variance of linear functions.
 
         Parameters
         ----------
@@ -69,9 +70,9 @@ class ConditionalGaussian:
         Returns
         -------
         filled : array of shape (n, J)
-            The expected features, given those that are there.
+            The features, with expectations given the known ones in place of NaN.
         variances : array of shape (n, K)
-            The variances of ``features @ coef``, given the same.
+            The variances of ``features @ coef``, given the known features.
         """
         gaps = np.isnan(features)
         filled = features.copy()
@@ -79,7 +80,7 @@ class ConditionalGaussian:
         for rows, missing in patterns(gaps):
             out, there = np.flatnonzero(missing), np.flatnonzero(~missing)
             gain, left = self._given(there, out)
-            x = (features[np.ix_(rows, there)] - self.mean[there]) / _nonzero(self.spread[there])
+            x = _standardised(features[np.ix_(rows, there)] - self.mean[there], self.spread[there])
             filled[np.ix_(rows, out)] = self.mean[out] + (x @ gain.T) * self.spread[out]
             slope = coef[out] * self.spread[out][:, None]
             variances[rows] = np.maximum(((left @ slope) * slope).sum(axis=0), 0.0)
@@ -88,9 +89,10 @@ class ConditionalGaussian:
     def _given(
         self, there: NDArray[np.intp], out: NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the regression of some standardised features on others, and what is left open.
+        """Return the regression of missing features on known ones, and the remaining covariance.
 
-        The correlations or their inverse give the same; the smaller system is solved.
+        Features are standardised. The correlations and their inverse give the same result; the
+        smaller system is solved.
         """
         if len(out) <= len(there):
             factor = cho_factor(self.precision[np.ix_(out, out)], lower=True)
@@ -105,7 +107,7 @@ class ConditionalGaussian:
 
 
 def patterns(gaps: BoolArray) -> Iterator[tuple[NDArray[np.intp], BoolArray]]:
-    """Give the rows that miss the same features together; rows that miss none are left out."""
+    """Yield the incomplete rows, those with the same missing features together."""
     incomplete = np.flatnonzero(gaps.any(axis=1))
     if not len(incomplete):
         return
@@ -117,6 +119,6 @@ def patterns(gaps: BoolArray) -> Iterator[tuple[NDArray[np.intp], BoolArray]]:
         yield rows, gaps[rows[0]]
 
 
-def _nonzero(spread: FloatArray) -> FloatArray:
-    """Avoid 0/0 for constants, which have no weight in any regression."""
-    return np.where(spread > 0.0, spread, 1.0)
+def _standardised(centred: FloatArray, spread: FloatArray) -> FloatArray:
+    """Divide by the spread; constants, which have none, give zeros."""
+    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0.0)

@@ -1,15 +1,17 @@
-r"""How near a row is to the rows a model was trained on.
+r"""How near a row is to the background (training) rows.
 
 .. math:: \rho = \exp\Big(-\max\big(0, \tfrac{d - q_{90}}{q_{90} - q_{50}}\big)\Big),
 
-where d is the mean distance to the 5 nearest background rows (inputs standardised) and the
-quantiles are those of rows that belong: held-out rows where there are some, else the background
-rows themselves, each by its distance to the others.
+where d is the mean distance to the 5 nearest background rows, with standardised inputs. The
+quantiles are those of in-distribution rows: held-out rows if there are enough of them, otherwise
+the background rows, each measured by its distance to the others.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 from scipy import sparse
@@ -21,56 +23,88 @@ from shafer._validation import to_numpy
 from shafer.models.inputs.row_access import values_of
 
 _NEIGHBOURS = 5
-_MOST_ROWS = 10_000  # of the background, kept to look for neighbours
-_ENOUGH_ROWS = 20  # for quantiles of their own
-# Of a standardised column: well above what rounding to single precision moves it by.
+_MOST_ROWS = 10_000  # background rows that are kept to search for neighbours
+_ENOUGH_ROWS = 20  # held-out rows from which quantiles can be taken
+# In standard deviations: well above the effect of rounding a column to single precision.
 _SAME = 1e-6
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Familiarity:
-    """The share ρ in (0, 1] of what a model says that its nearness to the background supports."""
+    """The share ρ in (0, 1] of the evidence that the nearness to the background supports.
 
-    def __init__(self, background: FloatArray) -> None:
+    Make one with :meth:`fit`.
+
+    Attributes
+    ----------
+    rows : array of shape (n, J)
+        Background rows, standardised.
+    centre, scale : arrays of shape (J,)
+        The means and standard deviations of the inputs.
+    q50, q90 : float
+        Quantiles of the distance of in-distribution rows.
+    """
+
+    rows: FloatArray
+    centre: FloatArray
+    scale: FloatArray
+    q50: float
+    q90: float
+
+    @classmethod
+    def fit(cls, background: FloatArray) -> Familiarity:
+        """Keep background rows (n, J), and take the quantiles from them."""
         if len(background) < 3:
             raise ValueError(
                 f"moderate='laplace+discount' needs at least 3 background rows to compare with; "
-                f"got {len(background)}."
+                f"got {len(background)}. Give more rows, or use moderate='laplace'."
             )
         if len(background) > _MOST_ROWS:
             chosen = np.random.default_rng(0).choice(len(background), _MOST_ROWS, replace=False)
             background = background[np.sort(chosen)]
-        self._scaler = StandardScaler().fit(background)
-        count = min(_NEIGHBOURS, len(background) - 1)
-        self._neighbours = NearestNeighbors(n_neighbors=count)
-        self._neighbours.fit(self._scaler.transform(background))
-        self._set_quantiles(self._neighbours.kneighbors()[0])
+        scaler = StandardScaler().fit(background)
+        rows = scaler.transform(background)
+        unmeasured = cls(rows, np.asarray(scaler.mean_), np.asarray(scaler.scale_), 0.0, 0.0)
+        return unmeasured._with_quantiles(unmeasured._index.kneighbors()[0])
 
-    def calibrate(self, rows: FloatArray) -> Self:
-        """Take the quantiles from rows that were held out, if they are enough to have any."""
-        if len(rows) >= _ENOUGH_ROWS:
-            self._set_quantiles(self._neighbours.kneighbors(self._scaler.transform(rows))[0])
-        return self
+    def calibrated(self, held_out: FloatArray) -> Familiarity:
+        """Take the quantiles from held-out rows (m, J), if there are enough of them."""
+        if len(held_out) < _ENOUGH_ROWS:
+            return self
+        return self._with_quantiles(self._index.kneighbors(self._standardised(held_out))[0])
 
-    def _set_quantiles(self, distances: FloatArray) -> None:
-        self._q50, self._q90 = np.quantile(distances.mean(axis=1), [0.5, 0.9])
+    def _with_quantiles(self, distances: FloatArray) -> Familiarity:
+        q50, q90 = np.quantile(distances.mean(axis=1), [0.5, 0.9])
+        return replace(self, q50=float(q50), q90=float(q90))
+
+    @cached_property
+    def _index(self) -> NearestNeighbors:
+        count = min(_NEIGHBOURS, len(self.rows) - 1)
+        return NearestNeighbors(n_neighbors=count).fit(self.rows)
+
+    def _standardised(self, rows: FloatArray) -> FloatArray:
+        return np.asarray((rows - self.centre) / self.scale)
 
     def distance(self, rows: FloatArray) -> FloatArray:
         """Return the mean distance of each row to its nearest background rows."""
-        found: FloatArray = self._neighbours.kneighbors(self._scaler.transform(rows))[0]
+        found: FloatArray = self._index.kneighbors(self._standardised(rows))[0]
         return np.asarray(found.mean(axis=1))
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """Return ρ of each row of inputs (n, J)."""
-        beyond = np.maximum(0.0, self.distance(rows) - self._q90)
-        # Rows that repeat each other may have equal quantiles: then any distance beyond is far,
-        # unless rounding explains it.
-        spread = max(self._q90 - self._q50, _SAME * np.sqrt(rows.shape[1]))
+        beyond = np.maximum(0.0, self.distance(rows) - self.q90)
+        # If background rows repeat each other, both quantiles may be equal. Then every distance
+        # beyond them is large, except for the effect of rounding.
+        spread = max(self.q90 - self.q50, _SAME * np.sqrt(rows.shape[1]))
         return np.asarray(np.exp(-beyond / spread))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # not the index
 
 
 def inputs_of(encoded: Any) -> FloatArray:
-    """Give a model's (encoded) inputs one row of numbers each."""
+    """Return a model's (encoded) inputs as one row of numbers each."""
     if sparse.issparse(encoded):
         return np.asarray(encoded.toarray(), dtype=np.float64)
     values = to_numpy(values_of(encoded)).astype(np.float64)

@@ -1,14 +1,14 @@
-r"""How well the data determine the coefficients of a linear head, by Laplace's approximation.
+r"""Uncertainty of the coefficients of a linear head, by Laplace's approximation.
 
 Near their fitted values the coefficients :math:`\theta` have the posterior covariance
 :math:`(H + \tau I)^{-1}`: H is the curvature of the log loss over the training rows, :math:`\tau`
-the precision of the prior (1/C in logistic regression, where the intercept has none). What it
-says of a row's centred logits is gathered in one number (MacKay 1992),
+the precision of the prior (1/C in logistic regression, where the intercept has none). The
+variance of a row's centred logits is summarised by one number (MacKay 1992),
 
 .. math:: \sigma^2(x) = \tfrac{2K}{K-1} \operatorname{mean}_k \operatorname{Var}(z^*_k(x)),
 
 for K = 2 the variance of the log-odds. Only contrasts between classes matter, so the coefficients
-are written in an orthonormal basis of K − 1 contrasts, where nothing is left undetermined.
+are written in an orthonormal basis of K − 1 contrasts, in which they are unique.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from shafer.evidence import least_commitment
 from shafer.models.heads import LinearHead
 
 LARGEST_CURVATURE = 4096
-"""Coefficients in one curvature matrix: it is held and factorised whole."""
-_BLOCK = 2**22  # elements held at a time
+"""The most coefficients in one curvature matrix, which is factorised as a whole."""
+_BLOCK = 2**22  # elements in memory at a time
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LaplacePosterior:
-    """The variance of the logits that comes from not knowing the coefficients exactly.
+    """The variance of the logits due to coefficient uncertainty.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class LaplacePosterior:
 
 @final
 class LaplaceFit:
-    """Gathers the curvature of a head's log loss, batch by batch.
+    """Adds up the curvature of a head's log loss, batch by batch.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class LaplaceFit:
     precision : float
         τ, of the coefficients as the head holds them.
     free_intercept : bool
-        The intercept was fitted, without a prior; otherwise it is known.
+        The intercept was fitted, without a prior; otherwise it is fixed.
     """
 
     def __init__(self, head: LinearHead, precision: float, free_intercept: bool = True) -> None:
@@ -77,22 +77,22 @@ class LaplaceFit:
         self._coef = to_numpy(pool.beta).astype(np.float64)
         self._intercept = to_numpy(pool.offset).astype(np.float64) * n_features
         self._contrasts = linalg.helmert(n_classes).T  # (K, K - 1), orthonormal
-        # One log-odds z is two logits of half its size: in the contrast, its prior counts twice.
+        # One log-odds z is two logits of half its size, so the precision of the contrast doubles.
         one_logit = np.ndim(head.coef) == 1 or np.shape(head.coef)[0] == 1
         self._precision = 2.0 * precision if one_logit else precision
         self._free_intercept = free_intercept
         size = n_features + free_intercept
         if size > LARGEST_CURVATURE:
             raise UnsupportedModelError(
-                f"moderate='laplace' holds a square matrix of the features, at most "
+                f"moderate='laplace' needs a square matrix of the features and accepts at most "
                 f"{LARGEST_CURVATURE - 1}; the model has {n_features}. Select features, or use "
                 "temper='cv' alone."
             )
         self._joint = (n_classes - 1) * size <= LARGEST_CURVATURE
         shape = (n_classes - 1, n_classes - 1) if self._joint else (n_classes - 1,)
         self._curvature = np.zeros((*shape, size, size))
-        # Where the intercept is free, a shift of the features changes nothing but the digits that
-        # are left: far from zero, they and the constant would look the same.
+        # With a free intercept, centring the features only improves the precision: far from zero,
+        # a feature and the constant would be almost collinear.
         self._centre: FloatArray | None = None if free_intercept else np.zeros(n_features)
 
     def take_in(self, features: Any, sample_weight: Any = None) -> Self:
@@ -111,7 +111,7 @@ class LaplaceFit:
         if not np.isfinite(self._curvature).all():
             raise ValueError(
                 "moderate='laplace' squares the features, and these are too large: up to "
-                f"{abs(values).max():.3g}. Scale them, best in a pipeline in front of the model."
+                f"{abs(values).max():.3g}. Scale them with a scaler in front of the model."
             )
         return self
 
@@ -151,7 +151,7 @@ class LaplaceFit:
             blocks = [_inverse(block + np.diag(prior)) for block in self._curvature]
         # Σ_k Var(z*_k) is the sum over the contrasts; its mean has 1/K.
         gathered = np.sum(blocks, axis=0) * (2.0 / (n_classes - 1))
-        # Scaled as in _inverse: else a feature in the millions drowns those that are not.
+        # Scaled as in _inverse, because features may have very different sizes.
         scale = np.sqrt(np.diag(gathered))
         values, vectors = np.linalg.eigh(gathered / scale / scale[:, None])
         root = np.zeros((len(self._coef) + 1, size))
@@ -161,14 +161,14 @@ class LaplaceFit:
 
 
 def plain_features(features: Any) -> Any:
-    """Bring features to double precision in NumPy; a sparse matrix stays sparse."""
+    """Return features in double precision in NumPy; a sparse matrix stays sparse."""
     if sparse.issparse(features):
         return sparse.csr_array(features, dtype=np.float64)
     return to_numpy(features).astype(np.float64, copy=False)
 
 
 def _inverse(curvature: FloatArray) -> FloatArray:
-    """Invert a curvature; directions that neither data nor prior determine get a weak prior."""
+    """Invert a curvature; directions without data and prior get a weak prior."""
     # Scaled to a unit diagonal, so that features of any size are treated alike.
     diagonal = np.diag(curvature)
     floor = max(1e-12 * diagonal.max(), np.finfo(float).tiny)
@@ -181,4 +181,6 @@ def _inverse(curvature: FloatArray) -> FloatArray:
             continue
         inverse = linalg.cho_solve(factor, np.eye(len(scaled)))
         return np.asarray(inverse * scale[:, None] * scale)
-    raise ValueError("The curvature of the log loss is not positive; are the features finite?")
+    raise ValueError(
+        "The curvature of the log loss is not positive definite. Are the features finite?"
+    )

@@ -1,13 +1,14 @@
-r"""Honest weights: evidence worth no more than its estimates are.
+r"""Accounting for coefficient uncertainty: smaller weights, and a discount.
 
 Laplace moderation multiplies all weights of a row by
-:math:`\kappa(x) = (1 + \pi\sigma^2(x)/8)^{-1/2}` (MacKay 1992): where the coefficients are poorly
-determined, the evidence shrinks, and no class changes its rank. The errors of correlated features
-cancel only jointly, so the components are not moderated one by one.
+:math:`\kappa(x) = (1 + \pi\sigma^2(x)/8)^{-1/2}` (MacKay 1992). Where the data determine the
+coefficients poorly, the weights shrink. The order of the classes stays the same. The errors of
+correlated features cancel only jointly, so all components of a row get the same factor.
 
-The epistemic discount is reported beside it. Ignorance m(Θ) cannot exceed the smallest
-plausibility, so no weights can say "unlike anything seen" while the probabilities stay confident:
-bet with the moderated probabilities p, and report a mass function discounted by r.
+The epistemic discount is reported in addition. Ignorance m(Θ) cannot exceed the smallest
+plausibility, so weights alone cannot show that a row is out of distribution while its
+probabilities are confident. Bet with the moderated probabilities p, and report a mass function
+discounted by the reliability r.
 
 .. math:: v = \frac{\sigma^2}{2}
               \frac{\sum_k p_k^2 (1 - 2 p_k + \sum_l p_l^2)}{1 - \sum_l p_l^2}, \qquad
@@ -19,15 +20,16 @@ to that of one draw, and ρ the nearness to the background (``familiarity.py``).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
 import numpy as np
 
 from shafer._errors import UnsupportedModelError
-from shafer._typing import FloatArray
+from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
+from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 from shafer.models.uncertainty.familiarity import Familiarity, inputs_of
 from shafer.models.uncertainty.laplace import LaplaceFit, LaplacePosterior
 
@@ -37,39 +39,81 @@ KINDS = ("laplace", "laplace+discount")
 @final
 @dataclass(frozen=True, eq=False)
 class Moderation:
-    """What a row's evidence is worth: the factor on its weights, and the discount of its mass."""
+    """The factor on the weights of a row, and the reliability of its mass function."""
 
-    model: LinearModel
     posterior: LaplacePosterior
     familiarity: Familiarity | None
 
-    def factor(self, X: Any) -> FloatArray:
+    def factor(self, rows: ModelRows) -> FloatArray:
         """Return κ of each row."""
-        return moderating_factor(self._variance(X))
+        return moderating_factor(self.posterior.logit_variance(rows.terms))
 
-    def reliability(self, X: Any, probability: FloatArray) -> FloatArray:
-        """Return r of each row, given the probabilities that are bet on; needs the discount."""
-        assert self.familiarity is not None
-        spread = relative_variance(self._variance(X), probability)
-        return self.familiarity(inputs_of(self.model.encoded(X))) / (1.0 + spread)
+    def reliability(self, rows: ModelRows, probability: Array) -> FloatArray | None:
+        """Return r of each row, given its moderated probabilities; None without a discount."""
+        if self.familiarity is None:
+            return None
+        variance = self.posterior.logit_variance(rows.terms)
+        spread = relative_variance(variance, to_numpy(probability))
+        return self.familiarity(inputs_of(rows.encoded)) / (1.0 + spread)
 
-    def calibrate(self, X: Any) -> None:
-        """Let held-out rows say how far from the background rows that belong may lie."""
-        if self.familiarity is not None:
-            self.familiarity.calibrate(inputs_of(self.model.encoded(X)))
+    def calibrated(self, held_out: ModelRows) -> Moderation:
+        """Take the distances of in-distribution rows from held-out rows."""
+        if self.familiarity is None:
+            return self
+        familiarity = self.familiarity.calibrated(inputs_of(held_out.encoded))
+        return replace(self, familiarity=familiarity)
 
-    def _variance(self, X: Any) -> FloatArray:
-        return self.posterior.logit_variance(self.model.terms(X))
+
+@final
+@dataclass(frozen=True, eq=False)
+class Calibration(OwnCalibration):
+    """What tempering and moderation make of a model's weights, in one object.
+
+    Attributes
+    ----------
+    tempering : float
+        The factor on all weights.
+    moderation : Moderation, optional
+    inner : OwnCalibration, optional
+        The calibration of the classifier inside, if that has its own.
+    """
+
+    tempering: float = 1.0
+    moderation: Moderation | None = None
+    inner: OwnCalibration | None = None
+
+    @property
+    def moderates(self) -> bool:
+        """Whether the factors depend on the row."""
+        return self.moderation is not None or (self.inner is not None and self.inner.moderates)
+
+    def factor(self, rows: ModelRows) -> float | FloatArray:
+        """Return one factor on all weights, or one for each row."""
+        inner = 1.0 if self.inner is None else self.inner.factor(rows)
+        if self.moderation is None:
+            return self.tempering * inner
+        return self.tempering * self.moderation.factor(rows) * inner
+
+    def reliability(self, rows: ModelRows, probability: Array) -> FloatArray | None:
+        """Return the reliability of each row; None without a discount."""
+        if self.moderation is not None:
+            return self.moderation.reliability(rows, probability)
+        return None if self.inner is None else self.inner.reliability(rows, probability)
 
 
 @final
 class ModerationFit:
-    """Gathers what moderation needs from the background, batch by batch."""
+    """Collects what moderation needs from the background, batch by batch."""
 
     def __init__(self, adapted: AdaptedModel, kind: str) -> None:
         if kind not in KINDS:
             raise ValueError(
                 f"moderate must be None, 'laplace' or 'laplace+discount'; got {kind!r}."
+            )
+        if adapted.calibration is not None and adapted.calibration.moderates:
+            raise ValueError(
+                f"moderate={kind!r} was given, but the model is an EvidentialClassifier that is "
+                "already moderated. Leave moderate=None: its own moderation is used."
             )
         if not isinstance(adapted, LinearModel) or adapted.precision is None:
             raise UnsupportedModelError(
@@ -77,24 +121,23 @@ class ModerationFit:
                 "LogisticRegression, an MLPClassifier, a torch module, alone or at the end of a "
                 "pipeline. Use temper='cv' alone for this model."
             )
-        self._model = adapted
         self._laplace = LaplaceFit(adapted.head, adapted.precision, adapted.free_intercept)
         self._inputs: list[FloatArray] | None = [] if kind == "laplace+discount" else None
 
-    def take_in(self, X: Any, sample_weight: Any = None) -> Self:
-        """Take in a batch of background rows."""
-        self._laplace.take_in(self._model.terms(X), sample_weight)
+    def take_in(self, rows: ModelRows, sample_weight: Any = None) -> Self:
+        """Add a batch of background rows."""
+        self._laplace.take_in(rows.terms, sample_weight)
         if self._inputs is not None:
-            inputs = inputs_of(self._model.encoded(X))
+            inputs = inputs_of(rows.encoded)
             weight = row_weights(sample_weight, len(inputs))
-            # A row without weight is not there, so nothing is near for being near to it.
+            # Rows with zero sample weight are ignored: no row is familiar for being near to them.
             self._inputs.append(inputs if weight is None else inputs[weight > 0.0])
         return self
 
     def moderation(self) -> Moderation:
         """Return the moderation, given all batches."""
-        near = None if self._inputs is None else Familiarity(np.concatenate(self._inputs))
-        return Moderation(self._model, self._laplace.posterior(), near)
+        near = None if self._inputs is None else Familiarity.fit(np.concatenate(self._inputs))
+        return Moderation(self._laplace.posterior(), near)
 
 
 def moderating_factor(variance: FloatArray) -> FloatArray:

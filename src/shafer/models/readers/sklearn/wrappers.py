@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -22,13 +23,34 @@ _HELD_AS = {
 
 
 def adapt(model: Any, **options: Any) -> AdaptedModel:
-    """Read the model inside."""
-    return registry.adapt(_held(model), **options).watching(_live(model))
+    """Read the model inside; our own classifier's tempering and moderation are kept."""
+    adapted = registry.adapt(held(model), **options).watching(_live(model))
+    if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
+        return replace(adapted, calibration=model.explainer_.own_calibration)
+    return adapted
 
 
 def decision(model: Any, **options: Any) -> AdaptedModel:
     """Read the decision function of the model inside."""
-    return registry.adapt_decision(_held(model), **options).watching(_live(model))
+    return registry.adapt_decision(held(model), **options).watching(_live(model))
+
+
+def is_wrapper(model: Any) -> bool:
+    """Say whether a model only holds another one, as a search does."""
+    return any(base.__name__ in _HELD_AS for base in type(model).__mro__)
+
+
+def held(model: Any) -> Any:
+    """Return the trained model inside a wrapper."""
+    check_is_fitted(model)
+    attribute = _attribute(model)
+    inside = getattr(model, attribute, None)
+    if inside is None:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} has no trained model: {attribute} is missing. "
+            "Fit it with refit=True, or pass the trained model itself."
+        )
+    return inside
 
 
 def _attribute(model: Any) -> str:
@@ -39,15 +61,3 @@ def _attribute(model: Any) -> str:
 
 def _live(model: Any) -> LiveParameters:
     return LiveParameters.attributes(model, _attribute(model))
-
-
-def _held(model: Any) -> Any:
-    check_is_fitted(model)
-    attribute = _attribute(model)
-    held = getattr(model, attribute, None)
-    if held is None:
-        raise UnsupportedModelError(
-            f"{type(model).__name__} has no trained model: {attribute} is missing. "
-            "Fit it with refit=True, or pass the trained model itself."
-        )
-    return held

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
-from shafer._validation import frame_columns, to_numpy
+from shafer._validation import to_numpy
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
@@ -30,6 +30,7 @@ def adapt(
     layer: str | nn.Linear | None = None,
     batch_size: int = 1024,
     precision: float = 1.0,
+    columns: tuple[str, ...] | None = None,
 ) -> LinearModel:
     """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
 
@@ -48,6 +49,8 @@ def adapt(
     precision : float
         Precision of the normal prior on each coefficient of the last layer, for ``moderate``: with
         weight decay λ on the mean loss over n rows, λn.
+    columns : tuple of strings, optional
+        The columns that a data frame must have, in this order: those of the background.
     """
     if not isinstance(precision, float | int) or not 0.0 <= precision < np.inf:
         raise ValueError(f"precision must be a finite number ≥ 0; got {precision!r}.")
@@ -59,7 +62,7 @@ def adapt(
     coef, intercept = _settled(model, head)
     names = None if head is model else [f"unit {j}" for j in range(head.in_features)]
     arrays = LinearHead(coef.clone(), intercept.clone(), None, names)
-    features = partial(_features, model, head, batch_size, frame_columns(background))
+    features = partial(_features, model, head, batch_size, columns)
     return LinearModel(
         arrays,
         by_column=head is model,
@@ -67,6 +70,7 @@ def adapt(
         precision=float(precision),
         free_intercept=head.bias is not None,
         live=(LiveParameters.of(partial(current_values, model, head)),),
+        options={"layer": _name_of(model, head)},
     )
 
 
@@ -100,6 +104,10 @@ def _named(model: nn.Module, layer: str | nn.Linear) -> nn.Linear:
             f"layer must be an nn.Linear of the module, one of {linear}; got {layer!r}."
         )
     return found
+
+
+def _name_of(model: nn.Module, head: nn.Linear) -> str:
+    return str(next(name for name, part in model.named_modules() if part is head))
 
 
 def _last_called(model: nn.Module, background: Any) -> nn.Linear:

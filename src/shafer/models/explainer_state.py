@@ -1,0 +1,250 @@
+"""What a saved ``Explainer`` holds: the model, arrays, and plain Python values.
+
+A saved explainer holds no functions and no objects of this library other than the model. The model
+is read again when the explainer is loaded, and everything else is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeVar, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import Array
+from shafer._validation import class_labels, component_names, float_array
+from shafer.decision import ConformalSets
+from shafer.evidence.profiles.class_profile import ClassProfile
+from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
+from shafer.models.uncertainty.familiarity import Familiarity
+from shafer.models.uncertainty.laplace import LaplacePosterior
+from shafer.models.uncertainty.missing_inputs import MISSING, MissingInputs
+from shafer.models.uncertainty.moderation import Moderation
+
+_FORMAT = 2
+_Part = TypeVar("_Part")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExplainerState:
+    """Everything that an explainer needs besides what the model itself gives.
+
+    Attributes
+    ----------
+    model : fitted model
+    options : dict from str to plain values
+        Options under which the model is read.
+    columns : tuple of str or None
+        The columns of the background, if it was a data frame.
+    classes : array of shape (K,)
+    names : tuple of str or None
+        Names of the components before grouping; None if the model and the background have none.
+    groups : dict from str to list of int, or None
+        The components in each group.
+    means : array of shape (J,) or (G, K)
+        Means of the model's terms over the background.
+    factor : float
+    conformal, moderation, missing, profile
+        The fitted parts, None where they were not asked for.
+    """
+
+    model: Any
+    options: dict[str, Any]
+    columns: tuple[str, ...] | None
+    classes: NDArray[Any]
+    names: tuple[str, ...] | None
+    groups: dict[str, list[int]] | None
+    means: Array
+    factor: float
+    conformal: ConformalSets | None
+    moderation: Moderation | None
+    missing: MissingInputs | None
+    profile: WeightProfile | None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the state as a dictionary of the model, arrays and plain Python values."""
+        shown = {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
+        return {"format": _FORMAT, **shown}
+
+    @classmethod
+    def read(cls, given: Mapping[str, Any]) -> ExplainerState:
+        """Check a dictionary that :meth:`plain` gave.
+
+        Raises
+        ------
+        ValueError
+            If it was written by another version, or does not fit together.
+        """
+        wanted = {"format", *(field.name for field in fields(cls))}
+        if given.get("format") != _FORMAT or set(given) != wanted:
+            raise ValueError(
+                "This saved Explainer was written by another version of shafer, or is damaged: "
+                f"it has format {given.get('format')!r}, and format {_FORMAT} is needed. Make the "
+                "Explainer again from the model and the background."
+            )
+        try:
+            return _checked(given)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"This saved Explainer is damaged: {error}") from error
+
+
+def checked_factor(value: Any, name: str) -> float:
+    """Return a factor on weights as a float; it must be finite and positive."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or not 0.0 < value < np.inf:
+        raise ValueError(f"{name} must be a finite number > 0; got {value!r}.")
+    return float(value)
+
+
+def _plain(value: Any) -> Any:
+    """Write the parts of this library as dictionaries; leave everything else."""
+    ours = (ConformalSets, Moderation, MissingInputs, WeightProfile, ClassProfile)
+    parts = (LaplacePosterior, Familiarity, ConditionalGaussian)
+    if is_dataclass(value) and isinstance(value, (*ours, *parts)):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple):
+        return tuple(_plain(part) for part in value)
+    return value
+
+
+def _checked(given: Mapping[str, Any]) -> ExplainerState:
+    means = float_array(given["means"], "means", ndim=(1, 2))
+    n_components = int(means.shape[0])
+    names, columns = given["names"], given["columns"]
+    classes = np.asarray(given["classes"])
+    state = ExplainerState(
+        model=given["model"],
+        options={str(name): value for name, value in given["options"].items()},
+        columns=None if columns is None else tuple(str(name) for name in columns),
+        classes=class_labels(classes, len(classes)),
+        names=None if names is None else component_names(names, n_components),
+        groups=_groups(given["groups"], n_components),
+        means=means,
+        factor=checked_factor(given["factor"], "factor"),
+        conformal=_optional(given["conformal"], _conformal),
+        moderation=_optional(given["moderation"], _moderation),
+        missing=_optional(given["missing"], _missing),
+        profile=_optional(given["profile"], _profile),
+    )
+    _check_together(state, n_components)
+    return state
+
+
+def _optional(given: Any, read: Callable[[Mapping[str, Any]], _Part]) -> _Part | None:
+    return None if given is None else read(given)
+
+
+def _groups(given: Any, n_components: int) -> dict[str, list[int]] | None:
+    if given is None:
+        return None
+    groups = {str(name): [int(member) for member in group] for name, group in given.items()}
+    members = sorted(member for group in groups.values() for member in group)
+    if members != list(range(n_components)):
+        raise ValueError(f"groups must hold each of the {n_components} components once.")
+    return groups
+
+
+def _arrays(given: Mapping[str, Any], **shapes: Sequence[int]) -> dict[str, NDArray[np.float64]]:
+    """Read finite arrays of the given shapes."""
+    result = {}
+    for name, shape in shapes.items():
+        array = np.asarray(float_array(given[name], name), dtype=np.float64)
+        if array.shape != tuple(shape):
+            raise ValueError(f"{name} must have shape {tuple(shape)}; got {array.shape}.")
+        result[name] = array
+    return result
+
+
+def _shape(given: Mapping[str, Any], name: str, ndim: int) -> tuple[int, ...]:
+    shape: tuple[int, ...] = np.shape(given[name])
+    if len(shape) != ndim:
+        raise ValueError(f"{name} must have {ndim} dimension(s); got shape {shape}.")
+    return shape
+
+
+def _conformal(given: Mapping[str, Any]) -> ConformalSets:
+    threshold = given["threshold"]
+    limits = np.asarray(threshold, dtype=np.float64)
+    if np.isnan(limits).any() or limits.shape not in ((), (int(given["n_classes"]),)):
+        raise ValueError(f"threshold must be a number for each class or for all; got {threshold!r}")
+    return ConformalSets(
+        str(given["score"]),
+        float(given["coverage"]),
+        float(limits) if limits.ndim == 0 else limits,
+        int(given["n_calibration"]),
+        int(given["n_classes"]),
+        bool(given["allow_empty"]),
+    )
+
+
+def _moderation(given: Mapping[str, Any]) -> Moderation:
+    posterior = given["posterior"]
+    rows, columns = _shape(posterior, "root", 2)
+    arrays = _arrays(posterior, root=(rows, columns), centre=(rows - 1,))
+    return Moderation(LaplacePosterior(**arrays), _optional(given["familiarity"], _familiarity))
+
+
+def _familiarity(given: Mapping[str, Any]) -> Familiarity:
+    n, n_inputs = _shape(given, "rows", 2)
+    arrays = _arrays(given, rows=(n, n_inputs), centre=(n_inputs,), scale=(n_inputs,))
+    return Familiarity(**arrays, q50=float(given["q50"]), q90=float(given["q90"]))
+
+
+def _missing(given: Mapping[str, Any]) -> MissingInputs:
+    if given["how"] not in MISSING[1:]:
+        raise ValueError(f"missing must be one of {MISSING[1:]}; got {given['how']!r}.")
+    n_inputs, n_classes = _shape(given, "beta", 2)
+    arrays = _arrays(
+        given, means=(n_inputs,), beta=(n_inputs, n_classes), offset_change=(n_classes,)
+    )
+    gaussian = given["gaussian"]
+    if gaussian is None:
+        return MissingInputs(given["how"], **arrays, gaussian=None)
+    square = (n_inputs, n_inputs)
+    moments = _arrays(
+        gaussian, mean=(n_inputs,), spread=(n_inputs,), correlation=square, precision=square
+    )
+    return MissingInputs(given["how"], **arrays, gaussian=ConditionalGaussian(**moments))
+
+
+def _profile(given: Mapping[str, Any]) -> WeightProfile:
+    classes = np.asarray(given["classes"])
+    names = tuple(str(name) for name in given["component_names"])
+    profiles = tuple(_class_profile(part, len(names)) for part in given["profiles"])
+    return WeightProfile(class_labels(classes, len(profiles)), names, profiles)
+
+
+def _class_profile(given: Mapping[str, Any], n_components: int) -> ClassProfile:
+    _, n_axes = _shape(given, "axes", 2)
+    (n_rows,) = _shape(given, "distances", 1)
+    arrays = _arrays(
+        given,
+        mean=(n_components,),
+        spread=(n_components,),
+        axes=(n_components, n_axes),
+        precision=(n_axes,),
+        distances=(n_rows,),
+    )
+    return ClassProfile(**arrays, noise=float(given["noise"]), rest=float(given["rest"]))
+
+
+def _check_together(state: ExplainerState, n_components: int) -> None:
+    """Raise an error if the parts are of different sizes."""
+    n_classes = len(state.classes)
+    shown = n_components if state.groups is None else len(state.groups)
+    sizes = {
+        "means": state.means.ndim == 1 or state.means.shape[1] == n_classes,
+        "conformal": state.conformal is None or state.conformal.n_classes == n_classes,
+        "missing": state.missing is None or state.missing.beta.shape == (n_components, n_classes),
+        "profile": state.profile is None
+        or (len(state.profile.profiles), len(state.profile.component_names)) == (n_classes, shown),
+        "moderation": state.moderation is None
+        or len(state.moderation.posterior.centre) == n_components,
+    }
+    wrong = [name for name, fits in sizes.items() if not fits]
+    if wrong:
+        raise ValueError(f"{', '.join(wrong)} must fit {n_components} components of the model.")

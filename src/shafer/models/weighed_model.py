@@ -1,0 +1,136 @@
+"""``WeighedModel``: from rows to weights of evidence, before any calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, final
+
+from shafer._typing import Array
+from shafer._validation import frame_columns
+from shafer.evidence import Evidence, LinearPool, RunningMean
+from shafer.evidence.component_groups import Groups
+from shafer.models.inputs.component_names import (
+    is_renaming,
+    names_of_components,
+    read_partition,
+)
+from shafer.models.inputs.row_access import values_of
+from shafer.models.inputs.table_checks import check_rows
+from shafer.models.readers.adapted_model import AdaptedModel, Pool
+from shafer.models.readers.model_rows import ModelRows
+from shafer.models.uncertainty.missing_inputs import MissingInputs
+from shafer.models.uncertainty.moderation import ModerationFit
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class WeighedModel:
+    """A model and its means over the background: call it on rows to get their weights.
+
+    Make one with :meth:`fit`, or with :meth:`identified` from saved means.
+
+    Attributes
+    ----------
+    model : AdaptedModel
+    pool : LinearPool or AdditivePool
+    means : array of shape (J,) or (G, K)
+        The means of the model's terms over the background.
+    names : tuple of strings or None
+        Names of the components before grouping.
+    groups : dict from name to positions, or None
+        The components in each group.
+    missing : MissingInputs or None
+        How NaN is handled; None if it is an error.
+    """
+
+    model: AdaptedModel
+    pool: Pool
+    means: Array
+    names: tuple[str, ...] | None
+    groups: dict[str, list[int]] | None
+    missing: MissingInputs | None
+
+    @classmethod
+    def identified(
+        cls,
+        model: AdaptedModel,
+        means: Array,
+        classes: Any,
+        names: tuple[str, ...] | None,
+        groups: dict[str, list[int]] | None,
+        missing: MissingInputs | None,
+    ) -> WeighedModel:
+        """Settle the weights by least commitment, given the means."""
+        pool = model.identify(means, classes, names, groups)
+        return cls(model, pool, means, names, groups, missing)
+
+    @classmethod
+    def fit(
+        cls,
+        model: AdaptedModel,
+        first: Any,
+        batches: Iterator[Any],
+        *,
+        sample_weight: Any,
+        groups: Groups | None,
+        names: Iterable[Any] | None,
+        classes: Any,
+        missing: str,
+        moderation: ModerationFit | None,
+    ) -> WeighedModel:
+        """Pass each batch of the background through the model once.
+
+        Parameters
+        ----------
+        model : AdaptedModel
+        first : the first batch
+        batches : iterator of all batches
+        sample_weight, groups, names, classes, missing : as in ``Explainer``
+        moderation : ModerationFit, optional
+            Takes in every batch.
+        """
+        running = RunningMean()
+        features: Any = None
+        for batch in batches:
+            with model.clear_errors(batch):
+                encoded = model.encoded(batch)
+                features = model.accumulate(running, encoded, sample_weight)
+            if moderation is not None:
+                moderation.take_in(ModelRows(encoded, features), sample_weight)
+        known = names_of_components(model, frame_columns(first)) if names is None else names
+        own = None if known is None else tuple(known)
+        n_components = int(running.mean.shape[0])
+        partition = None
+        if groups is not None:
+            partition = read_partition(groups, model, own, n_components, first)
+            if is_renaming(partition, n_components):
+                own, partition = tuple(partition), None
+        gaps = None
+        if missing != "error":  # then there is one batch
+            gaps = MissingInputs.fit(model, features, missing, sample_weight)
+        labels = model.head.classes if classes is None else classes
+        return cls.identified(model, running.mean, labels, own, partition, gaps)
+
+    def __call__(self, X: Any) -> tuple[ModelRows, Evidence]:
+        """Pass X through the model once, and return it with its weights."""
+        check_rows(X, "X")
+        if self.missing is None:
+            rows = self.model.rows(X)
+            return rows, self._weighed(rows)
+        filled = self.missing.complete(self.model, X)
+        groups = None if self.groups is None else list(self.groups.values())
+        return filled.rows, self.missing.adjusted(self._weighed(filled.rows), filled, groups)
+
+    def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
+        """Return the same, with the calibration that belongs to the model itself."""
+        rows, plain = self(X)
+        own = self.model.calibration
+        return rows, plain if own is None else plain.tempered(own.factor(rows))
+
+    def _weighed(self, rows: ModelRows) -> Evidence:
+        if self.groups is not None:
+            return self.pool(self.model.grouped_terms(rows.terms, list(self.groups.values())))
+        if isinstance(self.pool, LinearPool):
+            return self.pool(values_of(rows.terms), checked=self.model.finite)
+        return self.pool(rows.terms)
