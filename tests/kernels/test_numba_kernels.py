@@ -83,6 +83,22 @@ def test_opposite_classes_take_half_the_work() -> None:
         )
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_opposite_classes_of_almost_equal_large_weights(dtype: str) -> None:
+    # e^-w of the totals is almost zero in single precision, their ratio is not.
+    size = np.linspace(20.0, 800.0, 400)
+    weights_for = np.stack([size, size + 0.5], axis=1).astype(dtype)
+    against = weights_for[:, ::-1].copy()
+    given = Pooled(weights_for - against, weights_for, against)
+    expected = reference_closed_forms(Pooled(*(array.astype("float64") for array in given)))
+    close(
+        numba_kernels.closed_forms(given),
+        [array.astype(dtype) for array in expected],
+        dtype,
+        scale=1000,
+    )
+
+
 def test_any_layout() -> None:
     features, centre, beta, offset = head(9, 12, 5, "float64")
     expected = pooling.pool_linear(features, centre, beta, offset)

@@ -78,12 +78,16 @@ class MixedEvidence(FusedEvidence):
 
     def _mixed(self, read: Callable[[Evidence], Array]) -> Array:
         """Mix what is read off the members, (n,) or (n, K) or (n, 2^K)."""
-        total: Array = None
+        xp = array_api_compat.array_namespace(self.shares)
+        total = low = high = None
         for position, member in enumerate(self.members):
             values, share = read(member), self.shares[:, position]
             part = values * (share if values.ndim == 1 else share[:, None])
             total = part if total is None else total + part
-        return frozen(total)
+            low = values if low is None else xp.minimum(low, values)
+            high = values if high is None else xp.maximum(high, values)
+        # A mixture lies between its members; rounding must not lead outside, such as above 1.
+        return frozen(xp.maximum(low, xp.minimum(total, high)))
 
     @cached_property
     def belief(self) -> Array:

@@ -192,7 +192,9 @@ def _opposite_forms(w_for, w_against, probability, plausibility, belief, scalars
     for i in numba.prange(w_for.shape[0]):
         one = 0 if w_for[i, 0] >= w_for[i, 1] else 1
         two = 1 - one
-        larger, smaller = w_for[i, one] + w_against[i, two], w_for[i, two] + w_against[i, one]
+        # In double precision: e^-100 is almost zero in single, and r is a ratio of such numbers.
+        larger = np.float64(w_for[i, one]) + w_against[i, two]
+        smaller = np.float64(w_for[i, two]) + w_against[i, one]
         a, not_a = _chances(larger)
         b, not_b = _chances(smaller)
         r = a / b if a > 1e-290 else np.exp(smaller - larger)
