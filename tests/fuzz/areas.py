@@ -23,14 +23,14 @@ class Area:
 
 
 AREAS = {
-    "engine": Area(engine.dense, 0.35, 8),
-    "linear": Area(engine.linear, 0.10, 6),
-    "oracle": Area(properties.oracle, 0.05, 1),
-    "decisions": Area(decisions.decisions, 0.15, 4),
-    "fusion": Area(fusion.fusion, 0.10, 4),
-    "files": Area(files.files, 0.10, 4, alone=True),
-    "commands": Area(commands.commands, 0.10, 4),
-    "tables": Area(properties.tables, 0.05, 1),
+    "engine": Area(engine.dense, 0.45, 8),
+    "linear": Area(engine.linear, 0.08, 6),
+    "oracle": Area(properties.oracle, 0.04, 1),
+    "decisions": Area(decisions.decisions, 0.13, 4),
+    "fusion": Area(fusion.fusion, 0.09, 4),
+    "files": Area(files.files, 0.09, 4, alone=True),
+    "commands": Area(commands.commands, 0.08, 4),
+    "tables": Area(properties.tables, 0.04, 1),
 }
 EVIDENCE_AREAS = ("engine", "linear")
 """Areas whose cases are evidences through the vectorised path."""

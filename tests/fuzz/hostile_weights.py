@@ -29,8 +29,8 @@ def log_uniform(rng: np.random.Generator, low: int, high: int) -> int:
 
 
 def any_size(rng: np.random.Generator) -> Size:
-    """Draw a size: half of them small, so that there are many rows."""
-    small = rng.random() < 0.5
+    """Draw a size: most of them small, so that there are many rows."""
+    small = rng.random() < 0.75
     K = log_uniform(rng, 2, 6 if small else MOST_CLASSES)
     G = log_uniform(rng, 1, 6 if small else MOST_COMPONENTS)
     return Size(max(1, min(MOST_ROWS, MOST_WEIGHTS // (G * K))), G, K)
