@@ -68,6 +68,15 @@ def explanations() -> dict[tuple[str, str], str]:
     return {(path, change): reason for path, change, reason in entries}
 
 
+def reason_for(mutant: Mutant, reasons: dict[tuple[str, str], str]) -> str | None:
+    """Return why a mutant gives the same results, if that is known."""
+    for after in (mutant.after, "*"):
+        reason = reasons.get((mutant.path, f"{mutant.before} → {after}"))
+        if reason is not None:
+            return reason
+    return None
+
+
 class Results:
     """The outcomes so far, on disk, so that a stopped run can continue."""
 
@@ -146,7 +155,7 @@ def report(chosen: list[Mutant], results: Results) -> float:
         if outcome != Outcome.SURVIVED.value:
             killed[folder] += 1
             continue
-        reason = reasons.get((mutant.path, f"{mutant.before} → {mutant.after}"))
+        reason = reason_for(mutant, reasons)
         explained[folder] += reason is not None
         survivors.append(f"{mutant}" + (f"\n    same results: {reason}" if reason else ""))
     print(f"\n{'folder':10} {'tried':>6} {'killed':>7} {'share':>7} {'explained':>10}")

@@ -70,6 +70,17 @@ def test_small_sides_keep_relative_accuracy(shape: tuple[int, int, int]) -> None
     assert_allclose(against, expected.weights_against, rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 3, 4), (2, 5, 8), (5, 7, 33), (3, 1025, 6), (66, 40, 45)])
+def test_absolute_sums(shape: tuple[int, int, int], dtype: str) -> None:
+    # Checked apart: a wrong sum of |w| would only be slow, as small sides are summed again.
+    features, centre, beta, offset = head(*shape, dtype)
+    centred, total = features - centre, np.zeros((shape[0], shape[2]))
+    numba_kernels._absolute_sums(centred, np.ascontiguousarray(beta.T), offset, total)
+    expected = np.abs(pooling.linear_weights(centred, beta, offset)).sum(axis=1)
+    assert_allclose(total, expected, rtol=1e-5 if dtype == "float32" else 1e-12)
+
+
 def test_opposite_classes_take_half_the_work() -> None:
     features, centre, beta, offset = head(20, 9, 2, "float64")
     beta[:, 0], offset[0] = -beta[:, 1], -offset[1]
@@ -200,7 +211,7 @@ def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
 
     small = run()
     assert calls == []
-    monkeypatch.setattr(dispatch, "_WORTH_COMPILING", 1)
+    monkeypatch.setattr(dispatch, "_MIN_WEIGHTS_FOR_NUMBA", 1)
     close(run(), small, "float64")
     assert calls == ["pool_linear", "pool_linear_sparse", "closed_forms"]
     cube = Pooled(*(array.reshape(5, 6, 3) for array in small))
