@@ -8,7 +8,7 @@ regression on standardised columns (for log loss also a small network), read as 
     the training rows (nested; at least two rows for each class and ten in all). It falls if it is
     smaller at 100 % than at 5 % and its rank correlation with the size is negative; strictly, if
     every step is downwards.
-(b) *Novelty*: how well a score separates test rows from out-of-distribution rows (AUROC): noise with
+(b) *Novelty*: how well a score separates test from out-of-distribution rows (AUROC): noise with
     three times the spread of each column; test rows whose columns are shuffled, each by itself
     (nominal columns in one piece); and rows of a class that was left out of training and
     calibration (data sets of three classes or more; up to five classes in turn).
