@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 MAGNITUDES = np.array([0.0, 1e-300, 1e-30, 1e-12, 1e-4, 0.1, 1.0, 5.0, 40.0, 800.0, 1e4, 1e8])
 MOST_CLASSES, MOST_COMPONENTS = 1000, 200
-MOST_WEIGHTS = 2**19  # in one batch
-MOST_ROWS = 2**14
+MOST_WEIGHTS = 2**20  # in one batch
+MOST_ROWS = 2**16
 
 
 @dataclass(frozen=True)

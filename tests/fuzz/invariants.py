@@ -38,21 +38,33 @@ def where(wrong: NDArray[np.bool_]) -> list[int]:
     return np.unique(np.nonzero(wrong)[0])[:5].tolist()
 
 
-def check_mass_evidence(evidence: Any, tolerance: Any = 0.0) -> None:
-    """Check what every kind of evidence promises: ranges, order, and sums of one.
-
-    ``tolerance`` is how far rounding of large weights may move a sum, a number or (n,).
-    """
-    for name in ("probability", "plausibility", "belief", "pignistic", "ignorance", "conflict"):
+def check_closed_forms(evidence: Any) -> None:
+    """Check the quantities of every row: no NaN, within [0, 1], belief ≤ plausibility."""
+    for name in ("probability", "plausibility", "belief", "ignorance", "conflict"):
         in_unit_interval(getattr(evidence, name), name)
-    belief, plausibility, pignistic = evidence.belief, evidence.plausibility, evidence.pignistic
+    belief, plausibility = evidence.belief, evidence.plausibility
     at_most(belief, plausibility, "belief above plausibility")
-    ulps = 8 * belief.shape[-1] * np.finfo(belief.dtype).eps
+    ulps = _ulps(belief)
     close(evidence.probability.sum(axis=-1), 1.0, ulps, "sum of the probabilities")
     open_ = evidence.ignorance[..., None]
     at_most(open_, plausibility * (1 + ulps) + ulps, "ignorance above plausibility")
-    about = ulps + np.asarray(tolerance)
+
+
+def check_mass_evidence(evidence: Any, tolerance: Any = 0.0) -> None:
+    """Check what every kind of evidence promises: the above, and sums of one.
+
+    ``tolerance`` is how far rounding of large weights may move a sum, a number or (n,).
+    """
+    check_closed_forms(evidence)
+    belief, plausibility, pignistic = evidence.belief, evidence.plausibility, evidence.pignistic
+    in_unit_interval(pignistic, "pignistic")
+    about = _ulps(belief) + np.asarray(tolerance)
     at_most(belief.sum(axis=-1), 1.0 + about, "sum of the beliefs above 1")
     close(pignistic.sum(axis=-1), 1.0, about, "sum of the pignistic probabilities")
     at_most(belief, pignistic + about[..., None], "pignistic below belief")
     at_most(pignistic, plausibility + about[..., None], "pignistic above plausibility")
+
+
+def _ulps(belief: NDArray[Any]) -> float:
+    """Return a bound on the rounding of a sum over the classes."""
+    return 8 * belief.shape[-1] * float(np.finfo(belief.dtype).eps)
