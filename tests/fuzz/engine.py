@@ -113,7 +113,7 @@ def _check_components(
     """
     log_own = evidence.components.weight_of_conflict.sum(axis=-1)
     tame = (evidence.weight_of_conflict < 30) & (log_own < 30)
-    left = np.exp(log_own - evidence.weight_of_conflict)[tame, None]
+    left = np.exp((log_own - evidence.weight_of_conflict)[tame, None])
     product = _commonalities(evidence.components.masses()).prod(axis=1)[tame, 1:]
     pooled = _commonalities(masses)[tame, 1:] * left
     close(product, pooled, 4 * tolerance[tame], "Dempster's rule over the components")
