@@ -20,7 +20,7 @@ COPIED = ("src", "tests", "pyproject.toml")
 TESTED_BY = {"opinion": "decision"}
 PYTEST = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
 SHORTEST_TIMEOUT = 60.0  # seconds
-PATIENCE = 5  # a mutant may take this many times as long as the unchanged code
+PATIENCE = 3  # a mutant may take this many times as long as the unchanged code
 MEMORY = 12 * 2**30  # bytes of address space
 
 

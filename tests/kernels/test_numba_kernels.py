@@ -163,7 +163,7 @@ def test_sparse(dtype: str) -> None:
 
 
 def test_cuda_tensors_without_gradient_go_to_triton(monkeypatch: pytest.MonkeyPatch) -> None:
-    # No CUDA here: what is tested is the choice, on tensors that say they are on such a device.
+    # Without a CUDA device: tests the choice alone, on tensors that claim to be on one.
     seen: list[str] = []
     stand_in = SimpleNamespace(
         pool_linear=lambda *a: seen.append("pool") or pooling.pool_linear(*a),
