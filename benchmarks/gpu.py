@@ -1,8 +1,8 @@
-"""The kernels on a CUDA device: right, and how fast. Needs torch, Triton and array-api-compat only.
+"""Accuracy and speed of the kernels on a CUDA device. Needs torch, Triton and array-api-compat.
 
 Prints the largest relative error against double precision over awkward shapes, then times the
-reduction over components at the size of an ImageNet head: the kernel alone, the whole pooling
-(with its matrix product and the split into two sides), and the closed forms, beside eager PyTorch.
+sums over components at the size of an ImageNet classifier: the kernel alone, the whole pooling
+(with its matrix product and the split into w⁺ and w⁻), and the closed forms, next to eager PyTorch.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def head(n: int, n_features: int, n_classes: int, dtype: Any = torch.float32) ->
 
 
 def worst(actual: Any, expected: Any) -> float:
-    """Return the largest relative error; values below 1e-30 count as they are."""
+    """Return the largest relative error; absolute for values below 1e-30."""
     if not expected.numel():
         return 0.0
     return float(((actual.double() - expected).abs() / expected.abs().clamp_min(1e-30)).max())
@@ -78,7 +78,7 @@ def milliseconds(function: Any) -> float:
 
 
 def kernel_alone(arrays: list[Any]) -> float:
-    """Time the reduction itself, without the matrix product and the split."""
+    """Time the sums alone, without the matrix product and the split."""
     features, centre, beta, offset = arrays
     n = len(features)
     columns = (features - centre).T.contiguous()
@@ -118,7 +118,7 @@ def measure(n: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Check, time, and keep the table."""
+    """Check, time, and save the table."""
     torch.backends.cuda.matmul.allow_tf32 = False
     machine = {
         "device": torch.cuda.get_device_name(),

@@ -1,4 +1,4 @@
-"""What ignorance is worth: on real data, beside scores that do not need evidence.
+"""Compare ignorance with scores that need no evidence, on real data.
 
 Every data set is split at random into 40 % training, 20 % calibration and 40 % test rows, several
 times; figures are means over the splits, then over the data sets. The model is a logistic
@@ -8,13 +8,13 @@ regression on standardised columns (for log loss also a small network), read as 
     the training rows (nested; at least two rows for each class and ten in all). It falls if it is
     smaller at 100 % than at 5 % and its rank correlation with the size is negative; strictly, if
     every step is downwards.
-(b) *Novelty*: how well a score tells test rows from rows that do not belong (AUROC): noise with
+(b) *Novelty*: how well a score separates test from out-of-distribution rows (AUROC): noise with
     three times the spread of each column; test rows whose columns are shuffled, each by itself
     (nominal columns in one piece); and rows of a class that was left out of training and
     calibration (data sets of three classes or more; up to five classes in turn).
 (c) *Log loss* of the probabilities: plain, tempered, moderated by Laplace's approximation.
 (d) *Missing inputs*: log loss when half of the columns of each test row are missing.
-(e) *Errors*: how well a score tells wrong predictions from right ones (AUROC).
+(e) *Errors*: how well a score separates wrong predictions from right ones (AUROC).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def network() -> Any:
 
 
 class Reading:
-    """A trained model read as one component: plain, tempered, moderated, discounted.
+    """Evidence of a trained model as one component: plain, tempered, moderated, discounted.
 
     ``background`` are its training rows; the calibration rows set the factors on the weights.
     """
@@ -75,7 +75,7 @@ class Reading:
             self._explainers[kind] = explainer.temper(rows, labels)
 
     def logits(self, X: Any, kind: str) -> Any:
-        """Return the logits behind the probabilities that are bet on, (n, K)."""
+        """Return the logits of the betting probabilities, (n, K)."""
         return self._explainers[kind].bet(X).logits
 
     def belief(self, X: Any, kind: str) -> Any:
@@ -83,12 +83,12 @@ class Reading:
         return self._explainers[kind].bet(X).belief
 
     def ignorance(self, X: Any, kind: str) -> Any:
-        """Return m(Θ), (n,), after the discount if there is one."""
+        """Return m(Θ), (n,), after discounting if there is any."""
         return self._explainers[kind](X).ignorance
 
 
 def splits(data: Dataset, n_splits: int) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Give training, calibration and test rows, and a generator for all else."""
+    """Return training, calibration and test rows, and a random generator for the rest."""
     n = len(data.y)
     for seed in range(n_splits):
         rng = np.random.default_rng(seed)
@@ -104,7 +104,7 @@ def log_loss(logits: Any, y: Any) -> float:
 
 
 def auroc(ordinary: Any, strange: Any) -> float:
-    """Return how often a strange row has the larger score."""
+    """Return how often an out-of-distribution row has the larger score."""
     labels = np.r_[np.zeros(len(ordinary)), np.ones(len(strange))]
     return float(roc_auc_score(labels, np.r_[ordinary, strange]))
 
@@ -153,7 +153,7 @@ def trend(rows: list[dict[str, float]], kind: str) -> dict[str, Any]:
 
 
 def scores(model: Any, reading: Reading, background: Any) -> dict[str, Score]:
-    """Return all scores: large is strange."""
+    """Return all scores: large means out-of-distribution."""
     scaler, head = model[0], model[-1]
     Z = scaler.transform(background)
     neighbours = NearestNeighbors(n_neighbors=min(5, len(Z))).fit(Z)
@@ -178,7 +178,7 @@ def scores(model: Any, reading: Reading, background: Any) -> dict[str, Score]:
 
 
 def strange_rows(data: Dataset, train: Any, test: Any, rng: Any) -> dict[str, Any]:
-    """Return rows that do not belong, by kind."""
+    """Return out-of-distribution rows, by kind."""
     mean, spread = data.X[train].mean(axis=0), data.X[train].std(axis=0)
     noise = mean + 3 * np.where(spread > 0, spread, 1.0) * rng.normal(size=data.X[test].shape)
     shuffled = data.X[test].copy()
@@ -189,7 +189,7 @@ def strange_rows(data: Dataset, train: Any, test: Any, rng: Any) -> dict[str, An
 
 
 def novelty(data: Dataset, found: dict[str, Score], test: Any, strange: Any) -> dict[str, float]:
-    """Return the AUROC of every score for rows that do not belong."""
+    """Return the AUROC of every score for out-of-distribution rows."""
     return {
         f"{score}: {kind}": auroc(function(data.X[test]), function(rows))
         for score, function in found.items()
@@ -334,14 +334,14 @@ def report(rows: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Print the tables and keep all figures."""
+    """Print the tables and save all figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--splits", type=int, default=5, help="random splits of each data set")
     parser.add_argument("--data", nargs="*", default=names(), help="data sets, all by default")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")  # of solvers that stop early
+    warnings.simplefilter("ignore")  # solvers that stop early
     machine = describe()
     print(*(f"{key}: {value}" for key, value in machine.items()), sep=", ")
     rows = [measure(load(name), options.splits) for name in tqdm(options.data)]

@@ -1,4 +1,4 @@
-"""What a benchmark ran on, and where its results go."""
+"""Describe the machine of a benchmark, and save its results."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def describe() -> dict[str, Any]:
 
 
 def record(name: str, machine: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-    """Keep the last run of a benchmark under its name."""
+    """Save the last run of a benchmark under its name."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1) + "\n")
-    print(f"recorded in {path}")
+    print(f"Saved in {path}.")
 
 
 def table(rows: list[dict[str, Any]]) -> str:

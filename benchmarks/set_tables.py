@@ -1,4 +1,4 @@
-"""The tables of the benchmark of sets, as they go to docs/deciding.md."""
+"""Tables of the benchmark of prediction sets, for docs/deciding.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OURS = ("plausibility", "dominance")
 
 
 def kinds(rows: list[dict[str, Any]]) -> list[str]:
-    """Return the kinds of models, in the order they came."""
+    """Return the kinds of models, in order of appearance."""
     return list(dict.fromkeys(row["model"] for row in rows))
 
 
@@ -75,7 +75,7 @@ def data_table(rows: list[dict[str, Any]]) -> str:
 
 
 def ratios(rows: list[dict[str, Any]], key: str) -> str:
-    """Write how often each of our scores stays within 1.01 × LAC's size, data set by data set."""
+    """Write on how many data sets each of our scores stays within 1.01 × LAC's size."""
     lines = []
     for method in (name for name in rows[0]["conformal"] if name.startswith(OURS)):
         each = [row["conformal"][method][key] / row["conformal"]["LAC"][key] for row in rows]
@@ -107,7 +107,7 @@ def print_tables(rows: list[dict[str, Any]]) -> None:
 
 
 def refusals_table(rows: list[dict[str, Any]]) -> str:
-    """Write what MAPIE said where it made no sets, and for how many data sets."""
+    """Write why MAPIE made no sets, and for how many data sets."""
     said = Counter((method, text) for row in rows for method, text in row["refused"].items())
     return table(
         [

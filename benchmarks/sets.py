@@ -1,4 +1,4 @@
-"""Sets of classes on real data: calibrated ones beside MAPIE's, and set rules by their utility.
+"""Compare prediction sets with MAPIE's, and set-valued decision rules by utility, on real data.
 
 Every data set is split 40/20/40 into training, calibration and test rows, several times. A
 standardised logistic regression and a small network are trained; all methods see the same splits.
@@ -61,7 +61,7 @@ MAPIE: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 REFUSALS: dict[tuple[str, str], str] = {}
-"""Why MAPIE made no sets: (method, data) -> what it said."""
+"""Why MAPIE made no sets: (method, data) -> its error message."""
 
 Figures = dict[str, float]
 Split = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -90,7 +90,7 @@ def figures(sets: NDArray[Any], y: NDArray[Any]) -> Figures:
 
 
 def at_coverage(scores: NDArray[Any], y: NDArray[Any]) -> Figures:
-    """Measure the sets whose threshold covers 90 % of these very rows; more where scores tie."""
+    """Measure sets whose threshold covers 90 % of these rows, or more where scores are tied."""
     own = np.sort(scores[np.arange(len(y)), y])
     threshold = own[math.ceil(round(COVERAGE * len(y), 9)) - 1]
     found = figures(scores <= threshold, y)
@@ -98,7 +98,7 @@ def at_coverage(scores: NDArray[Any], y: NDArray[Any]) -> Figures:
 
 
 def with_mapie(model: Any, name: str, data: Dataset, parts: Split, seed: int) -> Figures | None:
-    """Let MAPIE make the sets; None where it refuses, for want of rows or classes."""
+    """Make sets by MAPIE; None where it refuses because of too few rows or classes."""
     _, calibration, test = parts
     score, options = MAPIE[name]
     try:
@@ -179,7 +179,7 @@ def rules(evidence: shafer.Evidence, data: Dataset, parts: Split) -> dict[str, F
             lambda u, e=expectation: tempered.decide("utility_set", tolerance=u, expectation=e), y
         )
     found["utility set, as it comes"] = utility_of(lambda _: tempered.decide("utility_set"), y)
-    # The peer needs no evidence: the best sets for the tempered probabilities.
+    # For comparison, without evidence: the best sets for the tempered probabilities.
     found["expected-utility sets"] = utility_of(
         lambda u: best_for_probability(tempered.probability, u), y
     )
@@ -239,7 +239,7 @@ def main() -> None:
     if arguments.tables:
         print_tables(json.loads((RESULTS / "sets.json").read_text())["rows"])
         return
-    warnings.simplefilter("ignore")  # networks that stop early say so every time
+    warnings.simplefilter("ignore")  # networks that stop early
     start = time.perf_counter()
     chosen = QUICK if arguments.quick else names()
     seeds = 2 if arguments.quick else arguments.seeds

@@ -1,11 +1,10 @@
-"""How much the evidence costs beside a prediction: one run, side by side, as ratios.
+"""Time of computing evidence, compared with a prediction and with other libraries.
 
 Every row times, on the same model and data: the model's own ``predict_proba``; the whole evidence
 (w⁺, w⁻, belief, plausibility, ignorance, conflict); the same with the NumPy reference kernels;
-SHAP's ``LinearExplainer``, which makes the same additive decomposition, holds all of it, and stops
-there; and, for few classes, evtools-dst, which pools by the transforms over all 2^K sets, one row
-at a time.
-Times are the best of several, in milliseconds.
+SHAP's ``LinearExplainer``, which only makes the same additive decomposition and keeps all of it;
+and, for few classes, evtools-dst, which combines over all 2^K sets, one row at a time. Times are
+the best of several, in milliseconds.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def best(function: Callable[[], Any], seconds: float = 3.0, calls: int = 3) -> f
 
 
 def everything(evidence: shafer.Evidence) -> tuple[Any, ...]:
-    """Ask for all that a user reads of every row."""
+    """Compute every quantity that users read, for every row."""
     ev = evidence
     return (
         ev.weights_for,
@@ -73,15 +72,15 @@ def everything(evidence: shafer.Evidence) -> tuple[Any, ...]:
 
 def with_numpy(function: Callable[[], Any]) -> float:
     """Time with the reference kernels."""
-    worth, dispatch._WORTH_COMPILING = dispatch._WORTH_COMPILING, 2**62
+    worth, dispatch._MIN_WEIGHTS_FOR_NUMBA = dispatch._WORTH_COMPILING, 2**62
     try:
         return best(function, 0.0, calls=1)
     finally:
-        dispatch._WORTH_COMPILING = worth
+        dispatch._MIN_WEIGHTS_FOR_NUMBA = worth
 
 
 def peak_memory(function: Callable[[], Any]) -> float:
-    """Return the most memory held at a time during a call, in megabytes."""
+    """Return the peak memory of a call, in megabytes."""
     tracemalloc.start()
     function()
     peak = tracemalloc.get_traced_memory()[1]
@@ -159,9 +158,9 @@ def measure_sparse() -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the tables and keep them."""
+    """Print the tables and save them."""
     argparse.ArgumentParser(description=__doc__).parse_args()
-    warnings.simplefilter("ignore")  # peers warn of their own future
+    warnings.simplefilter("ignore")  # deprecation warnings of other libraries
     machine = describe()
     everything(shafer.Explainer(trained(4, 9), np.zeros((1, 4)))(np.zeros((200_000, 4))))  # compile
     print(*(f"{key}: {value}" for key, value in machine.items()), sep=", ")

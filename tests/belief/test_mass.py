@@ -173,3 +173,12 @@ def test_simple_needs_a_strict_nonempty_subset(subset):
         ValueError, match="needs a subset that is not empty and not the whole frame"
     ):
         MassFunction.simple(subset, AB, support=0.5)
+
+
+def test_rounding_does_not_lead_above_one():
+    # Sums of these masses are 1 + 2e-16 in floating point.
+    masses = np.zeros(16)
+    masses[1::2] = [1, 17, 3, 9, 26, 12, 5, 1]
+    m = MassFunction(Frame(list("abcd")), masses / masses.sum())
+    for values in (m.belief, m.implicability, m.plausibility, m.commonality, m.contour):
+        assert values.max() == 1.0

@@ -78,3 +78,11 @@ def test_tolerance(order):
     less, more = (MassFunction.simple("a", ABC, weight=w) for w in (1.0, 1.01))
     assert not order(less, more)
     assert order(less, more, tolerance=0.02)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("difference", "expected"), [(0.7e-9, True), (1.5e-9, False)])
+def test_differences_up_to_a_billionth_are_rounding(order, difference, expected):
+    # Near ignorance, weights, plausibilities and commonalities differ by the mass moved.
+    first = MassFunction.from_dict({"a": difference, ("a", "b", "c"): 1 - difference}, ABC)
+    assert order(MassFunction.vacuous(ABC), first) is expected

@@ -67,3 +67,19 @@ def test_ratio_at_zero() -> None:
     t = np.array([0.0, 1e-300, 1e-8, 1.0, 800.0])
     ratio = kernels.one_minus_exp_ratio(t)
     assert_allclose(ratio, [1.0, 1.0, 1.0 - 5e-9, 1.0 - np.exp(-1.0), 1 / 800.0])
+
+
+@pytest.mark.parametrize("K", [2, 3, 4, 5, 8, 9])
+def test_the_search_agrees_with_asking_every_class(K: int) -> None:
+    weights = (
+        np.random.default_rng(K).normal(size=(300, 2, K))
+        * np.geomspace(0.01, 3, 300)[:, None, None]
+    )
+    terms = kernels.log_terms(kernels.pool(weights))
+    parts, threshold = kernels.shares(terms), np.exp(kernels.log_plausibility(terms))
+    kept = kernels.e_admissible_classes(parts, terms.logits, threshold, np.full(300, 1e-12))
+    for k in range(K):
+        position = np.full((300, 1), k)
+        excess = kernels.excess_belief(parts, position, threshold[:, k : k + 1])
+        assert (kept[:, k] == (excess <= 1e-12)).all()
+    assert len(np.unique(kept.sum(axis=1))) == K  # every size of set is among them

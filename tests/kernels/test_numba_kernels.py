@@ -70,6 +70,17 @@ def test_small_sides_keep_relative_accuracy(shape: tuple[int, int, int]) -> None
     assert_allclose(against, expected.weights_against, rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 3, 4), (2, 5, 8), (5, 7, 33), (3, 1025, 6), (66, 40, 45)])
+def test_absolute_sums(shape: tuple[int, int, int], dtype: str) -> None:
+    # Checked apart: a wrong sum of |w| would only be slow, as small sides are summed again.
+    features, centre, beta, offset = head(*shape, dtype)
+    centred, total = features - centre, np.zeros((shape[0], shape[2]))
+    numba_kernels._absolute_sums(centred, np.ascontiguousarray(beta.T), offset, total)
+    expected = np.abs(pooling.linear_weights(centred, beta, offset)).sum(axis=1)
+    assert_allclose(total, expected, rtol=1e-5 if dtype == "float32" else 1e-12)
+
+
 def test_opposite_classes_take_half_the_work() -> None:
     features, centre, beta, offset = head(20, 9, 2, "float64")
     beta[:, 0], offset[0] = -beta[:, 1], -offset[1]
@@ -81,6 +92,22 @@ def test_opposite_classes_take_half_the_work() -> None:
         close(
             numba_kernels.closed_forms(given), reference_closed_forms(given), "float64", scale=1000
         )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_opposite_classes_of_almost_equal_large_weights(dtype: str) -> None:
+    # e^-w of the totals is almost zero in single precision, their ratio is not.
+    size = np.linspace(20.0, 800.0, 400)
+    weights_for = np.stack([size, size + 0.5], axis=1).astype(dtype)
+    against = weights_for[:, ::-1].copy()
+    given = Pooled(weights_for - against, weights_for, against)
+    expected = reference_closed_forms(Pooled(*(array.astype("float64") for array in given)))
+    close(
+        numba_kernels.closed_forms(given),
+        [array.astype(dtype) for array in expected],
+        dtype,
+        scale=1000,
+    )
 
 
 def test_any_layout() -> None:
@@ -136,7 +163,7 @@ def test_sparse(dtype: str) -> None:
 
 
 def test_cuda_tensors_without_gradient_go_to_triton(monkeypatch: pytest.MonkeyPatch) -> None:
-    # No CUDA here: what is tested is the choice, on tensors that say they are on such a device.
+    # Without a CUDA device: tests the choice alone, on tensors that claim to be on one.
     seen: list[str] = []
     stand_in = SimpleNamespace(
         pool_linear=lambda *a: seen.append("pool") or pooling.pool_linear(*a),
@@ -184,7 +211,7 @@ def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
 
     small = run()
     assert calls == []
-    monkeypatch.setattr(dispatch, "_WORTH_COMPILING", 1)
+    monkeypatch.setattr(dispatch, "_MIN_WEIGHTS_FOR_NUMBA", 1)
     close(run(), small, "float64")
     assert calls == ["pool_linear", "pool_linear_sparse", "closed_forms"]
     cube = Pooled(*(array.reshape(5, 6, 3) for array in small))

@@ -31,7 +31,7 @@ from shafer.evidence.weight_names import no_attribute
 from shafer.evidence.weight_sources import DenseWeights
 from shafer.evidence.weight_sources.weight_source import take
 from shafer.fusion.finite_evidence import NO_WEIGHTS
-from shafer.opinion import MixedOpinion, PooledOpinion
+from shafer.opinion import MixedOpinion, PooledOpinion, mixture
 
 
 @final
@@ -104,11 +104,7 @@ class MixedEvidence(MassEvidence):
 
     def _mixed(self, read: Callable[[Evidence], Array]) -> Array:
         """Mix a reading of the members, (n,) or (n, 2^K)."""
-        total: Array = 0.0
-        for position, member in enumerate(self.members):
-            values, share = read(member), self.shares[:, position]
-            total = total + values * (share if values.ndim == 1 else share[:, None])
-        return frozen(total)
+        return frozen(mixture(map(read, self.members), self.shares))
 
     @cached_property
     def ignorance(self) -> Array:

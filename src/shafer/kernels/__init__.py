@@ -1,8 +1,15 @@
-"""Arrays in, arrays out: the reduction over components and the O(K) closed forms, in log space.
+"""Arrays in, arrays out: sums over components and the O(K) closed forms, in log space.
 
-Written once on the array-API namespace, so NumPy and PyTorch arrays (and others of the standard)
-come out as they went in. No classes, no validation, no labels: callers have checked their input.
-May import ``_typing`` and ``_errors`` only; never ``belief``, which tests it.
+Written once on the array-API namespace, so NumPy, PyTorch and other arrays of the standard keep
+their kind. No classes, no validation, no labels: callers check their input. May import ``_typing``
+and ``_errors`` only; never ``belief``, the oracle in its tests.
+
+- ``pooling``, ``sparse_pooling``: weights for and against each class, summed over components.
+- ``log_terms``, ``closed_forms``: probability, plausibility, belief, ignorance, conflict.
+- ``conflict``, ``pignistic``, ``set_functions``, ``largest_focal_sets``, ``expected_loss``,
+  ``e_admissible_classes``: one quantity each.
+- ``logspace``: accurate logarithms. ``shares``: the same terms as ordinary numbers.
+- ``numba_kernels``, ``triton_kernels``: faster versions; ``dispatch`` chooses between them.
 """
 
 from shafer.kernels.closed_forms import Forms

@@ -1,4 +1,4 @@
-"""All that is asked of every row, at once: the reference the compiled kernel is measured by."""
+"""The quantities that every row needs, in one call: the reference for the compiled kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shafer.kernels.pooling import Pooled
 
 
 class Forms(NamedTuple):
-    """The pooled mass function as users read it; the first three (..., K), the others (...)."""
+    """What users read from the pooled mass function; the first three (..., K), the rest (...)."""
 
     probability: Array
     plausibility: Array
@@ -29,7 +29,7 @@ class Forms(NamedTuple):
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row."""
+    """Return probability, plausibility, belief, ignorance and conflict of every row."""
     xp = array_namespace(pooled.logits)
     terms = log_terms(pooled)
     return Forms(

@@ -1,9 +1,10 @@
-r"""Conflict: in total, its weight, and between the pooled evidence for and against.
+r"""Total conflict, its weight, and the conflict between all evidence for and all against.
 
-The total conflict is the chance that the fired simple mass functions leave nothing. With S the set
-of classes whose evidence *for* fires and T those whose evidence *against* fires, that is: two or
-more in S; or one, which is also in T; or none, while T holds every class. All terms are
-nonnegative, so small conflicts keep their relative accuracy (1 − D e^{−Σw⁺} would not).
+Each piece of evidence is an independent event: evidence of weight w holds with chance 1 − e^{−w}.
+Let S be the classes whose evidence *for* holds, and T those whose evidence *against* holds. There
+is conflict if S has two or more classes; or if S has one class, which is also in T; or if S is
+empty and T has every class. All terms are nonnegative, so small conflicts keep their relative
+accuracy (1 − D e^{−Σw⁺} would lose it).
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from shafer.kernels.logspace import (
 
 
 def _two_or_more_fire(weights_for: Array) -> Array:
-    r"""Return the chance that at least two of the independent events of weight w⁺ happen.
+    r"""Return the chance that two or more of K independent events of weight w⁺ happen.
 
-    In descending order, the second event to happen is the r-th: it happens, exactly one before it
-    did. The chance of exactly one among the first r − 1 is :math:`e^{-W} \sum (e^{w} - 1)`, taken
-    relative to the largest weight so that nothing overflows.
+    Sort the events by weight, largest first, and sum over the rank r of the second event that
+    happens: event r happens, and exactly one before it. The chance of exactly one among the first
+    r − 1 is :math:`e^{-W} \sum (e^{w} - 1)`. It is taken relative to the largest weight, so that
+    nothing overflows.
     """
     xp = array_namespace(weights_for)
     w = xp.sort(weights_for, axis=-1, descending=True)
@@ -60,8 +62,8 @@ def conflict_for_against(terms: LogTerms) -> Array:
     .. math:: \kappa = \sum_k m^+(\{k\}) \, v_k \frac{1 - \prod_{l \ne k} v_l}{1 - P}, \qquad
               m^+(\{k\}) = \frac{e^{w^+_k} - 1}{1 + \sum_l (e^{w^+_l} - 1)}.
 
-    With two classes evidence against one is evidence for the other, and the paper's conflict is
-    the total one.
+    With two classes, evidence against one is evidence for the other, so this equals the total
+    conflict.
     """
     if terms.logits.shape[-1] == 2:
         return conflict(terms)

@@ -1,8 +1,9 @@
-"""Which kernel does the work: picked here, by the kind of array and the amount of work.
+"""Choose the kernel by the kind of array and the amount of work.
 
-NumPy arrays go to the compiled twins where numba is installed and the work is worth loading it,
-CUDA tensors to Triton kernels unless a gradient is wanted; everything else goes to the reference,
-which runs on any array-API library and is differentiable where the library is.
+- NumPy arrays: numba, if it is installed and there is enough work to pay for loading it.
+- CUDA tensors: Triton, unless a gradient is needed.
+- Everything else: the reference, which runs on any array-API library and has gradients where the
+  library has them.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
 
-# Loading numba takes some hundred milliseconds; below this many weights NumPy is done sooner.
-_WORTH_COMPILING = 2**22
+# Loading numba takes a few hundred milliseconds. With fewer weights than this, NumPy is faster.
+_MIN_WEIGHTS_FOR_NUMBA = 2**22
+# In that unit: one class of one row costs as much in the closed forms as this many weights.
+_WEIGHTS_PER_CLOSED_FORM = 20
 
 
 @cache
@@ -46,16 +49,16 @@ def _wants_gradient(*tensors: Array) -> bool:
 
 
 def _fast(work: int, *arrays: Array) -> ModuleType | None:
-    """Return the fast kernels that suit the arrays and the amount of work, if any do."""
+    """Return the fast kernels for these arrays and this amount of work, or None."""
     if isinstance(arrays[0], np.ndarray):
-        return _compiled() if work >= _WORTH_COMPILING else None
+        return _compiled() if work >= _MIN_WEIGHTS_FOR_NUMBA else None
     if array_api_compat.is_torch_array(arrays[0]) and arrays[0].is_cuda:
         return None if _wants_gradient(*arrays) else _cuda()
     return None
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
-    """Pool the weights of a linear head: :func:`shafer.kernels.pooling.pool_linear`, faster."""
+    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`."""
     work = features.shape[0] * features.shape[1] * beta.shape[1]
     kernels = _fast(work, features, centre, beta, offset) or pooling
     result: Pooled = kernels.pool_linear(features, centre, beta, offset)
@@ -65,17 +68,16 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
-    """Pool over CSR features: :func:`shafer.kernels.sparse_pooling.pool_linear_sparse`, faster."""
+    """Do the same for CSR features; see ``shafer.kernels.sparse_pooling``."""
     kernels = _fast(features.nnz * beta.shape[1], beta) or sparse_pooling
     result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
     return result
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row, by the fastest kernel for the arrays."""
+    """Return the closed forms of every row; the reference is in ``closed_forms.py``."""
     shape = pooled.logits.shape
-    # A class of a row costs about as much as twenty weights in the reduction.
-    kernels = _fast(20 * math.prod(shape), *pooled)
+    kernels = _fast(_WEIGHTS_PER_CLOSED_FORM * math.prod(shape), *pooled)
     if kernels is None:
         return reference_closed_forms(pooled)
     rows: Forms = kernels.closed_forms(Pooled(*(a.reshape(-1, shape[-1]) for a in pooled)))

@@ -1,11 +1,11 @@
 r"""Lower and upper expected loss of acts, by sorting instead of a sum over 2^K sets.
 
-The worst loss over a set is the first of its members in descending order of loss. The chance that
-member r is the first one present is :math:`u_{(r)} \prod_{q<r} v_{(q)}`, so
+Sort the classes by loss, largest first. The worst loss over a set is that of its first member. The
+chance that the r-th class is the first member is :math:`u_{(r)} \prod_{q<r} v_{(q)}`, so
 
 .. math:: R^* = \Big(\sum_k s_k L_k + \sum_r L_{(r)} u_{(r)} \prod_{q<r} v_{(q)}\Big) / D,
 
-and the lower risk is the same in ascending order. All factors are shares in [0, 1].
+and the lower risk is the same with the smallest loss first. All factors are shares in [0, 1].
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def upper_risk(terms: LogTerms, loss: Array) -> Array:
 
 
 def lower_risk(terms: LogTerms, loss: Array) -> Array:
-    """Return the lower risk of each act: minus the upper risk of minus the loss."""
+    """Return the lower risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
     return lower_expectation(shares(terms), loss)
 
 
 def upper_expectation(parts: Shares, loss: Array) -> Array:
-    """Return the upper risk of each act, (..., acts), all acts at once, one class at a time."""
+    """Return the upper risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
     xp = array_namespace(parts.s)
     order = xp.argsort(loss, axis=-1, descending=True)  # (acts, K)
     ordered = xp.take_along_axis(loss, order, axis=-1)
@@ -43,5 +43,5 @@ def upper_expectation(parts: Shares, loss: Array) -> Array:
 
 
 def lower_expectation(parts: Shares, loss: Array) -> Array:
-    """Return the lower risk of each act, (..., acts)."""
-    return 0.0 - upper_expectation(parts, -loss)  # no negative zero
+    """Return the lower risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
+    return 0.0 - upper_expectation(parts, -loss)  # subtracting gives 0.0 where − gives −0.0

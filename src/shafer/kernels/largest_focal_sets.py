@@ -1,9 +1,10 @@
-r"""The largest focal sets of one row, without looking at all 2^K.
+r"""The largest focal sets of one row, without enumerating all 2^K sets.
 
 For two classes or more, :math:`\ln m(A)` is a sum of one choice per class: in (:math:`\ln u_k`) or
 out (:math:`\ln v_k`). The best set takes the better choice everywhere; every other set pays
-:math:`|\ln u_k - \ln v_k|` for each choice it flips. So the sets come out in order from a
-best-first search over flips, cheapest first. Singletons have a mass of their own and are merged in.
+:math:`|\ln u_k - \ln v_k|` for each choice it flips. So a
+best-first search over flips, cheapest first, finds the sets in order of mass. Singletons have
+another formula and are merged in.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.kernels.log_terms import LogTerms, log_belief
 
-_Flips = tuple["_Flips", int] | None  # a linked list, so that a step does not copy the set
+_Flips = tuple["_Flips", int] | None  # a linked list: adding a flip copies nothing
 
 
 def _cheapest_flips(
@@ -53,8 +54,9 @@ def _apply(best: BoolArray, order: NDArray[np.int_], flips: _Flips) -> tuple[int
 def focal_logarithms(terms: LogTerms) -> tuple[Array, Array, Array, Array]:
     r"""Return ln u, ln v, the log-masses of the singletons, (..., K), and −ln D, (..., 1).
 
-    What cannot be is −∞ here, however small what can be is: a class without evidence against it is
-    in every focal set of two or more, and no other singleton has mass but by evidence for it.
+    Masses that are exactly zero are −∞, so they differ from very small ones. A class without
+    evidence against it is in every focal set of two or more classes. Then any other singleton has
+    mass only if there is evidence for it.
     """
     xp = array_namespace(terms.logits)
     undenied = terms.weights_against == 0

@@ -2,8 +2,7 @@ r"""The pooled mass function in closed form: plausibility, belief, ignorance (De
 
 With :math:`u = e^{-w^-}`, :math:`v = 1 - u`, :math:`s = u(e^{w^+} - 1)`, :math:`P = \prod_k v_k`
 and :math:`D = \sum_k s_k + 1 - P`, everything costs O(K) per row. Logarithms are kept relative to
-the largest logit, so that large weights cost no accuracy beyond their own. Derivations:
-docs/theory.md.
+the largest logit, so that large weights do not cost accuracy. Derivations: docs/theory.md.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from shafer.kernels.pooling import Pooled
 
 
 class LogTerms(NamedTuple):
-    """The pooled weights and the logarithms every closed form shares; (..., K) unless said."""
+    """The pooled weights and the logarithms of all closed forms; (..., K) unless noted."""
 
     weights_for: Array  # w⁺
     weights_against: Array  # w⁻
     shift: Array  # (..., 1): the largest logit
     logits: Array  # z − shift
     log_s: Array  # ln s − shift
-    neg_log_v: Array  # −ln v, as good as +∞ where w⁻ = 0
+    neg_log_v: Array  # −ln v; logspace.NEVER where w⁻ = 0 and v = 0
     log_neg_log_v: Array  # ln(−ln v)
     log_1mp: Array  # (..., 1): ln(1 − P) − shift
     log_d: Array  # (..., 1): ln D − shift
@@ -43,11 +42,11 @@ class LogTerms(NamedTuple):
 def log_one_minus_product(
     shift: Array, log_neg_log_v: Array, total_of: Callable[[Array], Array] | None = None
 ) -> Array:
-    r"""Return :math:`\ln(1 - \prod_k v_k)` less the shift, from :math:`\ln(-\ln v_k)`.
+    r"""Return :math:`\ln(1 - \prod_k v_k)` minus the shift, from :math:`\ln(-\ln v_k)`.
 
-    ``total_of`` is the sum over the classes, in logarithms: all of them by default. Where only
-    evidence against is left, shift and result are both large and negative; the shift is then taken
-    off the terms before they are summed, so that nothing cancels.
+    ``total_of`` sums over the classes, in logarithms; the default sums over all. If all evidence
+    is against, both shift and result are large and negative. Then the shift is subtracted from
+    the terms before the sum, so that no digits cancel.
     """
     xp = array_namespace(shift)
     total_of = total_of or partial(logsumexp, keepdims=True)
@@ -57,7 +56,7 @@ def log_one_minus_product(
 
 
 def log_terms(pooled: Pooled) -> LogTerms:
-    """Prepare the logarithms the closed forms share."""
+    """Return the logarithms that the closed forms share."""
     logits, weights_for, weights_against = pooled
     xp = array_namespace(logits)
     shift = xp.max(logits, axis=-1, keepdims=True)

@@ -1,6 +1,6 @@
-"""Logarithms that keep their accuracy at both ends, for any array-API library.
+"""Logarithms that are accurate for very small and very large input, for any array-API library.
 
-No function here warns or returns NaN, and gradients stay finite where a library has them.
+No function here warns or returns NaN. Gradients are finite where a library has them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from array_api_compat import array_namespace
 from shafer._typing import Array
 
 _LN2 = 0.6931471805599453
-# Beyond this the two-term expansions below are exact to double precision (error < e^-60).
+# Beyond this, two terms of the series are exact to double precision (error < e^-60).
 _TAIL = 20.0
-# −ln v of a class that nothing speaks against (v = 0). No positive double has a −ln above 746, and
-# e^-4000 is zero, so this is as good as infinity; but differences and gradients stay finite.
+# −ln v of a class without evidence against it (v = 0). It stands for infinity: no positive double
+# has a −ln above 746, and e^-4000 is zero. Differences and gradients stay finite.
 NEVER = 4000.0
 _LOG_NEVER = 8.294049640102028
 
@@ -47,7 +47,8 @@ def neg_log1mexp(x: Array) -> Array:
 def log_neg_log1mexp(x: Array) -> Array:
     r"""Return :math:`\ln(-\ln(1 - e^{-x}))` for :math:`x \ge 0`; ln ``NEVER`` at zero.
 
-    Far out :math:`1 - e^{-x}` rounds to one, so its own logarithm is lost; this one, −x, is not.
+    For large x, :math:`1 - e^{-x}` rounds to one and its logarithm to zero; this result, −x, keeps
+    its digits.
     """
     xp = array_namespace(x)
     tail, zero = x > _TAIL, x == 0
@@ -58,7 +59,7 @@ def log_neg_log1mexp(x: Array) -> Array:
 def log1mexpexp(y: Array, shift: Array | float = 0.0) -> Array:
     r"""Return :math:`\ln(1 - e^{-e^{y + s}}) - s`: from :math:`\ln(-\ln v)` to :math:`\ln(1 - v)`.
 
-    Both logarithms are relative to the shift s ≤ 0, which is not added where that would round.
+    Both logarithms are relative to the shift s ≤ 0. It is not added where that would lose digits.
     """
     xp = array_namespace(y)
     whole = y + shift
@@ -86,8 +87,8 @@ def _is_top(x: Array) -> Array:
 def leave_one_out_sum(x: Array) -> Array:
     r"""Return :math:`\sum_{l \ne k} x_l` for :math:`x \ge 0`.
 
-    The largest entry, the only one whose removal could cancel, is left out of a fresh sum. Equal
-    entries have equal results, to the last digit, so that classes that are tied stay so.
+    Subtracting the largest entry from the total would lose digits, so the others are summed again.
+    Equal entries get equal results, to the last digit, so tied classes stay tied.
     """
     xp = array_namespace(x)
     rest_of_top = xp.sum(xp.where(_is_top(x), 0.0, x), axis=-1, keepdims=True)
@@ -96,12 +97,12 @@ def leave_one_out_sum(x: Array) -> Array:
 
 
 def leave_one_out_logsumexp(x: Array) -> Array:
-    r"""Return :math:`\ln \sum_{l \ne k} e^{x_l}`, in the same way."""
+    r"""Return :math:`\ln \sum_{l \ne k} e^{x_l}`, with the same care."""
     xp = array_namespace(x)
     top = _is_top(x)
     rest_of_top = logsumexp(xp.where(top, -xp.inf, x), keepdims=True)
     total = logsumexp(x, keepdims=True)
     largest = x == xp.max(x, axis=-1, keepdims=True)
-    # Any entry but the largest is at most half of the total: the gap is at least ln 2.
+    # Every other entry is at most half of the total, so the gap is at least ln 2.
     gap = xp.where(largest, 1.0, total - x)
     return xp.where(largest, rest_of_top, total + log1mexp(gap))

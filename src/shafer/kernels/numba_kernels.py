@@ -1,12 +1,12 @@
-"""Compiled twins of the reference kernels, for NumPy arrays (numba).
+"""Faster versions of the reference kernels for NumPy arrays, compiled by numba.
 
-Same signatures, same numbers to rounding. Imported by ``dispatch`` alone, and only when there is
-enough work to pay for loading the compiler. Threads follow ``NUMBA_NUM_THREADS``; compiled code is
-kept on disk.
+Same signatures, same numbers up to rounding. Only ``dispatch`` imports this file, and only when
+there is enough work to pay for loading the compiler. ``NUMBA_NUM_THREADS`` sets the number of
+threads. Compiled code is kept on disk.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code say nothing.
+# The compiler infers types from the arguments; annotations inside compiled code have no effect.
 
 from __future__ import annotations
 
@@ -21,14 +21,19 @@ from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled, one_sided
 
 # Sums may be reassociated (so that they vectorise) and fused; NaN and infinity stay as they are.
-_FAST: Any = {"reassoc", "contract", "nsz"}
-_CHUNK = 2**16  # features of the rows that share one pass over the coefficients (512 KB)
-_FEW_CLASSES = 32  # up to here both sides are summed at once; beyond, |w| alone and z by BLAS
-_ROWS = 64  # rows that share scratch space
-_TILE = 1024  # features summed in the input's precision before they go to the double total
+_FAST_MATH: Any = {"reassoc", "contract", "nsz"}
+# Tile sizes and thresholds. They change speed, and results only by rounding.
+_FEW_CLASSES = 32  # up to here w⁺ and w⁻ are summed directly; beyond, |w| here and z by BLAS
+_CHUNK_VALUES = 2**16  # feature values of the rows that share one pass over beta (512 KB)
+_TILE_FEATURES = 1024  # features summed in the input's precision before the double total
+_ROWS_PER_TASK = 64  # rows that one thread takes at a time and that share scratch space
+# Where e^-w is used instead of logarithms, it must stay far from underflow.
+_SMALLEST_CHANCE = 1e-290
+_SMALLEST_D = 1e-200
+_SMALLEST_SHIFT = -30.0
 
 
-@numba.njit(fastmath=_FAST, cache=True)
+@numba.njit(fastmath=_FAST_MATH, cache=True)
 def _four_by_two(centred, beta, offset, i, k, tile, total):
     """Add the sums of |β c + o| of four classes and two rows: eight running sums in registers."""
     row, other = centred[i, tile], centred[i + 1, tile]
@@ -57,7 +62,7 @@ def _four_by_two(centred, beta, offset, i, k, tile, total):
     total[i + 1, k + 3] += s13
 
 
-@numba.njit(fastmath=_FAST, cache=True)
+@numba.njit(fastmath=_FAST_MATH, cache=True)
 def _one_by_one(centred, beta, offset, i, k, tile, total):
     row, b, o = centred[i, tile], beta[k, tile], offset[k]
     s = row[0] - row[0]  # zero, of the precision of the input
@@ -72,12 +77,12 @@ def _absolute_sums(centred, beta, offset, total):
     n, n_features = centred.shape
     n_classes = beta.shape[0]
     fours = n_classes // 4 * 4
-    rows = max(2, min(n, _CHUNK // n_features) // 2 * 2)
+    rows = max(2, min(n, _CHUNK_VALUES // n_features) // 2 * 2)
     for chunk in numba.prange((n + rows - 1) // rows):
         first, last = chunk * rows, min(n, (chunk + 1) * rows)
         paired = first + (last - first) // 2 * 2
-        for start in range(0, n_features, _TILE):
-            tile = slice(start, min(n_features, start + _TILE))
+        for start in range(0, n_features, _TILE_FEATURES):
+            tile = slice(start, min(n_features, start + _TILE_FEATURES))
             for k in range(0, fours, 4):
                 for i in range(first, paired, 2):
                     _four_by_two(centred, beta, offset, i, k, tile, total)
@@ -91,7 +96,7 @@ def _absolute_sums(centred, beta, offset, total):
 
 @numba.njit(parallel=True, cache=True)
 def _split(absolute, logits, centred, beta, offset, small, positive, negative):
-    """Halve Σ|w| ± z; where one side is small beside the other, sum the two sides afresh."""
+    """Take (Σ|w| ± z) / 2; where one side is much smaller, sum both sides again."""
     n, n_features = centred.shape
     for i in numba.prange(n):
         for k in range(beta.shape[0]):
@@ -109,13 +114,13 @@ def _split(absolute, logits, centred, beta, offset, small, positive, negative):
             logits[i, k] = up - down
 
 
-@numba.njit(fastmath=_FAST, cache=True)
+@numba.njit(fastmath=_FAST_MATH, cache=True)
 def _subtract(row, centre, out):
     for j in range(row.shape[0]):
         out[j] = row[j] - centre[j]
 
 
-@numba.njit(fastmath=_FAST, cache=True)
+@numba.njit(fastmath=_FAST_MATH, cache=True)
 def _two_sides(row, beta, offset):
     up = down = row[0] - row[0]
     for j in range(row.shape[0]):
@@ -127,19 +132,19 @@ def _two_sides(row, beta, offset):
 
 @numba.njit(parallel=True, cache=True)
 def _direct(features, centre, beta, offset, opposite, logits, positive, negative):
-    """Sum the two sides as they are: for few classes nothing is faster.
+    """Sum w⁺ and w⁻ directly: the fastest way for few classes.
 
-    Of two opposite classes one is enough: what is for it is against the other.
+    Of two opposite classes one is computed: its w⁺ is the w⁻ of the other.
     """
     n, n_features = features.shape
-    for chunk in numba.prange((n + _ROWS - 1) // _ROWS):
+    for chunk in numba.prange((n + _ROWS_PER_TASK - 1) // _ROWS_PER_TASK):
         row = np.empty(n_features, dtype=features.dtype)
-        for i in range(chunk * _ROWS, min(n, (chunk + 1) * _ROWS)):
+        for i in range(chunk * _ROWS_PER_TASK, min(n, (chunk + 1) * _ROWS_PER_TASK)):
             _subtract(features[i], centre, row)
             for k in range(1 if opposite else beta.shape[0]):
                 up, down = 0.0, 0.0
-                for start in range(0, n_features, _TILE):
-                    tile = slice(start, min(n_features, start + _TILE))
+                for start in range(0, n_features, _TILE_FEATURES):
+                    tile = slice(start, min(n_features, start + _TILE_FEATURES))
                     more_up, more_down = _two_sides(row[tile], beta[k, tile], offset[k])
                     up, down = up + more_up, down + more_down
                 positive[i, k], negative[i, k] = up, down
@@ -152,7 +157,7 @@ def _direct(features, centre, beta, offset, opposite, logits, positive, negative
 def pool_linear(
     features: FloatArray, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
-    """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
+    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`."""
     dtype, shape = features.dtype, (features.shape[0], beta.shape[1])
     coefficients = np.ascontiguousarray(beta.T, dtype=dtype)
     share = np.ascontiguousarray(offset, dtype=dtype)
@@ -174,7 +179,7 @@ def pool_linear(
 
 @numba.njit(cache=True)
 def _chances(weight):
-    """Return e^−w and 1 − e^−w, each to relative accuracy, with one exponential."""
+    """Return e^−w and 1 − e^−w, each with relative accuracy, from one exponential."""
     if weight > 0.5:
         silent = np.exp(-weight)
         return silent, 1.0 - silent
@@ -186,16 +191,18 @@ def _chances(weight):
 def _opposite_forms(w_for, w_against, probability, plausibility, belief, scalars):
     """Compute the closed forms of two opposite classes.
 
-    With a = e^{−W⁺} of the class with the larger logit, b of the other and r = a / b, everything
-    is over 1 + r − a.
+    With a = e^{−W⁺} of the class with the larger logit, b of the other and r = a / b, the common
+    denominator is 1 + r − a.
     """
     for i in numba.prange(w_for.shape[0]):
         one = 0 if w_for[i, 0] >= w_for[i, 1] else 1
         two = 1 - one
-        larger, smaller = w_for[i, one] + w_against[i, two], w_for[i, two] + w_against[i, one]
+        # In double precision: e^-100 is almost zero in single, and r is a ratio of such numbers.
+        larger = np.float64(w_for[i, one]) + w_against[i, two]
+        smaller = np.float64(w_for[i, two]) + w_against[i, one]
         a, not_a = _chances(larger)
         b, not_b = _chances(smaller)
-        r = a / b if a > 1e-290 else np.exp(smaller - larger)
+        r = a / b if a > _SMALLEST_CHANCE else np.exp(smaller - larger)
         over = 1.0 / (1.0 + (r - a))
         p = 1.0 / (1.0 + r)
         pl_one, pl_two = min(1.0, over), min(1.0, r * over)
@@ -233,8 +240,8 @@ def _one_row(
         contradicted = contradicted * silent + none * fires[k] * denied[k]
         none *= silent
         total_against += w_against[i, k]
-    d = sum_s + open_sum * np.exp(-shift) if shift > -30.0 else 0.0
-    hard[i] = not d > 1e-200
+    d = sum_s + open_sum * np.exp(-shift) if shift > _SMALLEST_SHIFT else 0.0
+    hard[i] = not d > _SMALLEST_D
     if hard[i]:
         return
     after = 1.0
@@ -255,13 +262,13 @@ def _one_row(
 def _row_forms(logits, w_for, w_against, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of each row without logarithms, where nothing can underflow.
 
-    Every formula is a sum of products of nonnegative numbers (docs/theory.md, section 6), so only
-    the range of the numbers is at stake. Rows out of range are marked ``hard``.
+    Every formula is a sum of products of nonnegative numbers (docs/theory.md, section 6), so the
+    only risk is underflow. Rows where it is possible are marked ``hard``.
     """
     n, n_classes = logits.shape
-    for chunk in numba.prange((n + _ROWS - 1) // _ROWS):
+    for chunk in numba.prange((n + _ROWS_PER_TASK - 1) // _ROWS_PER_TASK):
         scratch = np.empty((4, n_classes))
-        for i in range(chunk * _ROWS, min(n, (chunk + 1) * _ROWS)):
+        for i in range(chunk * _ROWS_PER_TASK, min(n, (chunk + 1) * _ROWS_PER_TASK)):
             _one_row(
                 i,
                 logits,
@@ -297,7 +304,7 @@ def closed_forms(pooled: Pooled) -> Forms:
 
 @numba.njit(parallel=True, cache=True)
 def _sparse_sums(data, indices, indptr, centre, beta, offset, absolute, logits):
-    """Add what each stored entry changes in Σ|w| and Σw against an absent feature."""
+    """Add how much each stored entry changes Σ|w| and Σw, compared with a zero feature."""
     n_classes = beta.shape[1]
     for i in numba.prange(len(indptr) - 1):
         for p in range(indptr[i], indptr[i + 1]):

@@ -19,19 +19,19 @@ from shafer.kernels.log_terms import LogTerms, log_belief, log_plausibility
 def quadrature_size(n_classes: int) -> int:
     r"""Return how many Gauss-Legendre nodes integrate the K-class polynomial to rounding error.
 
-    ⌊K/2⌋ + 1 nodes are exact. As the coefficients are nonnegative, the relative error of fewer
-    nodes is at most their worst over the monomials :math:`t^m, m < K`, and of the order of
-    :math:`\sqrt K` nodes bring that below rounding.
+    ⌊K/2⌋ + 1 nodes are exact. Fewer are enough for many classes: the coefficients are nonnegative,
+    so the relative error is at most the worst over the monomials :math:`t^m, m < K`, and about
+    :math:`\sqrt K` nodes make that smaller than rounding error.
     """
     return min(n_classes // 2 + 1, math.ceil(3.2 * math.sqrt(n_classes)))
 
 
 @lru_cache(maxsize=16)
 def gauss_legendre(n: int) -> tuple[FloatArray, FloatArray]:
-    r"""Return 1 − t and the weights of the n-node rule on [0, 1], each to relative accuracy.
+    r"""Return 1 − t and the weights of the n-node rule on [0, 1], each with relative accuracy.
 
-    The integrand is steepest at t = 1, so it is the distance δ = 1 − t that must be accurate, not
-    t. NumPy's nodes are polished by Newton's method in δ, where :math:`P_k(1 - 2\delta)` and its
+    The integrand is steepest at t = 1, so the distance δ = 1 − t must be accurate, rather than t.
+    NumPy's nodes are refined by Newton's method in δ, where :math:`P_k(1 - 2\delta)` and its
     differences :math:`P_k - P_{k-1}` follow a recurrence without cancellation.
     """
     x, _ = np.polynomial.legendre.leggauss(n)

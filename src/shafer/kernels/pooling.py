@@ -1,8 +1,8 @@
-r"""The one reduction over components: evidence for and against each class.
+r"""Sum the weights over the components: evidence for and against each class.
 
 :math:`w^+_k = \sum_g \max(0, w_{gk})` and :math:`w^-_k = \sum_g \max(0, -w_{gk})`. Each is a sum of
-nonnegative terms, so each keeps its relative accuracy however large the other is; deriving one
-from the other by subtraction would not. Sums run in double precision, also for float32 input.
+nonnegative terms, so each keeps its relative accuracy however large the other is. Computing one
+from the other by subtraction would lose digits. Sums are in double precision, also for float32.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from array_api_compat import array_namespace
 
 from shafer._typing import Array
 
-# Elements of the largest temporary array; three of them are alive at a time (48 MB in double).
+# Elements of the largest temporary array; there are three at a time (48 MB in double precision).
 _BLOCK = 2**21
 
 
 def one_sided(bits: int) -> float:
-    """Say below which part of the whole the smaller side must be summed by itself.
+    """Return the share of Σ|w| below which the smaller of w⁺ and w⁻ must be summed by itself.
 
-    A fast kernel may sum |w| alone and halve Σ|w| ± z. That costs the smaller side as many digits
-    as it is smaller, so below this part it is not good enough.
+    A fast kernel may sum |w| alone and take (Σ|w| ± z) / 2. That subtraction loses digits of the
+    smaller side, and below this share it loses too many.
     """
     return 1e-3 if bits == 64 else 0.1
 
 
 class Pooled(NamedTuple):
-    """What is left of the components once they are pooled; each array is (..., K)."""
+    """The weights summed over the components; each array is (..., K)."""
 
     logits: Array  # z* = w⁺ − w⁻
     weights_for: Array  # w⁺
@@ -62,17 +62,17 @@ def linear_weights(centred: Array, beta: Array, offset: Array) -> Array:
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
-    """Pool the weights of a linear head without holding all (n, J, K) of them at once.
+    """Pool the weights of a linear model without holding all (n, J, K) of them in memory.
 
     Parameters
     ----------
     features : array of shape (n, J)
     centre : array of shape (J,)
-        Means of the features over the background.
+        Means of the features over the background data.
     beta : array of shape (J, K)
         Coefficients, centred over the classes.
     offset : array of shape (K,)
-        What every component gets of the intercept.
+        The share of the intercept that every component gets.
     """
     xp = array_namespace(features)
     n, n_components = features.shape

@@ -1,7 +1,7 @@
 r"""Belief, plausibility, commonality and mass of any set of classes; and all 2^K masses.
 
-A set is given as the positions of its classes and those of the rest; neither may be empty unless
-said: the empty set and its trivial values belong to the caller.
+A set is given by the positions of its classes (``inside``) and of the others (``outside``).
+``inside`` must not be empty: callers handle the empty set, whose values are trivial.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _take(x: Array, positions: list[int]) -> Array:
 
 
 def _exp(terms: LogTerms, log_value: Array) -> Array:
-    """Divide by D and leave the logarithm; ``log_value`` (..., 1) is relative to the shift."""
+    """Divide by D and take the exponential; ``log_value`` (..., 1) is relative to the shift."""
     xp = array_namespace(log_value)
     return xp.exp(xp.clip(log_value - terms.log_d, max=0.0))[..., 0]
 
@@ -77,7 +77,7 @@ def all_masses(terms: LogTerms) -> Array:
             axis=-1,
         )
     masses = xp.exp(xp.clip(log_mass, max=0.0))
-    # The formula above is for two classes or more: singletons have more, the empty set nothing.
+    # The formula above is for sets of two or more. Singletons have more mass, the empty set none.
     column = xp.arange(2**n_classes, device=masses.device)
     at_most_one = xp.bitwise_and(column, column - 1) == 0
     belief = xp.exp(log_belief(terms))

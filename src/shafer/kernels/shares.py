@@ -1,6 +1,6 @@
-r"""The pooled mass function as shares of D, out of the logarithms.
+r"""The terms of the closed forms divided by D, as ordinary numbers instead of logarithms.
 
-Every factor below lies in [0, 1] or close to it, whatever the weights, so sums and products of
+Every term below lies in [0, 1] or close to it, whatever the weights are, so sums and products of
 them need no logarithms: :math:`u_k \le 1 - P \le D`, and :math:`-\ln v_k \le 1.4\, u_k` wherever D
 is small. Two values are enough for any set A, with :math:`T_A = \sum_A -\ln v`:
 
@@ -17,10 +17,10 @@ from array_api_compat import array_namespace
 from shafer._typing import Array
 from shafer.kernels.log_terms import LogTerms
 
-# e^-800 is zero, so a class that nothing speaks against is as good with this −ln v as with any
-# larger one; and sums over a thousand classes keep their digits.
-_ZERO = 800.0
-_LOG_ZERO = 6.684611727667927
+# Largest −ln v, for classes without evidence against them (v = 0). e^-800 is zero, so a larger one
+# would give the same results; and sums over a thousand classes keep their digits.
+_LARGEST_T = 800.0
+_LOG_LARGEST_T = 6.684611727667927
 
 
 class Shares(NamedTuple):
@@ -34,16 +34,16 @@ class Shares(NamedTuple):
 
 
 def shares(terms: LogTerms) -> Shares:
-    """Leave the logarithms."""
+    """Return the terms divided by D."""
     xp = array_namespace(terms.logits)
     log_d = terms.shift + terms.log_d
     return Shares(
         xp.exp(xp.clip(terms.log_s - terms.log_d, max=0.0)),
         xp.exp(xp.clip(-terms.weights_against - log_d, max=0.0)),
         -xp.expm1(-terms.weights_against),
-        xp.clip(terms.neg_log_v, max=_ZERO),
-        # The clip is far above what can be: it is there for rounding only.
-        xp.exp(xp.clip(xp.clip(terms.log_neg_log_v, max=_LOG_ZERO) - log_d, max=10.0)),
+        xp.clip(terms.neg_log_v, max=_LARGEST_T),
+        # Exact values are far below this limit: it only catches rounding.
+        xp.exp(xp.clip(xp.clip(terms.log_neg_log_v, max=_LOG_LARGEST_T) - log_d, max=10.0)),
     )
 
 

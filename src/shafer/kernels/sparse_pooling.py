@@ -1,7 +1,7 @@
-"""Pooling of a linear head over sparse features, at a cost of O(nnz · K).
+"""Pool the weights of a linear model over sparse features, in O(nnz · K).
 
-A zero feature contributes the same weights to every row. They are summed once per class, and each
-stored entry only adds the difference it makes.
+A zero feature gives the same weights in every row. They are summed once per class. Each stored
+entry then adds the difference that it makes.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from scipy import sparse
 from shafer._typing import Array, FloatArray
 from shafer.kernels.pooling import Pooled
 
+# Stored entries × classes of the largest temporary array (16 MB in double precision).
 _BLOCK = 2**21
 
 
 def _row_blocks(indptr: FloatArray, n_classes: int) -> list[slice]:
-    """Cut the rows so that a block holds few enough stored entries."""
+    """Split the rows into blocks of at most ``_BLOCK`` stored entries × classes."""
     most = max(1, _BLOCK // n_classes)
     cuts, n = [0], len(indptr) - 1
     while cuts[-1] < n:
@@ -30,13 +31,13 @@ def _row_blocks(indptr: FloatArray, n_classes: int) -> list[slice]:
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
-    """Pool the weights β (φ − μ) + b/J of a linear head.
+    """Pool the weights β (φ − μ) + b/J of a linear model.
 
     Parameters
     ----------
     features : CSR array of shape (n, J)
     centre : array of shape (J,)
-        Feature means over the background.
+        Means of the features over the background data.
     beta : array of shape (J, K)
     offset : array of shape (K,)
     """
@@ -57,7 +58,7 @@ def pool_linear_sparse(
         )
         positive[rows] = row_of @ (np.clip(weights, 0, None) - positive_at_zero[column])
         negative[rows] = row_of @ (np.clip(-weights, 0, None) - negative_at_zero[column])
-    # The two sums are of either sign; what they cancel to must not fall below zero by rounding.
+    # Both sums have positive and negative terms; rounding must not leave a result below zero.
     positive = np.clip(positive + positive_at_zero.sum(axis=0), 0, None)
     negative = np.clip(negative + negative_at_zero.sum(axis=0), 0, None)
     logits = features @ beta64 + at_zero.sum(axis=0)

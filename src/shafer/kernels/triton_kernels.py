@@ -1,13 +1,13 @@
-"""Kernels for CUDA tensors, in Triton: the reduction over components, and the closed forms.
+"""Kernels for CUDA tensors, in Triton: the sums over components, and the closed forms.
 
-The work is n · J · K terms |β c + o|: one fused multiply-add and one addition each, the absolute
-value being free in the addition. Tiles of rows × classes are accumulated in registers; where there
-are too few tiles to fill the chip, the sum over the features is split among blocks as well.
-Imported by ``dispatch`` alone, for CUDA tensors that need no gradient.
+The work is n · J · K terms |β c + o|: one fused multiply-add and one addition each; the absolute
+value is free in the addition. Tiles of rows × classes are summed in registers. Where there are too
+few tiles to fill the chip, the features are split among blocks as well. Only ``dispatch`` imports
+this file, for CUDA tensors that need no gradient.
 """
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code say nothing.
+# The compiler infers types from the arguments; annotations inside compiled code have no effect.
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled, one_sided
 
-_ROWS, _CLASSES, _WARPS, _UNROLL = 128, 64, 4, 4  # the tile of one block, measured on an H200
-_RUN = 256  # classes of one row that are split into the two sides by one block
+# Tile sizes, the fastest of those measured on an H200. One block sums a tile of _ROWS × _CLASSES
+# in _WARPS warps and takes _UNROLL features in each step of its loop.
+_ROWS, _CLASSES, _WARPS, _UNROLL = 128, 64, 4, 4
+_RUN = 256  # classes of one row for which one block computes w⁺ and w⁻
 
 
 @triton.jit
@@ -61,7 +63,7 @@ def _split(
     partial, logits, columns, beta, offset, positive, negative,
     n, n_features, n_classes, parts, one_sided, RUN: tl.constexpr,
 ):  # fmt: skip
-    """Add up the parts and halve Σ|w| ± z; where one side is small, sum the two sides afresh."""
+    """Add up the parts and take (Σ|w| ± z) / 2; where one side is small, sum both sides again."""
     row = tl.program_id(0).to(tl.int64)
     classes = tl.program_id(1) * RUN + tl.arange(0, RUN)
     inside = classes < n_classes
@@ -94,12 +96,12 @@ def _processors(device: torch.device) -> int:
 
 
 def _parts(tiles: int, n_features: int, device: torch.device) -> int:
-    """Return among how many blocks the features are split, so that the chip is filled."""
+    """Return the number of blocks to split the features among, so that the chip is filled."""
     return max(1, min(4 * _processors(device) // tiles, n_features // 64))
 
 
 def pool_linear(features: Any, centre: Any, beta: Any, offset: Any) -> Pooled:
-    """Pool the weights of a linear head; see :func:`shafer.kernels.pooling.pool_linear`."""
+    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`."""
     centred = features - centre
     n, n_features = centred.shape
     n_classes = beta.shape[1]
@@ -128,13 +130,13 @@ def pool_linear(features: Any, centre: Any, beta: Any, offset: Any) -> Pooled:
 
 @triton.jit
 def _join(p1, q1, p2, q2):
-    """Join two runs of classes: the chance that all are denied, and that not all are."""
+    """Join two runs of classes: the chance that all are ruled out, and that not all are."""
     return p1 * p2, q1 + p1 * q2
 
 
 @triton.jit
 def _count(none1, one1, more1, wrong1, none2, one2, more2, wrong2):
-    """Join two runs of classes: chances that none, one or more fire, and of one that is denied."""
+    """Join two runs of classes: chances of evidence for none, one, more, or one ruled out."""
     return (
         none1 * none2,
         one1 * none2 + none1 * one2,
@@ -166,7 +168,7 @@ def _row_forms(
         (silent, fires, tl.zeros_like(fires), fires * denied), 0, _count
     )
     d = tl.sum(odds * fires) + some_open * tl.exp(-shift)
-    # −ln v, as good as infinite where nothing speaks against the class; see logspace.NEVER.
+    # −ln v; it stands for infinity where there is no evidence against the class: logspace.NEVER.
     neg_log = tl.where(denied > 0, -tl.log(tl.where(denied > 0, denied, 1.0)), 4000.0)
     top = k == tl.argmax(neg_log, 0)
     rest = tl.where(top, tl.sum(tl.where(top, 0.0, neg_log)), tl.sum(neg_log) - neg_log)
@@ -192,7 +194,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     if n == 0:
         return Forms(*by_class, *scalars)
     block = triton.next_power_of_2(n_classes)
-    smallest = torch.finfo(given[0].dtype).tiny ** 0.65  # far enough from where numbers end
+    smallest = torch.finfo(given[0].dtype).tiny ** 0.65  # far from underflow
     with torch.cuda.device(given[0].device):
         _row_forms[(n,)](
             *given, *by_class, scalars, hard, n, n_classes, smallest,

@@ -8,7 +8,7 @@
 
 from shafer.opinion.discounted_opinion import DiscountedOpinion
 from shafer.opinion.discounted_utility import DISCOUNTED_UTILITIES, discounted_utility
-from shafer.opinion.mixed_opinion import MixedOpinion
+from shafer.opinion.mixed_opinion import MixedOpinion, mixture
 from shafer.opinion.opinion import Opinion
 from shafer.opinion.pooled_opinion import PooledOpinion
 from shafer.opinion.table_opinion import TableOpinion
@@ -21,4 +21,5 @@ __all__ = [
     "PooledOpinion",
     "TableOpinion",
     "discounted_utility",
+    "mixture",
 ]

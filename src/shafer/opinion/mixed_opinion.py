@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -23,6 +23,22 @@ MOST_CLASSES = 16
 """As many classes as a table of all sets is made for."""
 
 
+def mixture(readings: Iterable[Array], shares: Array) -> Array:
+    """Mix readings of M members, each (n,) or (n, ...), by shares (n, M).
+
+    A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
+    """
+    xp = array_namespace(shares)
+    total: Array = 0.0
+    low = high = None
+    for position, values in enumerate(readings):
+        share = shares[:, position]
+        total = total + values * (share if values.ndim == 1 else share[:, None])
+        low = values if low is None else xp.minimum(low, values)
+        high = values if high is None else xp.maximum(high, values)
+    return xp.maximum(low, xp.minimum(total, high))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class MixedOpinion(Opinion):
@@ -40,11 +56,7 @@ class MixedOpinion(Opinion):
 
     def mixed(self, read: Callable[[PooledOpinion], Array]) -> Array:
         """Mix a reading of the members, (n,) or (n, ...)."""
-        total: Array = 0.0
-        for position, member in enumerate(self.members):
-            values, share = read(member), self.shares[:, position]
-            total = total + values * (share if values.ndim == 1 else share[:, None])
-        return frozen(total)
+        return frozen(mixture(map(read, self.members), self.shares))
 
     @cached_property
     def belief(self) -> Array:

@@ -1,0 +1,36 @@
+"""The areas that are fuzzed, and how much of the time each gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from . import commands, decisions, engine, files, fusion, properties
+
+
+@dataclass(frozen=True)
+class Area:
+    """One kind of case."""
+
+    check: Callable[[int], int]
+    """From a seed to the number of cases tried."""
+    share: float
+    """Of the time."""
+    short: int
+    """How many seeds the short run in ``make test`` tries."""
+    alone: bool = False
+    """Whether it runs in a process of its own, because a fault could end the process."""
+
+
+AREAS = {
+    "engine": Area(engine.dense, 0.45, 8),
+    "linear": Area(engine.linear, 0.08, 6),
+    "oracle": Area(properties.oracle, 0.04, 1),
+    "decisions": Area(decisions.decisions, 0.13, 4),
+    "fusion": Area(fusion.fusion, 0.09, 4),
+    "files": Area(files.files, 0.09, 4, alone=True),
+    "commands": Area(commands.commands, 0.08, 4),
+    "tables": Area(properties.tables, 0.04, 1),
+}
+EVIDENCE_AREAS = ("engine", "linear")
+"""Areas whose cases are evidences through the vectorised path."""

@@ -1,0 +1,21 @@
+"""How sparse rows are split into blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shafer.kernels import sparse_pooling
+from shafer.kernels.sparse_pooling import _row_blocks
+
+
+def test_blocks_are_as_large_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse_pooling, "_BLOCK", 12)  # six entries of two classes
+    indptr = np.array([0, 3, 6, 7, 16, 16, 22])
+    blocks = [(block.start, block.stop) for block in _row_blocks(indptr, 2)]
+    # The fourth row alone has more entries than fit: it is a block of its own.
+    assert blocks == [(0, 2), (2, 3), (3, 4), (4, 6)]
+
+
+def test_without_rows() -> None:
+    assert _row_blocks(np.array([0]), 2) == []
