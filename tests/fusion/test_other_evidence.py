@@ -237,8 +237,6 @@ def test_fused_evidence_decides_as_evidence_does(seed: int) -> None:
             expected = evidence.decide(rule, **options)  # type: ignore[arg-type]
             assert_array_equal(fused.decide(rule, **options), expected)
             assert fused.acts(rule, **options) == evidence.acts(rule, **options)
-        with pytest.raises(TypeError, match="Unknown option 'cost'"):
-            fused.decide("belief", cost=1)
 
 
 def test_focal_sets_of_fused_evidence(two: dict[str, Evidence]) -> None:
