@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-# Unpacked bytes in all: a small file may always unpack to SMALL, a larger one to MOST_TIMES as much.
+# The most bytes that an archive may unpack to: _SMALL, and _MOST_TIMES its own size on top.
 _SMALL = 16 * 2**20
 _MOST_TIMES = 50
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shafer._files import replacing
 from shafer._safe_archive import open_archive, read_array
-from shafer._text import shortened
+from shafer._text import printable, shortened
 from shafer._validation import class_labels, component_names, to_numpy
 from shafer.evidence.io.stored_sources import Arrays, stored_source
 from shafer.evidence.weight_sources import ScaledWeights, WeightSource
@@ -69,7 +69,7 @@ def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
         array = np.ascontiguousarray(arrays[name])
         digest.update(repr((name, array.dtype.str, array.shape)).encode())
         if array.size:
-            digest.update(array.reshape(-1).view(np.uint8))
+            digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 
@@ -87,10 +87,10 @@ def load(path: str | os.PathLike[str]) -> Stored:
         except MemoryError:
             raise
         except Exception as error:  # a damaged file can fail in any way
-            reason = shortened(" ".join(str(error).split()) or type(error).__name__, 200)
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(
                 f"{os.fspath(path)!r} is not a file written by Evidence.save, or is damaged: "
-                f"{reason.encode('unicode_escape').decode()}. Save the evidence again."
+                f"{shortened(printable(reason), 200)}. Save the evidence again."
             ) from error
 
 

@@ -6,6 +6,7 @@ sparse matrices are checked here. Messages are parts of a sentence about the fil
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -166,22 +167,22 @@ def _joined(arrays: Arrays) -> WeightSource:
 
 def _part(kind: str, fields: Arrays, frame: tuple[int, ...]) -> Part:
     places = fields.pop("places", np.empty(0))
-    factors = [fields.pop(name, None) for name in ("factor_for", "factor_against")]
+    first, second = fields.pop("factor_for", None), fields.pop("factor_against", None)
     source = _single(kind, fields)
     if len(source.shape) != 3:
         raise ValueError("the weights of a part must have 3 axes")
     n, _, n_classes = source.shape
     _check_places(places, n_classes, frame)
-    if factors[0] is None and factors[1] is None:
-        return Part(source, source.pooled(), places.astype(np.intp))
-    if factors[0] is None or factors[1] is None:
+    part = Part(source, source.pooled(), places.astype(np.intp))
+    if first is None and second is None:
+        return part
+    if first is None or second is None:
         raise ValueError("a part must have both 'factor_for' and 'factor_against', or neither")
-    for name, array in zip(("factor_for", "factor_against"), factors, strict=True):
-        columns = 1 if array.ndim == 2 and array.shape[1] == 1 else len(places)
+    for name, array in (("factor_for", first), ("factor_against", second)):
+        columns = 1 if array.shape == (n, 1) else len(places)
         _check_floats(array, name, (n, columns))
-    same = np.array_equal(factors[0], factors[1])
-    pair = (factors[0], factors[0] if same else factors[1])
-    return Part(source, source.pooled(), places.astype(np.intp), pair)
+    same = np.array_equal(first, second)
+    return replace(part, factors=(first, first if same else second))
 
 
 def _check_places(places: NDArray[Any], n_classes: int, frame: tuple[int, ...]) -> None:
