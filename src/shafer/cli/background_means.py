@@ -99,13 +99,15 @@ def measured_model(
         return MeasuredModel(model.explainer_, "of its training data, stored in the model file")
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        return MeasuredModel(_explainer(model, lambda: background), f"of {options.train_path.name}")
+        return MeasuredModel(
+            _explainer(model, inputs, lambda: background), f"of {options.train_path.name}"
+        )
     row = _stored_means(model, inputs)
     if row is not None:
-        explainer = _explainer(model, lambda: row)
+        explainer = _explainer(model, inputs, lambda: row)
         return MeasuredModel(explainer, "of its training data, stored in its StandardScaler")
     if options.from_data:
-        return MeasuredModel(_explainer(model, rows), f"of the rows in {data.name}")
+        return MeasuredModel(_explainer(model, inputs, rows), f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
@@ -124,9 +126,12 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     return chosen.rows(frame)
 
 
-def _explainer(model: Any, background: Callable[[], Any]) -> Explainer:
-    """Explain a model by the columns of the data, where its encoders can be traced."""
-    if isinstance(model, Pipeline):
+def _explainer(model: Any, inputs: ModelInputs, background: Callable[[], Any]) -> Explainer:
+    """Explain a model by the columns of the data, where its encoders can be traced.
+
+    A text is explained by its words: as a column it would be a single component.
+    """
+    if isinstance(model, Pipeline) and not inputs.texts:
         with suppress(UnsupportedModelError):
             return Explainer(model, background(), groups="source")
     return Explainer(model, background())

@@ -84,7 +84,7 @@ def _check_header(path: Path) -> None:
     """Refuse a CSV file with two columns of one name, which pandas would rename."""
     pandas = _pandas(path)
     with _reading(path):
-        header = pandas.read_csv(path, header=None, nrows=1, dtype=str, index_col=False)
+        header = pandas.read_csv(path, header=None, nrows=1, dtype=object, index_col=False)
     _check_names(header.iloc[0].dropna(), path)
 
 
@@ -181,10 +181,10 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
     for chunk in _csv_chunks(path, rows):
         _check_names(chunk.columns, path)
         count += len(chunk)
-        for name, kind in kinds_of(chunk).items():
+        present = chunk.notna().any().to_numpy()
+        for (name, kind), some in zip(kinds_of(chunk).items(), present, strict=True):
             # A column without any value reads as numbers, whatever it holds elsewhere.
-            lacking = not chunk[name].notna().any()
-            kinds[name] = kinds.get(name) if lacking else _wider(kinds.get(name), kind)
+            kinds[name] = _wider(kinds.get(name), kind) if some else kinds.get(name)
     return {name: kind or "number" for name, kind in kinds.items()}, count
 
 
@@ -227,11 +227,16 @@ def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = Tru
     """
     import pandas
 
+    ready = {str(name): dtype.kind in "iuf" for name, dtype in frame.dtypes.items()}
+    plain = [name for name, kind in kinds.items() if kind == "number" and ready[name]]
+    floats = frame[plain].astype(float)  # all at once: there may be many
+    if len(plain) == len(kinds):
+        return floats
     columns = {}
     for name, kind in kinds.items():
         column = frame[name]
         if kind == "number":
-            columns[name] = _numbers(pandas, column, name)
+            columns[name] = floats[name] if ready[name] else _numbers(pandas, column, name)
         elif kind == "truth" and not truth_as_text:
             columns[name] = texts_of(column).map(
                 lambda text: _TRUTH.get(text.lower(), text), na_action="ignore"
