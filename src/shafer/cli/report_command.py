@@ -50,14 +50,16 @@ def report(data: Path | None, options: ModelOptions, rows: list[slice] | None, o
     """Write a report on a model's evidence: one HTML file that needs nothing else.
 
     Without options it reports on the bundled heart data and a logistic regression. With --data
-    and --target but no --model, a logistic regression is trained on the data.
+    and --target but no --model, a logistic regression is trained on the data. If neither the model
+    nor --train gives the means of the training data, the means of the reported rows are used, and
+    the report states it.
     """
     with careful():
         page = _page(out)
         from shafer.cli.study_from_files import study_of
         from shafer.report import summary, write_report
 
-        study = study_of(options.loaded(), data, options.means())
+        study = study_of(options.loaded(), data, options.means(of_table=True))
         chosen = rows_among(rows, len(study))
         with writing(page):
             write_report(study, page, chosen)

@@ -50,11 +50,15 @@ class ModelOptions:
         model = load_model(self.model_path, self.trusted, self.trust_pickle)
         return NamedModel(model, self.model_path.name)
 
-    def means(self) -> MeansOptions:
-        """Return the options that choose the means."""
+    def means(self, *, of_table: bool = False) -> MeansOptions:
+        """Return the options that choose the means.
+
+        ``of_table`` is for a command about the table as a whole, which may give the means itself.
+        """
         from shafer.cli.background_means import MeansOptions
 
-        return MeansOptions(self.train_path, self.means_from_data, self.target, self.text_column)
+        from_data = self.means_from_data or of_table
+        return MeansOptions(self.train_path, from_data, self.target, self.text_column)
 
 
 _OPTIONS = (
