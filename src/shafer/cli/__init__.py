@@ -1,6 +1,7 @@
-"""The command line. One file a command; each calls one function of the layers below.
+"""The command line. One file for each command; each calls one function of the layers below.
 
-``tables.py``, ``model_files.py`` and ``scoring.py`` read and write the user's files.
+``table_files.py`` reads tables, ``model_loading/`` reads models, ``background_means.py`` finds the
+means, ``study_from_files.py`` and ``score_table.py`` put them together. May import everything.
 """
 
 from __future__ import annotations

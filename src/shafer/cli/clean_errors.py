@@ -1,4 +1,4 @@
-"""What the user sees when something is wrong: one clear line, exit code 2, no traceback."""
+"""Errors as the user sees them: one clear line, exit code 2, no traceback."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 
 import click
 
+from shafer._text import printable, shortened
+
 _LONGEST = 600
-_HOME = {  # module -> the extra that brings it
+_EXTRAS = {  # module -> the extra that installs it
     "jinja2": "shafer[report]",
     "markupsafe": "shafer[report]",
     "plotly": "shafer[report]",
@@ -27,19 +29,20 @@ class Refused(click.ClickException):
 
 
 def one_line(error: object) -> str:
-    """Write an error's message on one line of bounded length."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    """Write an error's message on one line of bounded length, without control characters."""
+    text = printable(" ".join(str(error).split())) or type(error).__name__
+    return shortened(text, _LONGEST)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Say of what file it is that it cannot be written."""
+    """Name the file in the error when it cannot be written."""
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         raise ValueError(
-            f"{path} cannot be written: a part of its path is a file, not a folder."
+            f"{path} cannot be written: a part of its path is a file, not a folder. Give another "
+            "path."
         ) from error
     except OSError as error:
         raise ValueError(f"{path} cannot be written: {error.strerror or error}") from error
@@ -47,7 +50,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def ended_cleanly() -> Iterator[None]:
-    """On SIGTERM, end as on an error: half-written files are removed."""
+    """On SIGTERM, end as after an error, so that half-written files are removed."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -64,14 +67,14 @@ def ended_cleanly() -> Iterator[None]:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """Turn what a user can cause (a wrong file, value, model) into one line."""
+    """Turn errors that a user can cause (a wrong file, value or model) into one line."""
     try:
         yield
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        package = _HOME.get(missing, missing)
+        package = _EXTRAS.get(missing, missing)
         raise Refused(f"This command needs {missing}; run: pip install '{package}'") from error
     except MemoryError as error:
-        raise Refused("The memory does not suffice for this table.") from error
+        raise Refused("Not enough memory for this table. Use fewer rows or columns.") from error
     except (ValueError, OSError, TypeError, ImportError) as error:
         raise Refused(one_line(error)) from error

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from shafer.cli.shared_options import careful, examples, loaded, model_options
+from shafer.cli.shared_options import ModelOptions, careful, examples, model_options
 from shafer.cli.terminal_output import columns, say
 
 
@@ -15,29 +15,28 @@ from shafer.cli.terminal_output import columns, say
         "shafer explain --row 17",
         "shafer explain --data patients.csv --target chd --row 3",
         "shafer explain --model model.skops --data new.csv --row 3",
+        "shafer explain --model texts.skops --train old.csv --data new.csv --text-column review",
     )
 )
-@click.option("--data", type=click.Path(path_type=Path), help="Rows to look at: CSV or Parquet.")
+@click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
 @model_options
 @click.option(
-    "--row", type=click.IntRange(min=0), default=0, show_default=True, help="Which row, from 0."
+    "--row",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The row, counted from 0.",
 )
-def explain(
-    data: Path | None,
-    model_path: Path | None,
-    train_path: Path | None,
-    target: str | None,
-    trusted: tuple[str, ...],
-    trust_pickle: bool,
-    row: int,
-) -> None:
+def explain(data: Path | None, options: ModelOptions, row: int) -> None:
     """Explain one row in the terminal: weights, intervals, sets and a sentence.
 
-    Without --data it is a row of the bundled heart data.
+    Without --data it explains a row of the bundled heart data.
     """
     with careful():
         from shafer.cli.study_from_files import study_of
         from shafer.report.terminal_view import explained
 
-        study = study_of(loaded(model_path, trusted, trust_pickle), data, target, train_path)
+        study = study_of(options.loaded(), data, options.means())
         say(explained(study, row, columns()))
+        if data is not None:
+            say(f"\n{study.about[0]}")

@@ -8,9 +8,9 @@ import click
 
 from shafer.cli.clean_errors import writing
 from shafer.cli.shared_options import (
+    ModelOptions,
     careful,
     examples,
-    loaded,
     model_options,
     read_rows,
     rows_among,
@@ -21,8 +21,8 @@ _SUFFIXES = (".html", ".htm")
 
 
 def _page(out: Path) -> Path:
-    """Take a folder, or a name without ending, as the place of report.html."""
-    if out.is_dir() or not out.suffix:
+    """Return the page to write: ``report.html`` in a folder, or the file itself."""
+    if out.is_dir() or not (out.suffix or out.exists()):
         out = out / "report.html"
     if out.suffix.lower() not in _SUFFIXES:
         raise ValueError(f"--out must be an .html file or a folder; got {out}.")
@@ -36,37 +36,30 @@ def _page(out: Path) -> Path:
         "shafer report --model model.skops --data new.parquet --train old.parquet",
     )
 )
-@click.option("--data", type=click.Path(path_type=Path), help="Rows to look at: CSV or Parquet.")
+@click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
 @model_options
-@click.option("--rows", callback=read_rows, help="Rows to show, as in 3,7,9 or 0:100.")
+@click.option("--rows", callback=read_rows, help="Rows to show, such as 3,7,9 or 0:100.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=Path("report.html"),
     show_default=True,
-    help="The page to write; in a folder, report.html.",
+    help="The page to write, or a folder for report.html.",
 )
-def report(
-    data: Path | None,
-    model_path: Path | None,
-    train_path: Path | None,
-    target: str | None,
-    trusted: tuple[str, ...],
-    trust_pickle: bool,
-    rows: list[slice] | None,
-    out: Path,
-) -> None:
+def report(data: Path | None, options: ModelOptions, rows: list[slice] | None, out: Path) -> None:
     """Write a report on a model's evidence: one HTML file that needs nothing else.
 
-    Without any option it is about the bundled heart data and a logistic regression. With --data
-    and --target but no --model, a logistic regression is trained on the data.
+    Without options it reports on the bundled heart data and a logistic regression. With --data
+    and --target but no --model, a logistic regression is trained on the data. If neither the model
+    nor --train gives the means of the training data, the means of the reported rows are used, and
+    the report states it.
     """
     with careful():
         page = _page(out)
         from shafer.cli.study_from_files import study_of
         from shafer.report import summary, write_report
 
-        study = study_of(loaded(model_path, trusted, trust_pickle), data, target, train_path)
+        study = study_of(options.loaded(), data, options.means(of_table=True))
         chosen = rows_among(rows, len(study))
         with writing(page):
             write_report(study, page, chosen)

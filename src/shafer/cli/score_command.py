@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
-from shafer.cli.shared_options import careful, examples, loaded, model_options
+from shafer.cli.shared_options import ModelOptions, careful, examples, model_options
 from shafer.cli.terminal_output import say
 
 
 @click.command(
     epilog=examples(
         "shafer score new.csv --model model.skops --out scored.parquet",
+        "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
     )
 )
@@ -31,25 +32,14 @@ from shafer.cli.terminal_output import say
     show_default=True,
     help="Rows held in memory at a time.",
 )
-def score(
-    data: Path,
-    model_path: Path | None,
-    train_path: Path | None,
-    target: str | None,
-    trusted: tuple[str, ...],
-    trust_pickle: bool,
-    out: Path,
-    chunk: int,
-) -> None:
+def score(data: Path, options: ModelOptions, out: Path, chunk: int) -> None:
     """Write belief, plausibility, ignorance, conflict and the decided set of every row of DATA.
 
-    The table is read in chunks, so it may be larger than the memory; --out appears when it is
-    complete.
+    The table is read in chunks, so it may be larger than the memory. The file --out appears when
+    it is complete.
     """
     with careful():
-        from shafer.cli.score_table import score as score_table
+        from shafer.cli.score_table import write_scores
 
-        found = loaded(model_path, trusted, trust_pickle)
-        model = None if found is None else found[0]
-        count = score_table(data, out, model, train_path, target, chunk)
-    say(f"Written to {out}: {count} rows.")
+        written = write_scores(data, out, options.loaded(), options.means(), chunk)
+    say(f"{written.means} Written to {out}: {written.rows} rows.")

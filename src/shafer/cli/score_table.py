@@ -1,51 +1,75 @@
-"""Score a table of any length: a chunk in, a chunk out, and the file appears when it is whole."""
+"""Score a table of any length: chunk by chunk, and the file appears when it is complete."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, final
 
 import numpy as np
 
+import shafer
 from shafer._files import replacing
+from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
-from shafer.cli.study_from_files import explainer_for, model_columns, train_on
-from shafer.cli.table_files import Kinds, chunks_of, format_of, read_table, survey
+from shafer.cli.model_inputs import ModelInputs, model_inputs
+from shafer.cli.model_loading.load_model import NamedModel
+from shafer.cli.table_files import Kinds, chunks_of, format_of, survey
+from shafer.cli.trained_model import train_on
 from shafer.evidence import AnyEvidence
 from shafer.evidence.io.frame_table import columns
 from shafer.models import Explainer
 
-CHUNK = 20_000
-"""Rows held at a time."""
+
+@final
+@dataclass(frozen=True)
+class Written:
+    """What was written: the number of rows, and a sentence on the means."""
+
+    rows: int
+    means: str
 
 
-def _explainer(
-    model: Any, data: Path, kinds: Kinds, train_path: Path | None, target: str | None, chunk: int
-) -> tuple[Explainer, Kinds]:
-    """Return what explains the rows, and the columns it wants of them."""
-    if model is None:
-        if train_path is None or target is None:
+@final
+@dataclass(frozen=True)
+class _Scorer:
+    """An explainer, the columns it takes, and how to read them."""
+
+    explainer: Explainer
+    inputs: ModelInputs
+    means: str
+    truth_as_text: bool
+
+    def evidence(self, frame: Any) -> AnyEvidence:
+        return self.explainer(self.inputs.rows(frame))
+
+
+def _scorer(
+    named: NamedModel | None, data: Path, kinds: Kinds, options: MeansOptions, chunk: int
+) -> _Scorer:
+    if named is None:
+        if options.train_path is None or options.target is None:
             raise ValueError(
                 "Scoring needs --model, or --train and --target to train a logistic regression."
             )
-        trained = train_on(train_path, target)[0]
-        lacking = [name for name in trained.kinds if name not in kinds]
-        if lacking:
-            raise ValueError(f"{data} lacks column(s) of the training data: {lacking[:8]}.")
-        return trained.explainer, trained.kinds
-    wanted = model_columns(model, list(kinds), target, data)
-    chosen: Kinds = {name: kinds[name] for name in wanted}
-    if train_path is not None:
-        training = read_table(train_path)
-        background = training[model_columns(model, training.columns, target, train_path)]
-        return explainer_for(model, lambda: background), chosen
-    # The means come from the rows themselves, in a pass of their own.
-    own = partial(chunks_of, data, chosen, chunk, truth_as_text=False)
-    return explainer_for(model, own), chosen
+        trained = train_on(options.train_path, options.target)
+        trained.check_columns(kinds, data)
+        own = MeasuredModel(trained.explainer, f"of {options.train_path.name}")
+        return _Scorer(own.explainer, ModelInputs(trained.kinds), own.sentence, truth_as_text=True)
+    inputs = model_inputs(
+        named.model, kinds, data, target=options.target, text_column=options.text_column
+    )
+
+    def rows() -> Iterator[Any]:
+        chunks = chunks_of(data, inputs.kinds, chunk, truth_as_text=False)
+        return (inputs.rows(frame) for frame in chunks)
+
+    measured = measured_model(named.model, inputs, data, rows, options)
+    return _Scorer(measured.explainer, inputs, measured.sentence, truth_as_text=False)
 
 
 def _in_folder(out: Path) -> Path:
@@ -59,7 +83,9 @@ def _table(evidence: AnyEvidence, first: int) -> dict[str, Any]:
 
 
 @contextmanager
-def _writer(file: BinaryIO, out: Path) -> Iterator[Callable[[dict[str, Any]], None]]:
+def _writer(
+    file: BinaryIO, out: Path, about: dict[str, str]
+) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Give a function that appends a table to the file."""
     import pandas
 
@@ -81,7 +107,7 @@ def _writer(file: BinaryIO, out: Path) -> Iterator[Callable[[dict[str, Any]], No
     writers: list[Any] = []
 
     def write_parquet(table: dict[str, Any]) -> None:
-        rows = pyarrow.table(table)
+        rows = pyarrow.table(table).replace_schema_metadata({"shafer": json.dumps(about)})
         if not writers:
             writers.append(parquet.ParquetWriter(file, rows.schema))
         writers[0].write_table(rows)
@@ -93,54 +119,55 @@ def _writer(file: BinaryIO, out: Path) -> Iterator[Callable[[dict[str, Any]], No
             writer.close()
 
 
-def score(
-    data: Path,
-    out: Path,
-    model: Any = None,
-    train_path: Path | None = None,
-    target: str | None = None,
-    chunk: int = CHUNK,
-) -> int:
-    """Write the evidence of every row of a table, and return how many there were.
-
-    Parameters
-    ----------
-    data, out : Path
-        CSV or Parquet files.
-    model : fitted model, optional
-        Else a logistic regression is trained.
-    train_path : Path, optional
-        Training data.
-    target : str, optional
-        The column with the classes.
-    chunk : int
-        Rows held at a time.
-    """
-    from tqdm import tqdm
-
+def _check_files(data: Path, out: Path, train_path: Path | None) -> None:
     if format_of(out) == "parquet" and importlib.util.find_spec("pyarrow") is None:
         raise ValueError("Writing Parquet files needs pyarrow; run: pip install pyarrow")
     inputs = [path for path in (data, train_path) if path is not None]
     if any(path.exists() and out.exists() and path.samefile(out) for path in inputs):
         raise ValueError(f"--out must be another file than the data; got {out}.")
+
+
+def write_scores(
+    data: Path, out: Path, model: NamedModel | None, options: MeansOptions, chunk: int
+) -> Written:
+    """Write the evidence of every row of a table.
+
+    Parameters
+    ----------
+    data, out : Path
+        CSV or Parquet files.
+    model : NamedModel, optional
+        By default a logistic regression is trained.
+    options : MeansOptions
+        Training data, target and text column.
+    chunk : int
+        Rows held at a time.
+    """
+    from tqdm import tqdm
+
+    _check_files(data, out, options.train_path)
     kinds, total = survey(data, chunk)
     if total == 0:
         raise ValueError(f"{data} has no rows.")
-    explainer, wanted = _explainer(model, data, kinds, train_path, target, chunk)
+    scorer = _scorer(model, data, kinds, options, chunk)
+    about = {"version": shafer.__version__, "means": scorer.means}
+    chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
     done = 0
     with (
         writing(out),
         replacing(_in_folder(out)) as file,
-        _writer(file, out) as write,
+        _writer(file, out, about) as write,
         tqdm(total=total, unit="row", unit_scale=True, disable=None) as progress,
     ):
-        for rows in chunks_of(data, wanted, chunk, truth_as_text=model is None):
+        for rows in chunks:
             try:
-                evidence = explainer(rows)
+                evidence = scorer.evidence(rows)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error
             write(_table(evidence, done))
-            done += len(rows)
+            done += len(evidence)
             progress.update(len(rows))
-    return done
+    if done != total:
+        raise ValueError(f"{data} changed while it was read. Score it again.")
+    return Written(done, scorer.means)

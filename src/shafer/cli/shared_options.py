@@ -2,57 +2,109 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, final
 
 import click
 
 from shafer.cli.clean_errors import Refused, ended_cleanly, refusing
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from shafer.cli.background_means import MeansOptions
+    from shafer.cli.model_loading.load_model import NamedModel
+
 _PART = re.compile(r"(\d+)|(\d*):(\d*)")
 _PATH = click.Path(path_type=Path)
 
 
 def examples(*lines: str) -> str:
-    """Write examples for the end of a help text, a line each; click would join them."""
+    """Return examples for the end of a help text, one on each line."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def model_options(command: _F) -> _F:
-    """Add --model, --trust, --trust-pickle, --train and --target."""
-    for option in reversed(
-        [
-            click.option("--model", "model_path", type=_PATH, help="A trained model (skops)."),
-            click.option(
-                "--train",
-                "train_path",
-                type=_PATH,
-                help="Training data (CSV or Parquet): sets the means that evidence is measured "
-                "from; without --model, a logistic regression is trained on it.",
-            ),
-            click.option("--target", help="The column with the classes."),
-            click.option(
-                "--trust",
-                "trusted",
-                multiple=True,
-                metavar="TYPE",
-                help="A type in the model file that you trust, such as "
-                "xgboost.sklearn.XGBClassifier.",
-            ),
-            click.option(
-                "--trust-pickle",
-                is_flag=True,
-                help="Load a pickle or joblib file, which may run any code.",
-            ),
-        ]
-    ):
-        command = option(command)
-    return command
+@final
+@dataclass(frozen=True)
+class ModelOptions:
+    """The options about the model and its columns, as the user gave them."""
+
+    model_path: Path | None
+    train_path: Path | None
+    target: str | None
+    text_column: str | None
+    means_from_data: bool
+    trusted: tuple[str, ...]
+    trust_pickle: bool
+
+    def loaded(self) -> NamedModel | None:
+        """Load the model, if one was given."""
+        from shafer.cli.model_loading.load_model import NamedModel, load_model
+
+        if self.model_path is None:
+            return None
+        model = load_model(self.model_path, self.trusted, self.trust_pickle)
+        return NamedModel(model, self.model_path.name)
+
+    def means(self, *, of_table: bool = False) -> MeansOptions:
+        """Return the options that choose the means.
+
+        ``of_table`` is for a command about the table as a whole, which may give the means itself.
+        """
+        from shafer.cli.background_means import MeansOptions
+
+        from_data = self.means_from_data or of_table
+        return MeansOptions(self.train_path, from_data, self.target, self.text_column)
+
+
+_OPTIONS = (
+    click.option("--model", "model_path", type=_PATH, help="A trained model (skops file)."),
+    click.option(
+        "--train",
+        "train_path",
+        type=_PATH,
+        help="Training data (CSV or Parquet). Evidence is measured from its means. Without "
+        "--model, a logistic regression is trained on it.",
+    ),
+    click.option("--target", help="The column with the classes."),
+    click.option("--text-column", help="The column with the texts, for a model that takes texts."),
+    click.option(
+        "--means-from-data",
+        is_flag=True,
+        help="Use the means of DATA if the model does not store those of its training data. A "
+        "row's numbers then depend on the other rows of the file.",
+    ),
+    click.option(
+        "--trust",
+        "trusted",
+        multiple=True,
+        metavar="CLASS",
+        help="The full name of a class in the model file that you trust, such as "
+        "xgboost.sklearn.XGBClassifier. Functions are never loaded.",
+    ),
+    click.option(
+        "--trust-pickle",
+        is_flag=True,
+        help="Load a pickle or joblib file, which may run any code.",
+    ),
+)
+
+
+def model_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options about the model; the command gets them as one :class:`ModelOptions`."""
+
+    @functools.wraps(command)
+    def collected(**given: Any) -> None:
+        chosen = {field.name: given.pop(field.name) for field in fields(ModelOptions)}
+        command(options=ModelOptions(**chosen), **given)
+
+    for option in reversed(_OPTIONS):
+        collected = option(collected)
+    return collected
 
 
 def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[slice] | None:
@@ -63,7 +115,7 @@ def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[
     for text in value.split(","):
         found = _PART.fullmatch(text.strip())
         if found is None:
-            raise Refused(f"--rows: expected rows such as 3,7,9 or 0:100; got {value!r}.")
+            raise Refused(f"--rows must be rows such as 3,7,9 or 0:100; got {value!r}.")
         one, start, stop = found.groups()
         if one is not None:
             parts.append(slice(int(one), int(one) + 1))
@@ -73,7 +125,7 @@ def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[
 
 
 def rows_among(parts: list[slice] | None, n: int) -> list[int] | None:
-    """Return the row numbers that are meant, checked against the number of rows."""
+    """Return the row numbers, checked against the number of rows."""
     if parts is None:
         return None
     rows: dict[int, None] = {}
@@ -82,25 +134,14 @@ def rows_among(parts: list[slice] | None, n: int) -> list[int] | None:
         outside = [row for row in (part.start, stop - 1) if not 0 <= row < n]
         if outside or stop <= part.start:
             given = f"{part.start}:{stop}" if stop != part.start + 1 else f"{part.start}"
-            raise ValueError(f"rows must lie between 0 and {n - 1}; got {given}.")
+            raise ValueError(f"--rows must lie between 0 and {n - 1}; got {given}.")
         rows.update(dict.fromkeys(range(part.start, stop)))
     return list(rows)
 
 
-def loaded(
-    model_path: Path | None, trusted: tuple[str, ...], trust_pickle: bool
-) -> tuple[Any, str] | None:
-    """Load the model that was asked for, with the name of its file."""
-    from shafer.cli.model_files import load_model
-
-    if model_path is None:
-        return None
-    return load_model(model_path, trusted, trust_pickle), model_path.name
-
-
 @contextmanager
 def careful() -> Iterator[None]:
-    """Refuse in one line, and leave out warnings that are no news to the user here."""
+    """Show errors in one line, and hide warnings that do not concern the user."""
     with ended_cleanly(), refusing(), warnings.catch_warnings():
         # Models trained on arrays are given frames, for the names of their columns.
         warnings.filterwarnings("ignore", message="X has feature names")

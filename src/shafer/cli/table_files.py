@@ -1,4 +1,4 @@
-"""Tables on disk: whole, or chunk after chunk with the same kinds of columns throughout."""
+"""Tables on disk, whole or in chunks; a column is of the same kind in all chunks."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib.util
 import math
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,25 +14,25 @@ from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["number", "truth", "text"]
 Kinds: TypeAlias = dict[str, Kind]
-"""What each column holds; a chunk alone may not tell."""
+"""What each column of the whole table holds. A chunk alone may look different."""
 
 _CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
 _TRUTH = {"true": True, "false": False}
 
 
 def format_of(path: Path) -> Literal["csv", "parquet"]:
-    """Tell the format by the name."""
+    """Return the format, by the ending of the name."""
     name = path.name.lower()
     if name.endswith(_CSV):
         return "csv"
     if name.endswith(_PARQUET):
         return "parquet"
-    raise ValueError(f"{path}: a table must be a .csv, .csv.gz or .parquet file.")
+    raise ValueError(f"A table must be a .csv, .csv.gz or .parquet file; got {path}.")
 
 
 def _pandas(path: Path) -> Any:
     if path.is_dir():
-        raise ValueError(f"{path} is a folder; a .csv, .csv.gz or .parquet file is needed.")
+        raise ValueError(f"{path} is a folder. Give a .csv, .csv.gz or .parquet file.")
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")
     if importlib.util.find_spec("pandas") is None:
@@ -45,7 +46,7 @@ def _pandas(path: Path) -> Any:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Name the file in whatever its readers complain about."""
+    """Name the file in every error of its readers."""
     import pandas
 
     try:
@@ -62,20 +63,20 @@ def _reading(path: Path) -> Iterator[None]:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} cannot be read: it is not UTF-8. Save it as UTF-8.") from error
     except EOFError as error:
-        raise ValueError(f"{path} cannot be read: it ends too early.") from error
+        raise ValueError(f"{path} cannot be read: it ends too early. Copy it again.") from error
     except (ValueError, OSError, RuntimeError, zlib.error) as error:
         raise ValueError(f"{path} cannot be read: {error}") from error
 
 
-def _checked(names: Any, path: Path) -> list[str]:
-    """Return the names of the columns, which must be apart from each other and by commas."""
+def _check_names(names: Any, path: Path) -> list[str]:
+    """Return the column names; refuse names given twice and cells not separated by commas."""
     texts = [str(name) for name in names]
     other = next((mark for mark in ";\t|" if len(texts) == 1 and mark in texts[0]), None)
     if other is not None and format_of(path) == "csv":
-        raise ValueError(f"{path} is separated by {other!r}; a .csv file must have commas.")
-    twice = next((name for name in texts if texts.count(name) > 1), None)
+        raise ValueError(f"{path} is separated by {other!r}. Save it with commas.")
+    twice = next((name for name, count in Counter(texts).items() if count > 1), None)
     if twice is not None:
-        raise ValueError(f"{path} has two columns {twice!r}; rename one of them.")
+        raise ValueError(f"{path} has two columns named {twice!r}. Rename one of them.")
     return texts
 
 
@@ -83,8 +84,8 @@ def _check_header(path: Path) -> None:
     """Refuse a CSV file with two columns of one name, which pandas would rename."""
     pandas = _pandas(path)
     with _reading(path):
-        header = pandas.read_csv(path, header=None, nrows=1, dtype=str, index_col=False)
-    _checked(header.iloc[0].dropna(), path)
+        header = pandas.read_csv(path, header=None, nrows=1, dtype=object, index_col=False)
+    _check_names(header.iloc[0].dropna(), path)
 
 
 def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
@@ -107,6 +108,7 @@ def _parquet_chunks(path: Path, rows: int, columns: list[str]) -> Iterator[Any]:
 
     with _reading(path):
         file = parquet.ParquetFile(path)
+    start = 0
     with file:
         batches = file.iter_batches(batch_size=rows, columns=columns)
         while True:
@@ -115,11 +117,13 @@ def _parquet_chunks(path: Path, rows: int, columns: list[str]) -> Iterator[Any]:
                 if batch is None:
                     return
                 frame = batch.to_pandas()[columns]
+            frame.index = range(start, start + len(frame))
+            start += len(frame)
             yield frame
 
 
 def kinds_of(frame: Any) -> Kinds:
-    """Say what each column of a pandas frame holds."""
+    """Return what each column of a pandas frame holds."""
     kinds: Kinds = {}
     for name, dtype in frame.dtypes.items():
         letter = getattr(dtype, "kind", "O")
@@ -143,12 +147,12 @@ def read_table(path: Path) -> Any:
 
         with _reading(path):
             names = parquet.read_schema(path).names
-        _checked(names, path)
+        _check_names(names, path)
         with _reading(path):
             frame = pandas.read_parquet(path)
     if len(frame) == 0:
         raise ValueError(f"{path} has no rows.")
-    frame.columns = _checked(frame.columns, path)
+    frame.columns = _check_names(frame.columns, path)
     return frame.reset_index(drop=True)
 
 
@@ -169,25 +173,25 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
             names = file.schema_arrow.names
             empty = file.schema_arrow.empty_table().to_pandas()
             count = int(file.metadata.num_rows)
-        _checked(names, path)
+        _check_names(names, path)
         return kinds_of(empty), count
     _check_header(path)
     kinds: dict[str, Kind | None] = {}
     count = 0
     for chunk in _csv_chunks(path, rows):
-        _checked(chunk.columns, path)
+        _check_names(chunk.columns, path)
         count += len(chunk)
-        for name, kind in kinds_of(chunk).items():
+        present = chunk.notna().any().to_numpy()
+        for (name, kind), some in zip(kinds_of(chunk).items(), present, strict=True):
             # A column without any value reads as numbers, whatever it holds elsewhere.
-            lacking = not chunk[name].notna().any()
-            kinds[name] = kinds.get(name) if lacking else _wider(kinds.get(name), kind)
+            kinds[name] = _wider(kinds.get(name), kind) if some else kinds.get(name)
     return {name: kind or "number" for name, kind in kinds.items()}, count
 
 
 def chunks_of(
     path: Path, kinds: Mapping[str, Kind], rows: int, *, truth_as_text: bool = True
 ) -> Iterator[Any]:
-    """Give a table chunk after chunk, as pandas frames of the columns in ``kinds``, in that order.
+    """Give a table in chunks: pandas frames of the columns in ``kinds``, in that order.
 
     Parameters
     ----------
@@ -204,14 +208,14 @@ def chunks_of(
         for frame in _parquet_chunks(path, rows, list(kinds)):
             yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
         return
-    # What is not a number is read letter by letter: "007" and "true" must stay as they are.
+    # Anything but numbers is read as text: "007" and "true" must stay as they are.
     as_text = {name: str for name, kind in kinds.items() if kind != "number"}
     for chunk in _csv_chunks(path, rows, dtype=as_text, usecols=list(kinds)):
         yield as_kinds(chunk[list(kinds)], kinds, truth_as_text=truth_as_text)
 
 
 def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = True) -> Any:
-    """Bring the columns of a frame to given kinds; say which cell does not fit.
+    """Bring the columns of a frame to given kinds; the error names a cell that does not fit.
 
     Parameters
     ----------
@@ -223,15 +227,22 @@ def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = Tru
     """
     import pandas
 
+    ready = {str(name): dtype.kind in "iuf" for name, dtype in frame.dtypes.items()}
+    plain = [name for name, kind in kinds.items() if kind == "number" and ready[name]]
+    floats = frame[plain].astype(float)  # all at once: there may be many
+    if len(plain) == len(kinds):
+        return floats
     columns = {}
     for name, kind in kinds.items():
         column = frame[name]
         if kind == "number":
-            columns[name] = _numbers(pandas, column, name)
+            columns[name] = floats[name] if ready[name] else _numbers(pandas, column, name)
         elif kind == "truth" and not truth_as_text:
-            columns[name] = _texts(column).map(lambda text: _TRUTH.get(text.lower(), text))
+            columns[name] = texts_of(column).map(
+                lambda text: _TRUTH.get(text.lower(), text), na_action="ignore"
+            )
         else:
-            columns[name] = _texts(column, truth=kind == "truth")
+            columns[name] = texts_of(column, truth=kind == "truth")
     return pandas.DataFrame(columns, index=frame.index)
 
 
@@ -241,13 +252,13 @@ def _numbers(pandas: Any, column: Any, name: str) -> Any:
     if lost.any():
         row = int(column.index[lost.to_numpy()][0])
         raise ValueError(
-            f"Column {name!r} must hold numbers, as it did in training; row {row} has "
-            f"{column[row]!r}."
+            f"Column {name!r} must hold numbers, as in training; row {row} has {column[row]!r}."
         )
     return numbers.astype(float)
 
 
-def _texts(column: Any, truth: bool = False) -> Any:
+def texts_of(column: Any, truth: bool = False) -> Any:
+    """Return a pandas column as texts, NaN where a value is missing."""
     missing = column.isna()
     texts = [
         math.nan if gone else _text(value) for value, gone in zip(column, missing, strict=True)

@@ -1,4 +1,4 @@
-"""Words for the terminal, whatever its letters are."""
+"""Text for the terminal: every terminal can show it, and nothing in it controls the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import sys
 
 import click
 
-# For terminals and pipes that cannot write all letters, as on Windows.
+from shafer._text import printable
+
+# Replacements for terminals and pipes with few letters, as on Windows.
 _PLAIN = str.maketrans(
     {
         "━": "=",
@@ -29,7 +31,8 @@ _PLAIN = str.maketrans(
 
 
 def say(text: str) -> None:
-    """Print a text; where its letters cannot be written, in those that can."""
+    """Print a text; letters that the terminal lacks are replaced."""
+    text = printable(text)
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
@@ -40,5 +43,11 @@ def say(text: str) -> None:
 
 
 def columns() -> int:
-    """Count the columns of the terminal; 0 where there is none, as in a pipe."""
+    """Return the width of the terminal, or 0 if the output is not a terminal."""
     return shutil.get_terminal_size(fallback=(0, 0)).columns
+
+
+def note(text: str) -> None:
+    """Print what takes long to the error stream, if a person is watching."""
+    if sys.stderr.isatty():
+        click.echo(printable(text), err=True)

@@ -1,4 +1,4 @@
-"""A logistic regression for a table that came without a model."""
+"""The logistic regression that is trained when a table comes without a model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def train(X: Any, y: NDArray[Any]) -> Pipeline:
         Class labels.
     """
     numeric = [name for name, kind in X.dtypes.items() if _is_number(kind)]
-    other = [name for name in X.columns if name not in numeric]
+    other = [name for name, kind in X.dtypes.items() if not _is_number(kind)]
     encode = OneHotEncoder(
         max_categories=_MOST_CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False
     )
@@ -41,7 +41,7 @@ def train(X: Any, y: NDArray[Any]) -> Pipeline:
     columns = ColumnTransformer([part for part in parts if part[2]])
     model = make_pipeline(columns, LogisticRegression(max_iter=1000))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a thousand steps are near enough
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a thousand steps are close enough
         return model.fit(X, y)
 
 
@@ -50,9 +50,9 @@ def _is_number(kind: Any) -> bool:
 
 
 def held_out_error(model: Any, X: Any, y: NDArray[Any]) -> tuple[float | None, int]:
-    """Return the error of such a model on rows it has not seen, and the number of folds.
+    """Return the cross-validated error of the model, and the number of folds.
 
-    Cross-validation with five folds, or fewer where a class is rare; None if a class has one row.
+    Five folds, or fewer if a class has fewer rows. None and 0 if a class has a single row.
     """
     folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if folds < 2:
@@ -65,14 +65,14 @@ def held_out_error(model: Any, X: Any, y: NDArray[Any]) -> tuple[float | None, i
 
 
 def how_measured(folds: int) -> str:
-    """Say how the error of a model trained here was measured."""
+    """Return sentences on how the error of a model trained here was measured."""
     marks = "The answers marked wrong below are those of the model trained on all rows"
     if folds < 2:
         return (
-            "A class has a single row, so no error on held-out rows can be given. "
-            f"{marks}, which it has seen."
+            "A class has a single row, so the error on held-out rows is not known. "
+            f"{marks}, these rows included."
         )
     return (
-        f"Its error is measured on held-out rows, by {folds}-fold cross-validation: trained "
-        f"{folds} times, each time without the rows it then answers for. {marks}."
+        f"Its error is measured on held-out rows, by {folds}-fold cross-validation: it is trained "
+        f"{folds} times, each time without the rows it is then tested on. {marks}."
     )

@@ -1,54 +1,54 @@
-"""Evidence on disk: one ``.npz`` file of plain arrays and a JSON header. Nothing is pickled."""
+"""Evidence on disk: one ``.npz`` file of plain arrays and a JSON header. Nothing is pickled.
+
+The header holds a checksum of everything else. Files of version 0.1.0 have none; their arrays are
+checked all the same.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import zipfile
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from shafer._files import replacing
-from shafer._validation import check_finite, class_labels, component_names, to_numpy
-from shafer.evidence.weight_sources import (
-    DenseWeights,
-    JoinedWeights,
-    LinearWeights,
-    Part,
-    ScaledWeights,
-    SparseWeights,
-    WeightSource,
-)
+from shafer._safe_archive import open_archive, read_array
+from shafer._text import printable, shortened
+from shafer._validation import class_labels, component_names, to_numpy
+from shafer.evidence.io.stored_sources import Arrays, stored_source
+from shafer.evidence.weight_sources import ScaledWeights, WeightSource
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
 
 _FORMAT = "shafer-evidence-1"
+_LABEL_KINDS = "biufU"
 Stored: TypeAlias = tuple[WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...]]
-_KINDS = {kind.__name__: kind for kind in (DenseWeights, LinearWeights, SparseWeights)}
 
 
 def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     """Write the source, the class labels and the component names."""
     source = evidence.unchanged_source()
-    arrays: dict[str, Any] = {k: to_numpy(array) for k, array in source.arrays().items()}
+    arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
     if isinstance(source, ScaledWeights):  # the factors are one of the arrays
         source = source.source
-    header = {
+    header: dict[str, Any] = {
         "format": _FORMAT,
         "source": type(source).__name__,
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
     }
     classes = evidence.classes
-    if classes.dtype.kind not in "biufU":
+    if classes.dtype.kind not in _LABEL_KINDS:
         header["classes"] = _plain_labels(classes)
         classes = np.empty(0)
+    arrays["classes"] = classes
+    header["checksum"] = _checksum(header, arrays)
     with replacing(path) as file:
-        np.savez(file, header=np.asarray(json.dumps(header)), classes=classes, **arrays)
+        np.savez(file, allow_pickle=False, header=np.asarray(json.dumps(header)), **arrays)
 
 
 def _plain_labels(classes: NDArray[Any]) -> list[Any]:
@@ -56,93 +56,98 @@ def _plain_labels(classes: NDArray[Any]) -> list[Any]:
     for label in labels:
         if not isinstance(label, str | int | float | bool):
             raise ValueError(
-                f"save() keeps class labels that are strings or numbers; got {label!r} "
-                f"of type {type(label).__name__}."
+                f"save() can store class labels that are strings or numbers; got {label!r} of type "
+                f"{type(label).__name__}. Rename the classes before training."
             )
     return labels
 
 
+def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
+    """Return the SHA-256 of the header, and of the names, types, shapes and bytes of all arrays."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(repr((name, array.dtype.str, array.shape)).encode())
+        if array.size:
+            digest.update(array.reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()
+
+
+class _OtherFormatError(Exception):
+    """The file has a format of another version."""
+
+
 def load(path: str | os.PathLike[str]) -> Stored:
     """Read the source, the class labels, the component names and the names of the parts."""
-    with open(path, "rb") as file:  # a missing file is an OSError, whatever is in it is not
+    with open(path, "rb") as file:  # a missing file is an OSError
         try:
-            header, arrays = _read(file)
-            return _understood(header, arrays)
-        except _NewerFormatError as error:
+            return _understood(*_read(file))
+        except _OtherFormatError as error:
             raise ValueError(f"{os.fspath(path)!r} {error}") from None
-        except Exception as error:  # a damaged archive can fail in any way
+        except MemoryError:
+            raise
+        except Exception as error:  # a damaged file can fail in any way
+            reason = " ".join(str(error).split()) or type(error).__name__
             raise ValueError(
-                f"{os.fspath(path)!r} is not a file written by Evidence.save, or is damaged."
+                f"{os.fspath(path)!r} is not a file written by Evidence.save, or is damaged: "
+                f"{shortened(printable(reason), 200)}. Save the evidence again."
             ) from error
 
 
-class _NewerFormatError(Exception):
-    """The file says that it is of another format."""
-
-
-def _read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, Any]]:
-    with zipfile.ZipFile(file):  # np.load would also take other kinds of files
-        pass
-    file.seek(0)
-    with np.load(file, allow_pickle=False) as archive:
-        arrays = dict(archive)
-    header = json.loads(str(arrays.pop("header")))
-    if header["format"] != _FORMAT:
-        raise _NewerFormatError(f"has format {header['format']!r}; this version reads {_FORMAT!r}.")
+def _read(file: BinaryIO) -> tuple[dict[str, Any], Arrays]:
+    with open_archive(file) as archive:
+        arrays = {
+            name.removesuffix(".npy"): read_array(archive, name) for name in archive.namelist()
+        }
+    header = json.loads(str(arrays.pop("header", "null")))
+    if not isinstance(header, dict):
+        raise ValueError("it has no header")
+    if header.get("format") != _FORMAT:
+        found = shortened(repr(header.get("format")))
+        raise _OtherFormatError(
+            f"has format {found}; this version reads {_FORMAT!r}. Update shafer to read it."
+        )
+    checksum = header.pop("checksum", None)
+    if checksum is not None and checksum != _checksum(header, arrays):
+        raise ValueError("its content does not match its checksum")
     return header, arrays
 
 
-def _understood(header: dict[str, Any], arrays: dict[str, Any]) -> Stored:
-    classes = arrays.pop("classes")
-    if "classes" in header:
-        classes = np.empty(len(header["classes"]), dtype=object)
-        classes[:] = header["classes"]
-    source = (
-        _joined(arrays)
-        if header["source"] == JoinedWeights.__name__
-        else _source(header["source"], arrays)
-    )
-    *_, n_components, n_classes = source.shape
+def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
+    if "classes" not in arrays:
+        raise ValueError("it has no class labels")
+    classes = _labels(arrays.pop("classes"), header)
+    source = stored_source(str(header.get("source")), arrays)
+    *instances, n_components, n_classes = source.shape
+    parts = _texts(header, "parts")
+    if len(parts) != (instances[1] if len(instances) > 1 else 0):
+        raise ValueError(f"it has {len(parts)} names of parts for weights of {source.shape}")
     return (
         source,
         class_labels(classes, n_classes),
-        component_names(header["names"], n_components),
-        tuple(str(name) for name in header["parts"]),
+        component_names(_texts(header, "names"), n_components),
+        parts,
     )
 
 
-def _source(kind: str, arrays: dict[str, Any]) -> WeightSource:
-    """Make a source of its arrays."""
-    if kind == "SparseWeights":
-        parts = (arrays.pop("data"), arrays.pop("indices"), arrays.pop("indptr"))
-        arrays["features"] = sparse.csr_array(parts, shape=tuple(arrays.pop("shape")))
-        check_finite(arrays["features"].data, "features")
-    for name, array in arrays.items():
-        if not sparse.issparse(array):
-            check_finite(array, name)
-    factor = arrays.pop("row_factor", None)
-    source: WeightSource = _KINDS[kind](**arrays)
-    return source if factor is None else ScaledWeights(source, factor)
+def _labels(stored: NDArray[Any], header: dict[str, Any]) -> NDArray[Any]:
+    if "classes" not in header:
+        if stored.dtype.kind not in _LABEL_KINDS or stored.ndim != 1:
+            raise ValueError(f"its class labels must not be of type {stored.dtype}")
+        return stored
+    labels = header["classes"]
+    plain = isinstance(labels, list) and all(
+        isinstance(label, str | int | float | bool) for label in labels
+    )
+    if not plain:
+        raise ValueError("its class labels must be strings or numbers")
+    classes = np.empty(len(labels), dtype=object)
+    classes[:] = labels
+    return classes
 
 
-def _joined(arrays: dict[str, Any]) -> WeightSource:
-    """Make joined weights of arrays named by the part, its kind and the field."""
-    factor = arrays.pop("row_factor", None)
-    by_part: dict[tuple[int, str], dict[str, Any]] = {}
-    for name, array in arrays.items():
-        number, kind, field = name.split(".")
-        by_part.setdefault((int(number), kind), {})[field] = array
-    parts = []
-    for (_, kind), fields in sorted(by_part.items()):
-        places = fields.pop("places").astype(np.intp)
-        first, second = (fields.pop(name, None) for name in ("factor_for", "factor_against"))
-        source = _source(kind, fields)
-        if first is None:
-            parts.append(Part(source, source.pooled(), places))
-            continue
-        check_finite(first, "factor_for")
-        check_finite(second, "factor_against")
-        same = np.array_equal(first, second)
-        parts.append(Part(source, source.pooled(), places, (first, first if same else second)))
-    joined = JoinedWeights(tuple(parts))
-    return joined if factor is None else ScaledWeights(joined, factor)
+def _texts(header: dict[str, Any], key: str) -> tuple[str, ...]:
+    texts = header.get(key)
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"its {key!r} must be a list of strings")
+    return tuple(texts)

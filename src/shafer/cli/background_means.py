@@ -1,0 +1,188 @@
+"""The means that weights of evidence are measured from, and where they come from.
+
+A row's numbers must not depend on the other rows of its file, so the means never come from the
+rows that are scored unless the user asks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from shafer._errors import UnsupportedModelError
+from shafer.cli.model_inputs import ModelInputs, model_inputs
+from shafer.cli.table_files import kinds_of, read_table
+from shafer.models import EvidentialClassifier, Explainer
+
+_LINEAR = (LogisticRegression, SGDClassifier, LinearDiscriminantAnalysis)
+
+
+@final
+@dataclass(frozen=True)
+class MeasuredModel:
+    """A model with the means that its evidence is measured from.
+
+    Attributes
+    ----------
+    explainer : Explainer
+    means : str
+        Where the means come from, as the end of "the means …".
+    """
+
+    explainer: Explainer
+    means: str
+
+    @property
+    def sentence(self) -> str:
+        """One sentence on the means, for the user."""
+        return f"Weights of evidence are measured from the means {self.means}."
+
+
+@final
+@dataclass(frozen=True)
+class MeansOptions:
+    """The options that choose the means.
+
+    Attributes
+    ----------
+    train_path : Path, optional
+        Training data.
+    from_data : bool
+        Whether the rows to be scored or explained may give the means.
+    target, text_column : str, optional
+        Columns of the training data.
+    """
+
+    train_path: Path | None = None
+    from_data: bool = False
+    target: str | None = None
+    text_column: str | None = None
+
+
+def measured_model(
+    model: Any, inputs: ModelInputs, data: Path, rows: Callable[[], Any], options: MeansOptions
+) -> MeasuredModel:
+    """Find the means for a model and make its explainer.
+
+    Parameters
+    ----------
+    model : fitted model
+    inputs : ModelInputs
+        The columns the model takes.
+    data : Path
+        The table to be scored or explained, for messages.
+    rows : callable
+        Gives its rows, or batches of them, as the model takes them.
+    options : MeansOptions
+
+    Raises
+    ------
+    ValueError
+        If no means are known and the user did not choose any.
+    """
+    if isinstance(model, Explainer):
+        return MeasuredModel(model, "stored in the model file")
+    if isinstance(model, EvidentialClassifier):
+        return MeasuredModel(model.explainer_, "of its training data, stored in the model file")
+    if options.train_path is not None:
+        background = _training_rows(model, inputs, options)
+        return MeasuredModel(
+            _explainer(model, inputs, lambda: background), f"of {options.train_path.name}"
+        )
+    row = _stored_means(model, inputs)
+    if row is not None:
+        explainer = _explainer(model, inputs, lambda: row)
+        return MeasuredModel(explainer, "of its training data, stored in its StandardScaler")
+    if options.from_data:
+        return MeasuredModel(_explainer(model, inputs, rows), f"of the rows in {data.name}")
+    raise ValueError(
+        f"The means of the training data are not known: this {type(model).__name__} does not store "
+        "them. Give the training data with --train FILE, or add --means-from-data to use the means "
+        f"of {data.name}; a row's numbers then depend on the other rows of that file."
+    )
+
+
+def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> Any:
+    path = options.train_path
+    assert path is not None
+    frame = read_table(path)
+    text_column = next(iter(inputs.kinds)) if inputs.texts else options.text_column
+    chosen = model_inputs(
+        model, kinds_of(frame), path, target=options.target, text_column=text_column
+    )
+    return chosen.rows(frame)
+
+
+def _explainer(model: Any, inputs: ModelInputs, background: Callable[[], Any]) -> Explainer:
+    """Explain a model by the columns of the data, where its encoders can be traced.
+
+    A text is explained by its words: as a column it would be a single component.
+    """
+    if isinstance(model, Pipeline) and not inputs.texts:
+        with suppress(UnsupportedModelError):
+            return Explainer(model, background(), groups="source")
+    return Explainer(model, background())
+
+
+def _stored_means(model: Any, inputs: ModelInputs) -> Any:
+    """Return one row that holds the training means, if the model knows them exactly.
+
+    So it is for a linear model behind a ``StandardScaler``, also one for each of several sets of
+    columns and also behind a ``SimpleImputer``: contributions are linear in the scaled columns, so
+    their mean is the contribution of the mean.
+    """
+    if isinstance(model, BaseSearchCV):
+        model = model.best_estimator_
+    if inputs.texts or not isinstance(model, Pipeline) or len(model.steps) < 2:
+        return None
+    if not isinstance(model.steps[-1][1], _LINEAR):
+        return None
+    names = list(inputs.kinds)
+    means = _means_before(model[:-1], names)
+    if means is None or len(means) != len(names):
+        return None
+    import pandas
+
+    return pandas.DataFrame([means], columns=names)
+
+
+def _means_before(step: Any, names: list[str]) -> NDArray[np.float64] | None:
+    """Return the means of the columns that a fitted transformer brings to mean zero."""
+    if isinstance(step, StandardScaler):
+        return np.asarray(step.mean_) if step.with_mean else None
+    if isinstance(step, Pipeline):
+        *before, last = (part for _, part in step.steps)
+        plain = all(type(part) is SimpleImputer and not part.add_indicator for part in before)
+        return _means_before(last, names) if plain else None
+    if isinstance(step, ColumnTransformer):
+        return _means_of_parts(step, names)
+    return None
+
+
+def _means_of_parts(step: ColumnTransformer, names: list[str]) -> NDArray[np.float64] | None:
+    means = np.zeros(len(names))  # columns that are dropped do not matter
+    for _, part, columns in step.transformers_:
+        if part == "drop":
+            continue
+        own = _means_before(part, names)
+        try:
+            places = [names.index(column) for column in columns]
+        except (TypeError, ValueError):  # columns by number, mask or slice
+            places = np.arange(len(names))[columns].tolist()
+        if own is None or len(own) != len(places):
+            return None
+        means[places] = own
+    return means

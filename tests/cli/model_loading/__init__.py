@@ -1,0 +1,1 @@
+"""Tests of model files, honest and forged."""

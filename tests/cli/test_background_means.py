@@ -1,0 +1,117 @@
+"""Where the means come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from pyarrow import parquet
+from sklearn.compose import ColumnTransformer
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
+
+import shafer
+
+from .running import refused, run
+
+
+def test_an_evidential_classifier_brings_its_own_means(folder: Path) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    X = frame[["age", "ldl"]]
+    model = shafer.EvidentialClassifier(LogisticRegression()).fit(X, frame["chd"])
+    joblib.dump(model, folder / "own.joblib")
+    frame[:20].to_csv(folder / "few.csv", index=False)
+    out = folder / "scored.csv"
+    own = ("--model", folder / "own.joblib", "--trust-pickle")
+    result = run("score", folder / "few.csv", *own, "--out", out)
+    assert result.exit_code == 0, result.output
+    np.testing.assert_allclose(pd.read_csv(out)["belief_1"], model.evidence(X[:20]).belief[:, 1])
+
+
+def scored(data: Path, model: Path, *options: Any) -> pd.DataFrame:
+    out = data.with_suffix(".scored.parquet")
+    result = run("score", data, "--model", model, "--out", out, *options)
+    assert result.exit_code == 0, result.output
+    return pd.read_parquet(out)
+
+
+def models(frame: pd.DataFrame) -> dict[str, Any]:
+    """Models that know the means of their training data."""
+    names = ["age", "ldl"]
+    scaler = make_pipeline(SimpleImputer(), StandardScaler())
+    two = ColumnTransformer([("a", StandardScaler(), ["ldl"]), ("b", scaler, ["age"])])
+    head = LogisticRegression
+    made = {
+        "scaler": make_pipeline(StandardScaler(), head()),
+        "imputer": make_pipeline(SimpleImputer(), StandardScaler(), head()),
+        "columns": make_pipeline(two, head()),
+        "discriminant": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
+        "search": GridSearchCV(make_pipeline(StandardScaler(), head()), {}, cv=2),
+    }
+    return {name: model.fit(frame[names], frame["chd"]) for name, model in made.items()}
+
+
+@pytest.mark.parametrize("name", ["scaler", "imputer", "columns", "discriminant", "search"])
+def test_a_row_does_not_depend_on_its_file(folder: Path, name: str) -> None:
+    """Under version 0.1.0 the same row had other numbers in another file."""
+    frame = pd.read_csv(folder / "heart.csv")
+    skops.io.dump(models(frame)[name], folder / "m.skops")
+    frame[:40].to_csv(folder / "few.csv", index=False)
+    few = scored(folder / "few.csv", folder / "m.skops")
+    whole = scored(folder / "heart.csv", folder / "m.skops")
+    trained = scored(folder / "few.csv", folder / "m.skops", "--train", folder / "heart.csv")
+    for column in ("ignorance", "conflict", "belief_1"):
+        np.testing.assert_allclose(few[column], whole[column][:40], atol=1e-12)
+        np.testing.assert_allclose(few[column], trained[column], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(),
+        GaussianNB(),
+        make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
+        make_pipeline(StandardScaler(), GaussianNB()),
+        make_pipeline(MinMaxScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), PolynomialFeatures(), LogisticRegression()),
+    ],
+    ids=["plain", "bayes", "not centred", "bayes behind scaler", "minmax", "polynomial"],
+)
+def test_means_are_asked_for(folder: Path, model: Any) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    skops.io.dump(model.fit(frame[["age", "ldl"]], frame["chd"]), folder / "m.skops")
+    data = ("--model", folder / "m.skops")
+    message = "The means of the training data are not known"
+    refused(message, "score", folder / "heart.csv", *data, "--out", folder / "s.csv")
+    refused(message, "explain", "--data", folder / "heart.csv", *data)
+    table = ("--data", folder / "heart.csv", "--out", folder / "r.html")
+    result = run("report", *table, *data)
+    assert result.exit_code == 0, result.output
+    assert "measured from the means of the rows in heart.csv" in (folder / "r.html").read_text()
+    assert len(scored(folder / "heart.csv", folder / "m.skops", "--means-from-data")) == 462
+
+
+def test_the_output_names_the_means(folder: Path) -> None:
+    out, data = folder / "s.parquet", folder / "heart.csv"
+    for options, where in (
+        ((), "of its training data, stored in its StandardScaler"),
+        (("--train", data), "of heart.csv"),
+    ):
+        run_options = ("--model", folder / "model.skops", *options)
+        result = run("score", data, *run_options, "--out", out)
+        sentence = f"Weights of evidence are measured from the means {where}."
+        assert sentence in result.output
+        stored = json.loads(parquet.read_schema(out).metadata[b"shafer"])
+        assert stored == {"version": shafer.__version__, "means": sentence}
+        assert sentence in run("explain", "--data", data, *run_options).output

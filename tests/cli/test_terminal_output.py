@@ -1,0 +1,19 @@
+"""Text on terminals of all kinds."""
+
+from __future__ import annotations
+
+from .running import shell
+
+
+def test_letters_a_terminal_does_not_have() -> None:
+    done = shell("explain", "--row", 17, PYTHONIOENCODING="cp1252")
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode("cp1252")
+    assert "typea 78         +0.44  ########################" in text
+    assert "obesity 32.73    -0.26" in text
+    assert "\ufffd" not in text
+
+
+def test_a_narrow_terminal() -> None:
+    done = shell("explain", "--row", 17, COLUMNS="60", PYTHONIOENCODING="utf-8")
+    assert max(map(len, done.stdout.decode().splitlines())) <= 60

@@ -1,0 +1,280 @@
+"""Evidence on disk: what is saved comes back, and what is damaged or forged is refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+import shafer
+
+
+@pytest.fixture
+def pool() -> Any:
+    rng = np.random.default_rng(0)
+    return shafer.least_commitment(
+        rng.normal(size=(3, 4)), rng.normal(size=3), classes=["a", "b", "c"], names=list("wxyz")
+    )
+
+
+@pytest.fixture
+def X() -> Any:
+    return np.random.default_rng(1).normal(size=(6, 4)).round(1)
+
+
+@pytest.mark.parametrize("kind", ["linear", "dense", "sparse", "components"])
+def test_save_and_load(pool: Any, X: Any, tmp_path: Path, kind: str) -> None:
+    ev = pool(sparse.csr_array(X)) if kind == "sparse" else pool(X)
+    ev = ev.grouped([["w", "x"]]) if kind == "dense" else ev
+    ev = ev.components if kind == "components" else ev
+    path = tmp_path / "evidence.npz"
+    ev.save(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["evidence.npz"]
+    again = shafer.Evidence.load(path)
+    assert again.component_names == ev.component_names
+    assert_array_equal(again.classes, ev.classes)
+    assert type(again.source) is type(ev.source)
+    assert again.parts == ev.parts
+    for name in ("belief", "conflict", "weights"):
+        assert_array_equal(getattr(again, name), getattr(ev, name))
+
+
+def test_save_tensors_and_mixed_labels(tmp_path: Path) -> None:
+    weights = torch.tensor([[[0.5, -0.2, -0.3]]], dtype=torch.float32)
+    ev = shafer.Evidence.from_weights(weights, classes=[1, "two", 3.0])
+    ev.save(tmp_path / "evidence")
+    again = shafer.Evidence.load(str(tmp_path / "evidence"))
+    assert again.classes.tolist() == [1, "two", 3.0]
+    assert again.belief.dtype == np.float32
+    assert_allclose(again.belief, ev.belief.numpy(), rtol=1e-6)
+
+
+def test_a_failed_save_leaves_nothing(tmp_path: Path) -> None:
+    ev = shafer.Evidence.from_weights(np.ones((1, 1, 2)), classes=[("a",), "b"])
+    with pytest.raises(ValueError, match=r"strings or numbers; got \('a',\) of type tuple"):
+        ev.save(tmp_path / "evidence.npz")
+    good = shafer.Evidence.from_weights(np.ones((1, 1, 2)))
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError, match="is a folder. Give the name of a file"):
+        good.save(tmp_path / "folder")
+    with pytest.raises(OSError, match="is a folder"):
+        good.save("")
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_load_refuses_other_files(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        shafer.Evidence.load(tmp_path / "nothing.npz")
+    text = tmp_path / "text"
+    text.write_text("hello")
+    np.save(tmp_path / "array.npy", np.ones(3))
+    np.savez(tmp_path / "other.npz", a=np.ones(3))
+    np.savez(tmp_path / "pickle.npz", header=np.array([{}], dtype=object))
+    for name in ("text", "array.npy", "other.npz", "pickle.npz"):
+        with pytest.raises(ValueError, match="is not a file written by Evidence.save, or is"):
+            shafer.Evidence.load(tmp_path / name)
+    shafer.Evidence.from_weights(np.ones((2, 3, 2))).save(tmp_path / "good")
+    good = (tmp_path / "good").read_bytes()
+    rng = np.random.default_rng(0)
+    for cut in rng.integers(0, len(good), 20):
+        (tmp_path / "cut").write_bytes(good[:cut])
+        with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
+            shafer.Evidence.load(tmp_path / "cut")
+    stored = dict(np.load(tmp_path / "good"))
+    for name, value in (("weights", stored["weights"] * np.nan), ("classes", np.arange(3))):
+        np.savez(tmp_path / "changed.npz", **{**stored, name: value})
+        with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
+            shafer.Evidence.load(tmp_path / "changed.npz")
+    np.savez(tmp_path / "future.npz", header=np.array('{"format": "shafer-evidence-9"}'))
+    with pytest.raises(ValueError, match="has format 'shafer-evidence-9'; this version reads"):
+        shafer.Evidence.load(tmp_path / "future.npz")
+
+
+def kinds_of_evidence() -> dict[str, Any]:
+    """One of each kind of source."""
+    rng = np.random.default_rng(0)
+    pool = shafer.least_commitment(rng.normal(size=(3, 4)), rng.normal(size=3))
+    X = rng.normal(size=(6, 4))
+    rows = sparse.csr_array(X * (rng.random((6, 4)) < 0.6))
+    linear, thin = pool(X), pool(rows)
+    dense = linear.grouped([["x0", "x1"]])
+    factors = np.linspace(0.1, 1.0, 6)
+    other = shafer.Evidence.from_weights(rng.normal(size=(6, 2, 2)), classes=[1, 5])
+    joined = shafer.combine({"a": linear, "b": thin.tempered(factors), "c": other})
+    return {
+        "dense": dense,
+        "linear": linear,
+        "sparse": thin,
+        "scaled": linear.tempered(factors),
+        "scaled sparse": thin.tempered(factors),
+        "joined": joined,
+        "scaled joined": joined.tempered(factors),
+        "components": linear.components,
+    }
+
+
+def forgeries(array: Any) -> dict[str, Any]:
+    """Ways to forge an array."""
+    wide = np.asarray(array)
+    number = wide.dtype.kind in "if" and wide.size > 0
+    found = {
+        "longer": np.concatenate([np.atleast_1d(wide)] * 2),
+        "more axes": wide[None],
+        "truth": wide.astype(bool) if wide.dtype.kind != "U" else np.array([True]),
+        "text": np.full(wide.shape, "x"),
+        "complex": wide.astype(complex) if number else np.ones(3, complex),
+        "empty": np.empty((0,) * max(1, wide.ndim)),
+        "big endian": wide.astype(wide.dtype.newbyteorder(">")) if number else np.ones(2, ">f8"),
+    }
+    if wide.ndim and len(wide) > 1:
+        found["shorter"] = wide[:1]
+    if number:
+        last = np.zeros(wide.shape, dtype=bool)
+        last.reshape(-1)[-1] = True
+        for name, value in {"far": 10**6, "negative": -5}.items():
+            found[name] = np.where(last, np.asarray(value, wide.dtype), wide)
+        found["first far"] = np.where(np.roll(last.reshape(-1), 1).reshape(wide.shape), 10**6, wide)
+    if wide.dtype.kind == "f" and number:
+        for name, value in {"nan": np.nan, "inf": np.inf, "huge": 1e308}.items():
+            found[name] = np.where(last, value, wide)
+        found["half"] = wide.astype(np.float16)
+    return found
+
+
+def save_forged(path: Path, arrays: dict[str, Any], **header: Any) -> None:
+    """Write a file as version 0.1.0 did, without a checksum."""
+    stored = json.loads(str(arrays["header"])) | header
+    stored.pop("checksum", None)
+    with path.open("wb") as file:
+        np.savez(file, **{**arrays, "header": np.asarray(json.dumps(stored))})
+
+
+def loads_well(path: Path) -> bool:
+    """Load a file; what loads must give possible numbers, and what does not one line."""
+    try:
+        evidence = shafer.Evidence.load(path)
+    except ValueError as error:
+        message = str(error)
+    else:
+        check_numbers(evidence)
+        return True
+    assert "\n" not in message
+    assert "is not a file written by Evidence.save, or is damaged" in message or (
+        "overflow" in message
+    )
+    return False
+
+
+def check_numbers(evidence: Any) -> None:
+    for values in (evidence.belief, evidence.plausibility, evidence.conflict):
+        assert np.isfinite(values).all()
+        assert values.min() >= -1e-9
+        assert values.max() <= 1 + 1e-9
+    assert (evidence.belief <= evidence.plausibility + 1e-9).all()
+
+
+def may_load(name: str, way: str) -> bool:
+    """Tell whether only the checksum can see that an array is not the saved one."""
+    field = name.rpartition(".")[2]
+    if field in ("weights", "features", "data", "centre", "beta", "offset"):
+        rows = ("longer", "shorter") if name in ("weights", "features") else ()
+        return way in ("far", "negative", "first far", *rows)
+    if "factor" in field:
+        return way in ("far", "first far")
+    return field == "classes" or (field in ("shape", "places") and way == "big endian")
+
+
+@pytest.mark.parametrize("kind", sorted(kinds_of_evidence()))
+def test_every_array_forged(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()[kind].save(path)
+    whole = dict(np.load(path))
+    save_forged(path, whole)
+    assert loads_well(path)  # a file of version 0.1.0
+    for name in set(whole) - {"header"}:
+        for way, array in forgeries(whole[name]).items():
+            save_forged(path, {**whole, name: array})
+            assert not loads_well(path) or may_load(name, way), (name, way)
+            with path.open("wb") as file:  # the same, with the checksum of the honest file
+                np.savez(file, **{**whole, name: array})
+            with pytest.raises(ValueError, match="is damaged"):
+                shafer.Evidence.load(path)
+        save_forged(path, {key: array for key, array in whole.items() if key != name})
+        if name.endswith("row_factor"):
+            assert loads_well(path)
+        else:
+            assert not loads_well(path)
+    save_forged(path, {**whole, "extra": np.ones(2)})
+    assert not loads_well(path)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"source": "SparseWeights"},
+        {"source": "Evidence"},
+        {"source": ["x"]},
+        {"names": "wxyz"},
+        {"names": [1, 2, 3, 4]},
+        {"names": ["a", "a", "b", "c"]},
+        {"names": None},
+        {"parts": ["a"]},
+        {"parts": None},
+        {"classes": [{}, [], 1]},
+        {"classes": "abc"},
+    ],
+)
+def test_a_forged_header(header: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()["linear"].save(path)
+    save_forged(path, dict(np.load(path)), **header)
+    assert not loads_well(path)
+
+
+@pytest.mark.parametrize("name", ["indptr", "indices", "shape"])
+def test_hostile_files_do_not_end_the_process(name: str, tmp_path: Path) -> None:
+    """Under version 0.1.0 an index out of range was a segmentation fault."""
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()["sparse"].save(path)
+    whole = dict(np.load(path))
+    for value in (10**6, -1):
+        array = whole[name].copy()
+        array[-1 if name == "shape" else 1] = value
+        save_forged(path, {**whole, name: array})
+        code = "import sys, shafer; shafer.Evidence.load(sys.argv[1])"
+        command = [sys.executable, "-c", code, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 1
+        assert "is damaged" in done.stderr.splitlines()[-1]
+
+
+def test_bombs_and_pickles(tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()["dense"].save(path)
+    whole = dict(np.load(path))
+    np.savez_compressed(path, **{**whole, "weights": np.zeros((2**22, 2, 3))})
+    with pytest.raises(ValueError, match="would unpack to"):
+        shafer.Evidence.load(path)
+    np.savez(path, allow_pickle=True, **{**whole, "classes": np.array([{}, 1, 2], dtype=object)})
+    with pytest.raises(ValueError, match="holds Python objects"):
+        shafer.Evidence.load(path)
+
+
+def test_a_flipped_bit(tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()["linear"].save(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(whole), 60):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(bytes(damaged))
+        loads_well(path)  # or a ValueError, nothing else
