@@ -120,7 +120,7 @@ def iris() -> Study:
     X = pd.DataFrame(data.data, columns=data.feature_names)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=10.0)).fit(X, data.target)
     explainer = shafer.Explainer(model, X, groups="source", classes=data.target_names)
-    return make_study(explainer, X, data.target, title="Iris")
+    return make_study(explainer, X, data.target_names[data.target], title="Iris")
 
 
 @pytest.fixture(scope="session")
@@ -140,7 +140,7 @@ def mixed() -> Study:
     )
     X.loc[3, "count"] = np.nan
     X.loc[5, "colour"] = np.nan
-    return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, (y == "yes") * 1)
+    return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, y)
 
 
 @pytest.fixture(scope="session")
@@ -160,6 +160,5 @@ def hostile() -> Study:
     X[HOSTILE[-1]] = rng.choice(HOSTILE, 60).astype(object)
     y = np.array(HOSTILE)[rng.integers(0, len(HOSTILE), 60)]
     model = train(X, y)
-    truth = np.searchsorted(model.classes_, y)
     explainer = shafer.Explainer(model, X, groups="source")
-    return make_study(explainer, X, truth, title=HOSTILE[1], about=HOSTILE)
+    return make_study(explainer, X, y, title=HOSTILE[1], about=HOSTILE)

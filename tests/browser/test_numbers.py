@@ -35,8 +35,7 @@ def test_an_instance_at_rest(name: str, open_report: Any, request: pytest.Fixtur
         shown = opened.numbers()
         assert shown["row"] == row
         same(shown, study.evidence[row])
-        if name != "boosted":  # of which not all components are in the page
-            assert shown["sentence"] == study.sentence(row)
+        assert shown["sentence"] == study.sentence(row)
     assert opened.complaints == []
 
 
@@ -133,7 +132,7 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
 
 def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     """The sentence on the page and in the terminal name the same numbers."""
-    from shafer.report.instance_words import shortened, shown_value
+    from shafer.report.instance_sentence import shortened, shown_value
 
     rng = np.random.default_rng(9)
     values = [1234.5, 123.25, -0.00012345, 1e-6, 9.99996e-7, 1e-7, 1e15, 2.5e16, 1e21, 1.5e300]

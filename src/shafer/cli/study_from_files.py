@@ -140,8 +140,8 @@ def explainer_for(model: Any, background: Callable[[], Any]) -> Explainer:
     return Explainer(model, background())
 
 
-def _positions(labels: NDArray[Any], classes: NDArray[Any], target: str) -> NDArray[np.intp]:
-    """Find the labels of a table among the classes of a model, 1 and "1" being the same."""
+def _known_labels(labels: NDArray[Any], classes: NDArray[Any], target: str) -> NDArray[Any]:
+    """Return the labels of a table as the model writes them; 1 and "1" are the same class."""
     place = {str(label): k for k, label in enumerate(classes.tolist())}
     unknown = sorted({str(label) for label in labels.tolist()} - set(place))
     if unknown:
@@ -149,7 +149,7 @@ def _positions(labels: NDArray[Any], classes: NDArray[Any], target: str) -> NDAr
             f"The target {target!r} holds {_listed(unknown)}, which the model does not know; "
             f"its classes are {_listed(list(place))}."
         )
-    return np.array([place[str(label)] for label in labels.tolist()], dtype=np.intp)
+    return classes[[place[str(label)] for label in labels.tolist()]]
 
 
 def _study_of_model(
@@ -164,7 +164,7 @@ def _study_of_model(
     explainer = explainer_for(model, lambda: background)
     truth = None
     if target is not None:
-        truth = _positions(_labels(frame, target, data), explainer.classes, target)
+        truth = _known_labels(_labels(frame, target, data), explainer.classes, target)
     means = "of its training data"
     if not isinstance(model, EvidentialClassifier):
         means = "of these rows" if train_path is None else f"of {train_path.name}"
@@ -228,7 +228,7 @@ def study_of(
     return make_study(
         trained.explainer,
         X,
-        _positions(y, trained.classes, target),
+        _known_labels(y, trained.classes, target),
         title=_title(data, target, len(X)),
         about=about,
         held_out_error=held_out,

@@ -1,4 +1,4 @@
-// One instance in full.
+// One instance: its sentence, weights, intervals and sets.
 function choose(row, travel) {
   state.row = row;
   state.x = [...row.x];
@@ -16,7 +16,8 @@ function choose(row, travel) {
 
 function update(redrawPlane) {
   const weights = weightsOf(state.row, state.x);
-  const result = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  const plain = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  const result = state.row.reliability === undefined ? plain : Evidence.discounted(plain, state.row.reliability);
   state.weights = weights;
   state.result = result;
   if (redrawPlane) $("class").value = String(result.answer);
@@ -28,7 +29,7 @@ function update(redrawPlane) {
   });
   $("instance-title").textContent = changed ? `Row ${state.row.i}, changed` : `Row ${state.row.i}`;
   drawVerdict(result, changed);
-  const pieces = weights.pieces.map(({ g, w }) => ({ title: titleOf(g, state.x), weight: w[result.answer] }));
+  const pieces = weights.pieces.map(({ g, w }) => ({ title: titleOf(g, state.x), weights: w }));
   $("sentence").textContent = Words.sentence(result, pieces, data.classes, data.limits);
   drawGauge("ignorance", result.ignorance);
   drawGauge("conflict", result.conflict);
@@ -42,7 +43,7 @@ function update(redrawPlane) {
 }
 
 function drawVerdict(result, changed) {
-  const parts = ["Answer ", make("b", {}, setName(result.decided)), ` with probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
+  const parts = [result.decided.length === 1 ? "Decided: " : "Undecided among ", make("b", {}, setName(result.decided)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
   if (data.truth && !changed) {
     parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
     const open = result.decided.length > 1 && result.decided.includes(state.row.truth);

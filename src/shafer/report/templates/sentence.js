@@ -1,4 +1,4 @@
-// One instance in plain words: what shafer/report/words.py says, for numbers that change.
+// The sentence about one instance, as shafer/report/instance_sentence.py writes it.
 const Words = (() => {
   const LONGEST = 40;
 
@@ -15,11 +15,9 @@ const Words = (() => {
     return String(Number(value.toPrecision(4)));
   }
 
-  const support = (weight) => -Math.expm1(-Math.abs(weight));
-
-  function strength(weight, limits) {
-    if (support(weight) < limits.weakly) return "weakly";
-    return support(weight) < limits.moderately ? "moderately" : "strongly";
+  function strength(support, limits) {
+    if (support < limits.weakly) return "weakly";
+    return support < limits.moderately ? "moderately" : "strongly";
   }
 
   function unknown(ignorance, limits) {
@@ -33,37 +31,38 @@ const Words = (() => {
     return conflict >= limits.lacking ? "the evidence partly disagrees" : "the evidence agrees";
   }
 
-  function named(pieces, label, limits) {
+  function named(pieces, k, label, limits) {
     const clear = [...pieces]
-      .sort((a, b) => Math.abs(b.weight) - Math.abs(a.weight))
+      .sort((a, b) => Math.abs(b.weights[k]) - Math.abs(a.weights[k]))
       .slice(0, limits.named)
-      .filter((piece) => support(piece.weight) >= limits.barely)
+      .map(({ title, weights }) => ({ title, weight: weights[k], support: Evidence.support(weights, k) }))
+      .filter((piece) => piece.support >= limits.barely)
       .sort((a, b) => (a.weight < 0) - (b.weight < 0));
-    if (!clear.length) return `nothing speaks clearly for or against ${label}`;
+    if (!clear.length) return `no component clearly supports or opposes ${label}`;
     return clear.map((piece, position) => {
-      const verb = position === 0 ? "speaks " : "";
-      const side = piece.weight > 0 ? "for" : "against";
-      const whom = position === 0 ? ` ${label}` : "";
-      return `${piece.title} ${verb}${strength(piece.weight, limits)} ${side}${whom}`;
+      const verb = piece.weight > 0 ? "supports" : "opposes";
+      const whom = position === 0 ? label : "it";
+      return `${piece.title} ${strength(piece.support, limits)} ${verb} ${whom}`;
     }).join(", ");
   }
 
-  function answer(decided, classes) {
+  function answer(decided, classes, doubtful) {
     const labels = decided.map((k) => shortened(classes[k]));
-    if (labels.length === 1) return `the answer is ${labels[0]}`;
+    if (labels.length === 1) return `the answer is ${doubtful ? "still " : ""}${labels[0]}`;
     if (labels.length > 5) {
       return `the answer stays open among ${labels.length} of ${classes.length} classes`;
     }
     return `the answer stays open between ${labels.slice(0, -1).join(", ")} and ${labels.at(-1)}`;
   }
 
-  // `pieces` are the components with a title and their weight for the most plausible class.
+  // `pieces` are the components, each with a title and its weights for all classes.
   function sentence(result, pieces, classes, limits) {
+    const doubtful = result.ignorance >= limits.lacking || result.conflict >= limits.conflicting;
     return `${[
-      named(pieces, shortened(classes[result.answer]), limits),
+      named(pieces, result.answer, shortened(classes[result.answer]), limits),
       unknown(result.ignorance, limits),
       agreement(result.conflict, limits),
-      answer(result.decided, classes),
+      answer(result.decided, classes, doubtful),
     ].join("; ")}.`;
   }
 
