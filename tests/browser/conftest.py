@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -151,6 +152,25 @@ def boosted() -> Study:
     y = (X[:, 0] * X[:, 1] > 0) * 1 + (X[:, 2] > 1)
     model = HistGradientBoostingClassifier(max_iter=20).fit(X, y)
     return make_study(shafer.Explainer(model, X, components="tree"), X, y, title="Boosted")
+
+
+@pytest.fixture(scope="session")
+def discounted() -> Study:
+    """Evidence with a reliability for each row."""
+    data = load_iris()
+    model = LogisticRegression(C=10.0).fit(data.data[::3], data.target[::3])
+    explainer = shafer.Explainer(model, data.data[::3], moderate="laplace+discount")
+    return make_study(explainer, data.data * 1.3, data.target, title="Discounted")
+
+
+@pytest.fixture(scope="session")
+def texts() -> Study:
+    words = ["good", "bad", "film", "plot", "text", "<b>bold</b>"]
+    rng = np.random.default_rng(3)
+    X = [" ".join(rng.choice(words, 5)) for _ in range(60)]
+    y = np.where([text.count("good") >= text.count("bad") for text in X], "liked", "not liked")
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(X, y)
+    return make_study(shafer.Explainer(model, X), X, y, title="Texts")
 
 
 @pytest.fixture(scope="session")

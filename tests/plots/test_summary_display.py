@@ -45,7 +45,7 @@ def test_panels_for_more_classes(make: Make, kind: Callable[[Any], Any]) -> None
     assert_allclose(display.weights, evidence.weights)
     assert len(display.axes_) == 3
     assert [ax.get_title() for ax in display.axes_] == [rf"class {k} <\$&>" for k in range(3)]
-    alone = SummaryDisplay.from_evidence(kind(evidence), labels=evidence.classes.tolist()[1])
+    alone = SummaryDisplay.from_evidence(kind(evidence), classes=evidence.classes.tolist()[1])
     assert_allclose(alone.weights[:, :, 0], evidence.weights[:, :, 1])
 
 
@@ -108,4 +108,4 @@ def test_wrong_use(make: Make) -> None:
     with pytest.raises(ValueError, match="max_components must be at least 1; got 0"):
         SummaryDisplay.from_evidence(make()).plot(max_components=0)
     with pytest.raises(ValueError, match="Unknown class label"):
-        SummaryDisplay.from_evidence(make(), labels="maybe")
+        SummaryDisplay.from_evidence(make(), classes="maybe")

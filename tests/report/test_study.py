@@ -134,12 +134,6 @@ def test_wide_sparse_rows_are_summarised() -> None:
     assert many.endswith("and 12 more")
 
 
-def test_no_rows() -> None:
-    explainer = shafer.Explainer((np.ones(2), 0.0), np.eye(2))
-    with pytest.raises(ValueError, match="X has no rows, so there is nothing to report"):
-        make_study(explainer, np.zeros((0, 2)))
-
-
 def test_names_must_fit() -> None:
     explainer = shafer.Explainer((np.ones(2), 0.0), np.eye(2))
     with pytest.raises(ValueError, match="names must hold 2 names; got 1"):

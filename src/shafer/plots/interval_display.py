@@ -22,8 +22,8 @@ from shafer.plots.drawing.style import (
     axes_for,
     draw_legend_above,
     ink,
-    shortened,
     width_beside,
+    without_middle,
 )
 
 _MOST_INSTANCES = 24
@@ -180,7 +180,7 @@ class IntervalDisplay:
             kept = np.argsort(-self.plausibility[i], kind="stable")[: max_classes - 1]
         rows = [
             _Row(
-                shortened(self.classes[k]),
+                without_middle(self.classes[k]),
                 float(self.belief[i, k]),
                 float(self.plausibility[i, k]),
                 self._state(i, k),
@@ -251,7 +251,7 @@ class IntervalDisplay:
             ax.spines[side].set_visible(False)
         for name, y in zip(self.names or (), heads, strict=True):
             ax.annotate(
-                shortened(name, 60),
+                without_middle(name, 60),
                 (0.0, y),
                 xycoords=ax.get_yaxis_transform(),
                 xytext=(4, 0),

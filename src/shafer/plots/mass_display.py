@@ -20,8 +20,8 @@ from shafer.plots.drawing.style import (
     degree,
     ink,
     inner_width,
-    shortened,
     width_beside,
+    without_middle,
 )
 
 _ONE, _SEVERAL = COLORS[0], COLORS[5]
@@ -188,14 +188,14 @@ class MassDisplay:
         """Return the lines of dots: a name and the classes on it, those of most mass first."""
         every = np.arange(len(self.classes))
         if len(every) <= max_classes:
-            return [(shortened(self.classes[k]), np.array([k])) for k in every]
+            return [(without_middle(self.classes[k]), np.array([k])) for k in every]
         inside = self._membership()
         _, pattern, sizes = np.unique(inside, axis=1, return_inverse=True, return_counts=True)
         alike = pattern == sizes.argmax()  # the classes that no set tells apart
         order = np.lexsort((-(self.masses @ inside), alike))
         kept = order[: min(max_classes - 1, int((~alike).sum()))]
         rest = np.setdiff1d(every, kept)
-        lines = [(shortened(self.classes[k]), np.array([k])) for k in kept]
+        lines = [(without_middle(self.classes[k]), np.array([k])) for k in kept]
         return [*lines, (f"the other {len(rest)}", rest)]
 
     def _membership(self) -> NDArray[np.bool_]:
@@ -279,4 +279,4 @@ def _cut_set_name(members: frozenset[Label], classes: NDArray[Any]) -> str:
     if len(members) == len(classes):
         return set_name(members, classes)
     inside = [label for label in classes.tolist() if label in members]
-    return "{" + ", ".join(shortened(label, 26 // len(inside)) for label in inside) + "}"
+    return "{" + ", ".join(without_middle(label, 26 // len(inside)) for label in inside) + "}"

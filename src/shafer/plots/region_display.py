@@ -20,7 +20,7 @@ from shafer.plots.drawing.plane_grid import (
     margins_of,
     quantity,
 )
-from shafer.plots.drawing.style import axes_for, ink, shortened
+from shafer.plots.drawing.style import axes_for, ink, without_middle
 
 
 @final
@@ -254,6 +254,6 @@ class RegionDisplay:
             self.ax_.plot(
                 [], [], color=style["colors"], linestyle=linestyle, linewidth=linewidth, label=label
             )
-        self.ax_.set_xlabel(shortened(self.feature_names[0], 60))
-        self.ax_.set_ylabel(shortened(self.feature_names[1], 45))
+        self.ax_.set_xlabel(without_middle(self.feature_names[0], 60))
+        self.ax_.set_ylabel(without_middle(self.feature_names[1], 45))
         return self

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names, positions_of
+from shafer.plots.drawing.classes_option import classes_or_labels
 from shafer.plots.drawing.evidence_arrays import Readable, numbers, of_instances, weight_for
 from shafer.plots.drawing.feature_values import feature_table
 from shafer.plots.drawing.style import (
@@ -23,8 +24,8 @@ from shafer.plots.drawing.style import (
     RAMP,
     axes_for,
     ink,
-    shortened,
     width_beside,
+    without_middle,
 )
 from shafer.plots.drawing.swarm import swarm_offsets
 
@@ -37,9 +38,9 @@ _MANY = 2000  # points: from here on a picture holds an image of them, not every
 class SummaryDisplay:
     """A swarm of points for each component: its weights for a class over many instances.
 
-    Components come in the order of their mean absolute weight. Each point is an instance; colour
-    is the value of the component's feature, from low to high, or, without features, whether it
-    speaks for the class or against it. Two classes need one panel, for more there is one for each.
+    Components are sorted by their mean absolute weight. Each point is an instance. Its colour is
+    the value of the component's feature, from low to high; without features, it shows whether the
+    weight is for or against the class. Two classes have one panel, more classes one each.
 
     Make one with :meth:`from_evidence`.
 
@@ -101,9 +102,10 @@ class SummaryDisplay:
         evidence: Readable,
         *,
         features: Any = None,
+        classes: Label | Iterable[Label] | None = None,
         labels: Label | Iterable[Label] | None = None,
     ) -> Self:
-        """Take the weights of all instances.
+        """Return a Display of the weights of all instances.
 
         Parameters
         ----------
@@ -111,12 +113,15 @@ class SummaryDisplay:
         features : array of shape (n, G) or data frame, optional
             Feature values, for the colours. A data frame is matched by the names of its columns;
             components without a column of numbers stay grey.
-        labels : class label or several, optional
+        classes : class label or several, optional
             The classes to draw. By default the second of two, else the four that have most
             evidence, for or against.
+        labels : class label or several, optional
+            The old name of ``classes``.
         """
+        wanted = classes_or_labels(classes, labels)
         weights = numbers(of_instances(evidence).weights)
-        kept = _panels(weights, evidence.classes, labels)
+        kept = _panels(weights, evidence.classes, wanted)
         values = None
         if features is not None:
             values = feature_table(features, evidence.component_names, len(weights))
@@ -125,7 +130,7 @@ class SummaryDisplay:
             [evidence.classes.tolist()[k] for k in kept],
             names=evidence.component_names,
             values=values,
-            left_out=0 if labels is not None or len(kept) == 1 else weights.shape[2] - len(kept),
+            left_out=0 if wanted is not None or len(kept) == 1 else weights.shape[2] - len(kept),
         )
 
     def plot(
@@ -166,7 +171,7 @@ class SummaryDisplay:
         """Return the rows' names and weights, (n, R, C), and the components of all but the pool."""
         order = np.argsort(-np.abs(self.weights).mean(axis=(0, 2)), kind="stable")
         kept = order if len(order) <= most else order[: most - 1]
-        names = [shortened(self.names[g]) for g in kept]
+        names = [without_middle(self.names[g]) for g in kept]
         if len(kept) == len(order):
             return names, self.weights[:, kept], kept
         rest = self.weights[:, order[len(kept) :]].sum(axis=1, keepdims=True)
@@ -229,7 +234,7 @@ class SummaryDisplay:
         ax.set_xlim(*limits)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
-        label = shortened(self.labels[panel], 40 if len(self.labels) == 1 else 20)
+        label = without_middle(self.labels[panel], 40 if len(self.labels) == 1 else 20)
         if len(self.labels) == 1:
             ax.set_xlabel(f"weight of evidence for {label}")
             return
@@ -252,9 +257,9 @@ class SummaryDisplay:
         bar.outline.set_visible(False)
 
 
-def _panels(weights: FloatArray, classes: NDArray[Any], labels: Any) -> list[int]:
-    if labels is not None:
-        return positions_of(labels, classes)
+def _panels(weights: FloatArray, classes: NDArray[Any], wanted: Any) -> list[int]:
+    if wanted is not None:
+        return positions_of(wanted, classes)
     if len(classes) == 2:
         return [1]
     most = np.argsort(-np.abs(weights).sum(axis=(0, 1)), kind="stable")[:_MOST_PANELS]

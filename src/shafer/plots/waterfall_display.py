@@ -20,9 +20,9 @@ from shafer.plots.drawing.style import (
     GREY,
     axes_for,
     ink,
-    shortened,
     signed,
     width_beside,
+    without_middle,
 )
 
 _ORDERS = ("size", "sign")
@@ -168,8 +168,8 @@ class WaterfallDisplay:
 
     def _named(self, g: int) -> str:
         value = self.values[g]
-        name = shortened(self.names[g])
-        return name if value is None else f"{name} = {shortened(value, 14)}"
+        name = without_middle(self.names[g])
+        return name if value is None else f"{name} = {without_middle(value, 14)}"
 
     def plot(self, ax: Axes | None = None, *, order: str = "size") -> Self:
         """Draw on ``ax``, or on new axes.
@@ -209,7 +209,7 @@ class WaterfallDisplay:
         self.ax_.set_yticklabels([*(step.name for step in steps), "all together"])
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(steps) + 0.95, -0.65)
-        self.ax_.set_xlabel(f"weight of evidence for {shortened(self.label, 24)}")
+        self.ax_.set_xlabel(f"weight of evidence for {without_middle(self.label, 24)}")
         for side in ("top", "right", "left"):
             self.ax_.spines[side].set_visible(False)
 
@@ -235,7 +235,7 @@ class WaterfallDisplay:
         if self.conflict is not None:
             gauges.append(conflict_gauge(self.conflict))
         room = draw_gauges(self.ax_, gauges) if gauges else 0.0
-        title = f"Evidence for {shortened(self.label, 24)}"
+        title = f"Evidence for {without_middle(self.label, 24)}"
         if self.probability is not None:
             title += f" (probability {self.probability:.2f})"
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")

@@ -26,8 +26,8 @@ _LONGEST = 40
 
 _LEGEND = """\
 p          the probability: the normalised plausibilities, equal to the model's own
-[bel, pl]  belief and plausibility: how far the evidence supports the class, and does not oppose it
-ignorance  mass on all classes together: evidence that the components do not give
+[bel, pl]  belief: how far the evidence supports the class; plausibility: 1 − belief in the others
+ignorance  mass on all classes together: what the evidence leaves open
 conflict   how far the components contradict each other
 decided    the classes that no other class dominates (interval dominance)
 for, against: the components with the largest weights of evidence. """

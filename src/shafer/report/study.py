@@ -143,11 +143,9 @@ def make_study(
     Raises
     ------
     ValueError
-        If X has no rows, or y is not one label of ``explainer.classes`` for each row.
+        If y does not have one label of ``explainer.classes`` for each row.
     """
     evidence = explainer(X)
-    if not len(evidence):
-        raise ValueError("X has no rows, so there is nothing to report. Pass at least one row.")
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
     columns = columns_of(X, names, explainer.component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)

@@ -112,12 +112,12 @@ def width_beside(names: Iterable[str], inner: float = 4.6) -> float:
     return inner + longest / 72.0
 
 
-def shortened(text: object, most: int = 28) -> str:
-    """Write a name on one line, its middle left out where it is long: ends tell names apart.
+def without_middle(text: object, most: int = 28) -> str:
+    """Return a name on one line. A long name loses its middle: its ends tell names apart.
 
     Examples
     --------
-    >>> shortened("preprocessing__encoder__occupation_engineer")
+    >>> without_middle("preprocessing__encoder__occupation_engineer")
     'preprocessing_…tion_engineer'
     """
     line = " ".join(str(text).split())

@@ -29,6 +29,7 @@ function update(redrawPlane) {
   });
   $("instance-title").textContent = changed ? `Row ${state.row.i}, changed` : `Row ${state.row.i}`;
   drawVerdict(result, changed);
+  drawInput();
   const pieces = weights.pieces.map(({ g, w }) => ({ title: titleOf(g, state.x), weights: w }));
   $("sentence").textContent = Words.sentence(result, pieces, data.classes, data.limits);
   drawGauge("ignorance", result.ignorance);
@@ -43,7 +44,7 @@ function update(redrawPlane) {
 }
 
 function drawVerdict(result, changed) {
-  const parts = [result.decided.length === 1 ? "Decided: " : "Undecided among ", make("b", {}, setName(result.decided)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
+  const parts = [result.decided.length === 1 ? "Decided: " : "Undecided: ", make("b", {}, setName(result.decided)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
   if (data.truth && !changed) {
     parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
     const open = result.decided.length > 1 && result.decided.includes(state.row.truth);
@@ -51,6 +52,14 @@ function drawVerdict(result, changed) {
     else if (isWrong(state.row)) parts.push(", so the model is ", make("span", { class: "is-wrong" }, "wrong"));
   }
   $("verdict").replaceChildren(...parts, ".");
+}
+
+// Where no component is named after an input, such as for texts, the row itself is shown.
+function drawInput() {
+  const apart = !data.whatIf && data.columns.length > 0 && columnOf.every((column) => column < 0);
+  $("input").hidden = !apart;
+  const parts = data.columns.slice(0, MOST_INPUTS).map((name, j) => `${called(name)}: ${state.x[j] ?? "missing"}`);
+  if (apart) $("input").textContent = parts.join("; ");
 }
 
 function drawGauge(id, value) {

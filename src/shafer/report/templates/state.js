@@ -6,6 +6,7 @@ const MOST_BARS = 14;
 const MOST_INTERVALS = 10;
 const MOST_SLIDERS = 12;
 const MOST_SETS = 8;
+const MOST_INPUTS = 8;
 const PALETTE = ["blue", "orange", "green", "pink", "amber", "sky"];
 const $ = (id) => document.getElementById(id);
 const state = {
