@@ -48,11 +48,11 @@ _Blocks: TypeAlias = list[list[_Row]]
 class IntervalDisplay:
     """Every class of one or several instances as the interval from belief to plausibility.
 
-    The probability and the pignistic probability are marked; with more than two classes, the
-    probability (the plausibility, normalised) may lie outside. A class is dominated, and
-    grey, if another one is believed more than it is plausible: its interval ends left of the dotted
-    line. The decided set is dark, and its names are bold. With many classes, the most plausible
-    are drawn, and the last bar spans the intervals of all others.
+    The probability and the pignistic probability are marked. With more than two classes, the
+    probability (the normalised plausibility) may lie outside the interval. A class is dominated,
+    and grey, if its plausibility is below the belief of another class: its interval ends left of
+    the dotted line. Decided classes are dark, with bold names. With many classes, the most
+    plausible are drawn, and the last bar spans the intervals of all others.
 
     Make one with :meth:`from_evidence`.
 
@@ -116,7 +116,7 @@ class IntervalDisplay:
         names: Sequence[Any] | None = None,
         **options: Any,
     ) -> Self:
-        """Take the intervals of all instances, and decide by a rule.
+        """Return a Display of the intervals and the decided sets of all instances.
 
         Parameters
         ----------
@@ -144,7 +144,7 @@ class IntervalDisplay:
 
     @property
     def dominated(self) -> BoolArray:
-        """Whether a class is less plausible than another one is believed, boolean (n, K)."""
+        """Whether the plausibility of a class is below the belief of another, boolean (n, K)."""
         dominated: BoolArray = ~interval_dominance(self.belief, self.plausibility)
         return dominated
 

@@ -1,4 +1,4 @@
-"""``MassDisplay``: the sets of classes that hold the mass."""
+"""``MassDisplay``: the sets of classes that hold mass."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from shafer.plots.drawing.style import (
 )
 
 _ONE, _SEVERAL = COLORS[0], COLORS[5]
-_FEW = 3  # classes: with no more, sets are named and need no dots
+_FEW = 3  # classes: up to here sets are named and need no dots
 _NEGLIGIBLE = 0.0005
-_BARS_HIGH = 6.0  # rows of dots that the tallest bar is worth
+_BARS_HIGH = 6.0  # height of the tallest bar, in rows of dots
 
 
 @final
 class MassDisplay:
     """The largest focal sets of one instance as bars.
 
-    With up to three classes each bar has the name of its set. With more, dots under the bar say
-    which classes are in the set, as in an UpSet plot; classes that no drawn set tells apart share
-    a line of dots. A dark bar is mass on one class, a light one on several, a grey one on all of
-    them: what is not known.
+    With up to three classes each bar has the name of its set. With more, dots under the bar show
+    which classes are in the set, as in an UpSet plot. Classes that are in the same drawn sets share
+    a line of dots. A dark bar is mass on one class, a light bar mass on several classes, and a grey
+    bar mass on all classes: the ignorance.
 
     Make one with :meth:`from_evidence`.
 
@@ -80,7 +80,7 @@ class MassDisplay:
 
     @classmethod
     def from_evidence(cls, evidence: Readable, row: int = 0, *, top: int = 10) -> Self:
-        """Find the largest focal sets of one instance, without enumerating 2^K.
+        """Return a Display of the largest focal sets of one instance, without enumerating 2^K.
 
         Parameters
         ----------

@@ -27,9 +27,9 @@ from shafer.plots.drawing.style import axes_for, ink, without_middle
 class RegionDisplay:
     """Level curves of a quantity, or the regions of a decision rule, over two features.
 
-    Make one with :meth:`from_explainer`; with :meth:`from_evidence` where the evidence over a grid
-    is at hand; or with :meth:`from_function` for anything else that scores points of the plane,
-    such as an exact Bayes rule.
+    Make one with :meth:`from_explainer`; with :meth:`from_evidence` if you have the evidence over a
+    grid; or with :meth:`from_function` for any other function that scores points of the plane, such
+    as an exact Bayes rule.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class RegionDisplay:
         feature_names: Sequence[str] | None = None,
         grid_resolution: int = 200,
     ) -> Self:
-        """Compute the evidence over a grid.
+        """Return a Display of the evidence over a grid.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""``WaterfallDisplay``: how the components of one instance add up to its logit."""
+"""``WaterfallDisplay``: the components of one instance, added up to its logit."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class Step(NamedTuple):
     name: str
     weight: float
     parts: tuple[float, float] | None = None
-    """What the pooled components say for and against, where they do not agree."""
+    """The sums of the pooled weights for and against the class, if there are both."""
 
 
 @final
 class WaterfallDisplay:
     """The components of one instance, for and against a class, added up to the logit.
 
-    Bars to the right speak for the class, bars to the left against it, the strongest first; each
-    starts where the one above ended. The last one is their sum: for two classes the model's
-    logit (one class over the other), for more the logit less the mean of all classes' logits.
-    Above are the ignorance and the conflict of the evidence, which the sum does not show.
+    Bars to the right support the class, bars to the left oppose it. The largest comes first, and
+    each starts where the one above ends. The last bar is their sum: with two classes the model's
+    log-odds, with more the logit minus the mean of all classes' logits. Above the bars are the
+    ignorance and the conflict of the evidence, which the sum does not show.
 
     Make one with :meth:`from_evidence`.
 
@@ -57,11 +57,11 @@ class WaterfallDisplay:
     label : class label
         The class.
     probability, ignorance, conflict : float, optional
-        Of the class, and of the instance; written above the bars where given.
+        Of the class, and of the instance; written above the bars if given.
     values : sequence of G strings or None, optional
         Feature values, written beside the names.
     max_components : int
-        Bars at most; the components of least weight are pooled into the last one.
+        Bars at most; the components with the smallest weights are pooled into the last one.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class WaterfallDisplay:
         features: Any = None,
         max_components: int = 12,
     ) -> Self:
-        """Take the weights of one instance.
+        """Return a Display of the weights of one instance.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class WaterfallDisplay:
             Feature values to write beside the names of the components. A mapping and a data frame
             are matched by name, and may leave components out.
         max_components : int
-            Bars at most; the components of least weight are pooled into the last one.
+            Bars at most; the components with the smallest weights are pooled into the last one.
         """
         one = take_row(evidence, row)
         decided = int(np.argmax(numbers(one.logits)[0]))
@@ -152,7 +152,7 @@ class WaterfallDisplay:
         Parameters
         ----------
         order : {"size", "sign"}
-            The strongest first; or all that speak for the class, then all that speak against it.
+            The largest first; or all that support the class, then all that oppose it.
         """
         if order not in _ORDERS:
             raise ValueError(
@@ -178,8 +178,8 @@ class WaterfallDisplay:
         ----------
         ax : matplotlib axes, optional
         order : {"size", "sign"}
-            The strongest components first; or all that speak for the class, then all that speak
-            against it: the way there and back is the evidence that cancels.
+            The largest weights first; or all that support the class, then all that oppose it: the
+            evidence that cancels is then visible.
         """
         steps = self.steps(order)
         width = width_beside(step.name for step in steps)
