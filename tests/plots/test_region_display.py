@@ -51,7 +51,7 @@ def test_quantities(binary: LinearPool, response: str, subset: object) -> None:
     assert display.ax_ is ax
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "ldl")
     assert ax.texts  # levels are written on the curves
-    with pytest.raises(ValueError, match="holds no decision"):
+    with pytest.raises(ValueError, match=r"This Display shows .* which has no decided sets"):
         _ = display.chosen
 
 
@@ -160,3 +160,18 @@ def test_wrong_use(binary: LinearPool) -> None:
         RegionDisplay.from_explainer(binary, CORNERS, "doubt")
     with pytest.raises(ValueError, match="rule must be one of .* got 'coin'"):
         RegionDisplay.from_explainer(binary, CORNERS, "decision", rule="coin")
+
+
+def test_new_axes_have_the_name_of_the_quantity() -> None:
+    pool = shafer.least_commitment([1.0, -2.0], 0.3, classes=["no", "yes"])
+    X = np.array([[-1.0, -1.0], [1.0, 1.0]])
+    for response, options, title in (
+        ("ignorance", {}, "ignorance"),
+        ("belief", {}, "belief of yes"),
+        ("plausibility", {"subset": "no"}, "plausibility of no"),
+        ("mass", {"subset": ["no", "yes"]}, "mass of Θ"),
+        ("decision", {}, "interval dominance"),
+    ):
+        display = RegionDisplay.from_explainer(pool, X, response, grid_resolution=5, **options)
+        assert display.plot().ax_.get_title() == title
+        assert display.plot(Figure().subplots()).ax_.get_title() == ""  # the caller's axes

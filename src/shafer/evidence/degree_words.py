@@ -6,17 +6,17 @@ LACKING, CONFLICTING = 0.2, 0.5
 """From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
 
-def unknown(ignorance: float) -> str:
-    """Say how much the evidence leaves open."""
+def amount(ignorance: float) -> str:
+    """Return words for how much evidence there is: the less ignorance, the more."""
     if ignorance >= 0.5:
-        return "most is unknown"
+        return "hardly any evidence"
     if ignorance >= LACKING:
-        return "much is unknown"
-    return "some is unknown" if ignorance >= 0.05 else "little is unknown"
+        return "little evidence"
+    return "some evidence" if ignorance >= 0.05 else "much evidence"
 
 
 def agreement(conflict: float) -> str:
-    """Say whether the pieces of evidence agree."""
+    """Return words for how far the components agree."""
     if conflict >= CONFLICTING:
         return "the evidence conflicts"
     return "the evidence partly disagrees" if conflict >= LACKING else "the evidence agrees"

@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer._validation import class_labels, float_array, to_numpy
+from shafer._validation import class_labels, float_array, positions_of, to_numpy
 from shafer.plots.drawing.contours import draw_boundaries, draw_levels, draw_regions
 from shafer.plots.drawing.evidence_arrays import Readable, of_instances
 from shafer.plots.drawing.plane_grid import (
+    OF_AN_INSTANCE,
     check_response,
     feature_names_of,
     grid_over,
@@ -20,6 +21,7 @@ from shafer.plots.drawing.plane_grid import (
     margins_of,
     quantity,
 )
+from shafer.plots.drawing.set_names import set_name
 from shafer.plots.drawing.style import axes_for, ink, without_middle
 
 
@@ -160,6 +162,8 @@ class RegionDisplay:
             values, name = margins_of(evidence, rule, options), rule
         else:
             values, name = quantity(evidence, response, subset), response
+            if response not in OF_AN_INSTANCE:
+                name = f"{response} of {_set_name(subset, evidence.classes)}"
         return cls(
             across,
             up,
@@ -180,7 +184,7 @@ class RegionDisplay:
         grid_resolution: int = 200,
         name: str = "",
     ) -> Self:
-        """Compute any function of two features over a grid.
+        """Return a Display of any function of two features over a grid.
 
         Parameters
         ----------
@@ -205,7 +209,10 @@ class RegionDisplay:
     def chosen(self) -> BoolArray:
         """The chosen set at each point of the grid, boolean (q, p, K)."""
         if self.classes is None:
-            raise ValueError(f"A display of {self.name or 'a quantity'} holds no decision.")
+            raise ValueError(
+                f"This Display shows {self.name or 'a quantity'}, which has no decided sets. "
+                'Make one with response="decision".'
+            )
         chosen: BoolArray = self.response >= 0.0
         return chosen
 
@@ -221,13 +228,13 @@ class RegionDisplay:
         labelled: bool = True,
         label: str | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on new axes.
+        """Draw on ``ax``, or on new axes, which have the name as their title.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         filled : bool
-            Whether to tint the plane, too; without it, several displays can share their axes.
+            Whether to tint the plane as well. Without tint, several displays can share their axes.
         levels : sequence of float or int, optional
             Levels of the curves of a quantity, or about how many of them.
         color, linestyle, linewidth
@@ -254,6 +261,17 @@ class RegionDisplay:
             self.ax_.plot(
                 [], [], color=style["colors"], linestyle=linestyle, linewidth=linewidth, label=label
             )
+        if ax is None and self.name:
+            title = without_middle(self.name.replace("_", " "), 60)
+            self.ax_.set_title(title, fontsize="medium")
         self.ax_.set_xlabel(without_middle(self.feature_names[0], 60))
         self.ax_.set_ylabel(without_middle(self.feature_names[1], 45))
         return self
+
+
+def _set_name(subset: Any, classes: NDArray[Any]) -> str:
+    """Return the name of a class or a set of classes; by default of the last class."""
+    if subset is None:
+        return without_middle(classes[-1])
+    members = [classes.tolist()[k] for k in positions_of(subset, classes)]
+    return without_middle(members[0]) if len(members) == 1 else set_name(members, classes)

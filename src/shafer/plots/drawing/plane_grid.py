@@ -12,11 +12,11 @@ from shafer._validation import positions_of, to_numpy
 from shafer.plots.drawing.evidence_arrays import Readable, numbers
 
 _OF_A_SET = ("belief", "plausibility", "mass")
-_OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
+OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
 # The logits order the classes as their plausibilities do, and do not saturate.
 _SCORES = {"plausibility": "logits", "belief": "belief", "pignistic": "pignistic"}
 _INTERVAL_RULES = ("interval_dominance", "maximality")
-_RESPONSES = (*_OF_A_SET, "probability", *_OF_AN_INSTANCE, "decision")
+_RESPONSES = (*_OF_A_SET, "probability", *OF_AN_INSTANCE, "decision")
 
 
 def check_response(response: str) -> None:
@@ -52,7 +52,7 @@ def feature_names_of(
 
 def quantity(evidence: Readable, response: str, subset: Any) -> FloatArray:
     """Return a quantity of each row: of the instance, or of a set of classes, the last if None."""
-    if response in _OF_AN_INSTANCE:
+    if response in OF_AN_INSTANCE:
         return to_numpy(getattr(evidence, response))
     members = evidence.classes[-1:].tolist() if subset is None else subset
     if response in _OF_A_SET:

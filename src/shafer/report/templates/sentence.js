@@ -20,10 +20,10 @@ const Words = (() => {
     return support < limits.moderately ? "moderately" : "strongly";
   }
 
-  function unknown(ignorance, limits) {
-    if (ignorance >= 0.5) return "most is unknown";
-    if (ignorance >= limits.lacking) return "much is unknown";
-    return ignorance >= 0.05 ? "some is unknown" : "little is unknown";
+  function amount(ignorance, limits) {
+    if (ignorance >= 0.5) return "hardly any evidence";
+    if (ignorance >= limits.lacking) return "little evidence";
+    return ignorance >= 0.05 ? "some evidence" : "much evidence";
   }
 
   function agreement(conflict, limits) {
@@ -60,7 +60,7 @@ const Words = (() => {
     const doubtful = result.ignorance >= limits.lacking || result.conflict >= limits.conflicting;
     return `${[
       named(pieces, result.answer, shortened(classes[result.answer]), limits),
-      unknown(result.ignorance, limits),
+      `there is ${amount(result.ignorance, limits)}`,
       agreement(result.conflict, limits),
       answer(result.decided, classes, doubtful),
     ].join("; ")}.`;
