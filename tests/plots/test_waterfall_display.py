@@ -10,6 +10,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
 import shafer
@@ -125,6 +126,13 @@ def _bars_end_to_end(display: WaterfallDisplay) -> None:
     expected = [sorted(pair) for pair in pairwise(ends)]
     expected.append(sorted([0.0, display.logit]))
     assert_allclose(spans, expected, atol=1e-9 * scale)
+    edges = display.ax_.get_window_extent()
+    numbers = [text for text in display.ax_.texts if isinstance(text, Annotation)]
+    assert len(numbers) == len(steps) + 1
+    for number in numbers:  # beside its bar, and inside the axes
+        box = number.get_window_extent()
+        assert edges.x0 - 2 <= box.x0
+        assert box.x1 <= edges.x1 + 2
 
 
 @pytest.mark.parametrize("classes", [2, 3, 10, 100])
