@@ -80,7 +80,7 @@ class MassDisplay:
 
     @classmethod
     def from_evidence(cls, evidence: Readable, row: int = 0, *, top: int = 10) -> Self:
-        """Return a Display of the largest focal sets of one instance, without enumerating 2^K.
+        """Find the largest focal sets of one instance, without enumerating 2^K.
 
         Parameters
         ----------

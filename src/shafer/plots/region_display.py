@@ -9,19 +9,18 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer._validation import class_labels, float_array, positions_of, to_numpy
+from shafer._validation import class_labels, float_array, to_numpy
 from shafer.plots.drawing.contours import draw_boundaries, draw_levels, draw_regions
 from shafer.plots.drawing.evidence_arrays import Readable, of_instances
 from shafer.plots.drawing.plane_grid import (
-    OF_AN_INSTANCE,
     check_response,
     feature_names_of,
     grid_over,
     margins,
     margins_of,
     quantity,
+    quantity_name,
 )
-from shafer.plots.drawing.set_names import set_name
 from shafer.plots.drawing.style import axes_for, ink, without_middle
 
 
@@ -161,9 +160,8 @@ class RegionDisplay:
         if response == "decision":
             values, name = margins_of(evidence, rule, options), rule
         else:
-            values, name = quantity(evidence, response, subset), response
-            if response not in OF_AN_INSTANCE:
-                name = f"{response} of {_set_name(subset, evidence.classes)}"
+            values = quantity(evidence, response, subset)
+            name = quantity_name(response, subset, evidence.classes)
         return cls(
             across,
             up,
@@ -267,11 +265,3 @@ class RegionDisplay:
         self.ax_.set_xlabel(without_middle(self.feature_names[0], 60))
         self.ax_.set_ylabel(without_middle(self.feature_names[1], 45))
         return self
-
-
-def _set_name(subset: Any, classes: NDArray[Any]) -> str:
-    """Return the name of a class or a set of classes; by default of the last class."""
-    if subset is None:
-        return without_middle(classes[-1])
-    members = [classes.tolist()[k] for k in positions_of(subset, classes)]
-    return without_middle(members[0]) if len(members) == 1 else set_name(members, classes)

@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import positions_of, to_numpy
 from shafer.plots.drawing.evidence_arrays import Readable, numbers
+from shafer.plots.drawing.set_names import set_name
+from shafer.plots.drawing.style import without_middle
 
 _OF_A_SET = ("belief", "plausibility", "mass")
-OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
+_OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
 # The logits order the classes as their plausibilities do, and do not saturate.
 _SCORES = {"plausibility": "logits", "belief": "belief", "pignistic": "pignistic"}
 _INTERVAL_RULES = ("interval_dominance", "maximality")
-_RESPONSES = (*_OF_A_SET, "probability", *OF_AN_INSTANCE, "decision")
+_RESPONSES = (*_OF_A_SET, "probability", *_OF_AN_INSTANCE, "decision")
 
 
 def check_response(response: str) -> None:
@@ -52,7 +55,7 @@ def feature_names_of(
 
 def quantity(evidence: Readable, response: str, subset: Any) -> FloatArray:
     """Return a quantity of each row: of the instance, or of a set of classes, the last if None."""
-    if response in OF_AN_INSTANCE:
+    if response in _OF_AN_INSTANCE:
         return to_numpy(getattr(evidence, response))
     members = evidence.classes[-1:].tolist() if subset is None else subset
     if response in _OF_A_SET:
@@ -60,6 +63,16 @@ def quantity(evidence: Readable, response: str, subset: Any) -> FloatArray:
     inside = positions_of(members, evidence.classes)
     total: FloatArray = to_numpy(evidence.probability)[:, inside].sum(axis=1)
     return total
+
+
+def quantity_name(response: str, subset: Any, classes: NDArray[Any]) -> str:
+    """Return the name of a quantity, with the set of classes that it is about, if any."""
+    if response in _OF_AN_INSTANCE:
+        return response
+    members = classes[-1:].tolist() if subset is None else subset
+    inside = [classes.tolist()[k] for k in positions_of(members, classes)]
+    whole = without_middle(inside[0]) if len(inside) == 1 else set_name(inside, classes)
+    return f"{response} of {whole}"
 
 
 def margins(scores: FloatArray) -> FloatArray:
