@@ -41,61 +41,9 @@ def pool(request: pytest.FixtureRequest) -> shafer.evidence.LinearPool:
     return shafer.least_commitment(coef, np.zeros(len(coef)), classes=classes)
 
 
-class Read:
-    """Evidence that can only be read: the names every kind of evidence has, and no others."""
-
-    NAMES = frozenset(
-        [
-            "belief",
-            "belief_of",
-            "classes",
-            "commonality_of",
-            "component_names",
-            "components",
-            "conflict",
-            "decide",
-            "focal_sets",
-            "ignorance",
-            "logits",
-            "lower_risk",
-            "mass_of",
-            "masses",
-            "pignistic",
-            "plausibility",
-            "plausibility_of",
-            "probability",
-            "upper_risk",
-            "weight_of_conflict",
-            "weights",
-            "weights_against",
-            "weights_for",
-        ]
-    )
-
-    def __init__(self, evidence: shafer.Evidence) -> None:
-        self._evidence = evidence
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self.NAMES:
-            raise AttributeError(f"not every kind of evidence has {name}")
-        return getattr(self._evidence, name)
-
-    def __len__(self) -> int:
-        return len(self._evidence)
-
-    def __getitem__(self, rows: Any) -> Read:
-        return Read(self._evidence[rows])
-
-
-@pytest.fixture
-def read() -> type[Read]:
-    """Give the class whose evidence can only be read."""
-    return Read
-
-
-@pytest.fixture(params=["evidence", "torch", "read only"])
+@pytest.fixture(params=["evidence", "torch", "discounted"])
 def kind(request: pytest.FixtureRequest) -> Callable[[shafer.Evidence], Any]:
-    """Turn evidence into another kind of it: of torch tensors, or one with the reading names."""
+    """Turn evidence into another kind with the same numbers: torch tensors, or a discount of 0."""
 
     def torch(evidence: shafer.Evidence) -> shafer.Evidence:
         import torch
@@ -104,7 +52,10 @@ def kind(request: pytest.FixtureRequest) -> Callable[[shafer.Evidence], Any]:
         names = evidence.component_names
         return shafer.Evidence.from_weights(weights, classes=evidence.classes, names=names)
 
-    return {"evidence": lambda e: e, "torch": torch, "read only": Read}[request.param]
+    def discounted(evidence: shafer.Evidence) -> Any:
+        return evidence.discounted(1.0)  # fully reliable
+
+    return {"evidence": lambda e: e, "torch": torch, "discounted": discounted}[request.param]
 
 
 def inside_figure(display: Any) -> None:

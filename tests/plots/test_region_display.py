@@ -82,20 +82,20 @@ def test_evidence_at_hand(binary: LinearPool, kind: Callable[[Any], Any]) -> Non
         RegionDisplay.from_evidence(evidence, x, x)
 
 
-def test_rules_without_margins(read: type[Any]) -> None:
-    """A rule that is no comparison of scores is drawn from what it chooses."""
+@pytest.mark.parametrize(
+    ("rule", "options"),
+    [("utility_set", {}), ("interval_dominance", {"loss": [[0, 1, 4], [2, 0, 2], [4, 1, 0]]})],
+)
+def test_rules_without_margins(rule: str, options: dict[str, Any]) -> None:
+    """A rule that does not compare scores is drawn from the sets it chooses."""
     weights = np.random.default_rng(0).normal(size=(20, 2, 3))
-
-    class Chooses(read):
-        def decide(self, rule: str, **options: Any) -> Any:
-            assert (rule, options) == ("mine", {"depth": 3})
-            return np.arange(60).reshape(20, 3) % 2 == 0
-
-    evidence = Chooses(shafer.Evidence.from_weights(weights))
+    evidence = shafer.Evidence.from_weights(weights - weights.mean(axis=2, keepdims=True))
     display = RegionDisplay.from_evidence(
-        evidence, np.arange(5.0), np.arange(4.0), "decision", rule="mine", depth=3
+        evidence, np.arange(5.0), np.arange(4.0), "decision", rule=rule, **options
     )
-    assert_array_equal(display.chosen.reshape(20, 3), np.arange(60).reshape(20, 3) % 2 == 0)
+    expected = evidence.decide(rule, **options)
+    assert 20 < expected.sum() < 60  # sets of several sizes
+    assert_array_equal(display.chosen.reshape(20, 3), expected)
     display.plot(Figure().subplots())
 
 
