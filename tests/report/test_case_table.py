@@ -25,9 +25,11 @@ def test_notable_cases_differ(ev: shafer.Evidence) -> None:
 
 def test_a_close_call_that_is_decided_is_not_called_undecided() -> None:
     """Strong evidence on both sides: p is near one half, and yet one class dominates."""
-    weights = np.array([[[-4.0, 4.0], [3.9, -3.9]], [[-2.0, 2.0], [0.1, -0.1]]])
+    pairs = np.array([[4.0, -3.9], [2.0, -0.1], [-2.0, 0.1]])
+    weights = pairs[:, :, None] * np.array([-1.0, 1.0])
     ev = shafer.Evidence.from_weights(weights, classes=["bad", "good"])
-    assert ev.decide("interval_dominance").sum(axis=1).tolist() == [1, 1]
+    assert ev.decide("interval_dominance").sum(axis=1).tolist() == [1, 1, 1]
+    assert abs(ev.probability[0, 1] - 0.5) < 0.1
     text = case_table(ev, notable_cases(ev, class_="good"), class_="good")
     assert "undecided" not in text
     assert "{good}" in text

@@ -35,7 +35,7 @@ def test_shown_value(value: float | str | None, text: str) -> None:
         ([[-0.9, 0.9], [0.05, -0.05]], ["a strongly supports yes, b weakly opposes it", "is yes."]),
         (
             [[0.001, -0.001]],
-            ["no component clearly supports or opposes no", "there is hardly any evidence"],
+            ["no component clearly supports or opposes no", "ignorance is very high"],
         ),
         ([[3.0, -3.0], [-3.0, 3.0]], ["the evidence conflicts", "stays open between no and yes"]),
         ([[4.0, -4.0], [-2.0, 2.0]], ["the evidence conflicts; the answer is still no."]),

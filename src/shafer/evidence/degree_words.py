@@ -6,13 +6,13 @@ LACKING, CONFLICTING = 0.2, 0.5
 """From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
 
-def amount(ignorance: float) -> str:
-    """Return words for how much evidence there is: the less ignorance, the more."""
+def height(ignorance: float) -> str:
+    """Return a word for how high the ignorance is."""
     if ignorance >= 0.5:
-        return "hardly any evidence"
+        return "very high"
     if ignorance >= LACKING:
-        return "little evidence"
-    return "some evidence" if ignorance >= 0.05 else "much evidence"
+        return "high"
+    return "moderate" if ignorance >= 0.05 else "low"
 
 
 def agreement(conflict: float) -> str:

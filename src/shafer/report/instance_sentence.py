@@ -17,7 +17,7 @@ from shafer import _text
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence import DiscountedEvidence, Evidence
-from shafer.evidence.degree_words import CONFLICTING, LACKING, agreement, amount
+from shafer.evidence.degree_words import CONFLICTING, LACKING, agreement, height
 from shafer.evidence.io.frame_table import label_texts
 from shafer.report.undiscounted_evidence import undiscounted
 
@@ -108,7 +108,7 @@ def sentence(evidence: Evidence | DiscountedEvidence, titles: Sequence[str]) -> 
     >>> import shafer
     >>> ev = shafer.Evidence.from_weights([[[-0.9, 0.9], [0.1, -0.1]]], classes=["no", "yes"])
     >>> sentence(ev, ["age 61", "LDL 3.1"])
-    'age 61 strongly supports yes, LDL 3.1 weakly opposes it; there is some evidence; \
+    'age 61 strongly supports yes, LDL 3.1 weakly opposes it; ignorance is moderate; \
 the evidence agrees; the answer is yes.'
     """
     labels = [shortened(label) for label in label_texts(evidence.classes)]
@@ -122,7 +122,7 @@ the evidence agrees; the answer is yes.'
     return "; ".join(
         [
             _named(weights, support, titles, labels[answer]),
-            f"there is {amount(ignorance)}",
+            f"ignorance is {height(ignorance)}",
             agreement(conflict),
             _answer([labels[k] for k in decided], len(labels), doubtful) + ".",
         ]

@@ -10,7 +10,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from shafer.evidence.degree_words import agreement, amount
+from shafer.evidence.degree_words import agreement, height
 from shafer.plots.drawing.style import degree, ink
 
 _FONT = "small"
@@ -27,7 +27,7 @@ class Gauge(NamedTuple):
 
 def ignorance_gauge(value: float) -> Gauge:
     """Return the gauge of ignorance."""
-    return Gauge("ignorance", value, amount(value))
+    return Gauge("ignorance", value, height(value))
 
 
 def conflict_gauge(value: float) -> Gauge:

@@ -20,10 +20,10 @@ const Words = (() => {
     return support < limits.moderately ? "moderately" : "strongly";
   }
 
-  function amount(ignorance, limits) {
-    if (ignorance >= 0.5) return "hardly any evidence";
-    if (ignorance >= limits.lacking) return "little evidence";
-    return ignorance >= 0.05 ? "some evidence" : "much evidence";
+  function height(ignorance, limits) {
+    if (ignorance >= 0.5) return "very high";
+    if (ignorance >= limits.lacking) return "high";
+    return ignorance >= 0.05 ? "moderate" : "low";
   }
 
   function agreement(conflict, limits) {
@@ -60,7 +60,7 @@ const Words = (() => {
     const doubtful = result.ignorance >= limits.lacking || result.conflict >= limits.conflicting;
     return `${[
       named(pieces, result.answer, shortened(classes[result.answer]), limits),
-      `there is ${amount(result.ignorance, limits)}`,
+      `ignorance is ${height(result.ignorance, limits)}`,
       agreement(result.conflict, limits),
       answer(result.decided, classes, doubtful),
     ].join("; ")}.`;
