@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
-def listed(items: Iterable[object], most: int = 8) -> str:
+def listed(
+    items: Iterable[object], most: int = 8, *, written: Callable[[object], str] = repr
+) -> str:
     """Write the first items as Python would, and count the rest.
+
+    ``written`` turns an item into text; ``str`` leaves the quotes out.
 
     Examples
     --------
@@ -14,9 +18,11 @@ def listed(items: Iterable[object], most: int = 8) -> str:
     "'a', 'b'"
     >>> listed(range(10), most=3)
     '0, 1, 2 and 7 more'
+    >>> listed(["a", "b"], written=str)
+    'a, b'
     """
     values = list(items)
-    shown = ", ".join(repr(value) for value in values[:most])
+    shown = ", ".join(written(value) for value in values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
 
 

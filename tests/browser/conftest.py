@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -120,7 +121,7 @@ def iris() -> Study:
     X = pd.DataFrame(data.data, columns=data.feature_names)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=10.0)).fit(X, data.target)
     explainer = shafer.Explainer(model, X, groups="source", classes=data.target_names)
-    return make_study(explainer, X, data.target, title="Iris")
+    return make_study(explainer, X, data.target_names[data.target], title="Iris")
 
 
 @pytest.fixture(scope="session")
@@ -140,7 +141,7 @@ def mixed() -> Study:
     )
     X.loc[3, "count"] = np.nan
     X.loc[5, "colour"] = np.nan
-    return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, (y == "yes") * 1)
+    return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, y)
 
 
 @pytest.fixture(scope="session")
@@ -154,12 +155,30 @@ def boosted() -> Study:
 
 
 @pytest.fixture(scope="session")
+def discounted() -> Study:
+    """Evidence with a reliability for each row."""
+    data = load_iris()
+    model = LogisticRegression(C=10.0).fit(data.data[::3], data.target[::3])
+    explainer = shafer.Explainer(model, data.data[::3], moderate="laplace+discount")
+    return make_study(explainer, data.data * 1.3, data.target, title="Discounted")
+
+
+@pytest.fixture(scope="session")
+def texts() -> Study:
+    words = ["good", "bad", "film", "plot", "text", "<b>bold</b>"]
+    rng = np.random.default_rng(3)
+    X = [" ".join(rng.choice(words, 5)) for _ in range(60)]
+    y = np.where([text.count("good") >= text.count("bad") for text in X], "liked", "not liked")
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(X, y)
+    return make_study(shafer.Explainer(model, X), X, y, title="Texts")
+
+
+@pytest.fixture(scope="session")
 def hostile() -> Study:
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(60, len(HOSTILE) - 1)), columns=HOSTILE[:-1])
     X[HOSTILE[-1]] = rng.choice(HOSTILE, 60).astype(object)
     y = np.array(HOSTILE)[rng.integers(0, len(HOSTILE), 60)]
     model = train(X, y)
-    truth = np.searchsorted(model.classes_, y)
     explainer = shafer.Explainer(model, X, groups="source")
-    return make_study(explainer, X, truth, title=HOSTILE[1], about=HOSTILE)
+    return make_study(explainer, X, y, title=HOSTILE[1], about=HOSTILE)

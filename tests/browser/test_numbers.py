@@ -8,13 +8,19 @@ import numpy as np
 import pytest
 
 import shafer
+from shafer.evidence import DiscountedEvidence
 from shafer.report import Study
+from shafer.report.undiscounted_evidence import undiscounted
 
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
 
 
-def same(shown: dict[str, Any], evidence: shafer.Evidence, atol: float = 1e-9) -> None:
-    for name in ("belief", "plausibility", "probability", "pignistic"):
+def same(
+    shown: dict[str, Any], evidence: shafer.Evidence | DiscountedEvidence, atol: float = 1e-9
+) -> None:
+    bets = undiscounted(evidence).probability[0]
+    np.testing.assert_allclose(shown["probability"], bets, rtol=0, atol=atol)
+    for name in ("belief", "plausibility", "pignistic"):
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)
     for name in ("ignorance", "conflict"):
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)
@@ -26,7 +32,9 @@ def same(shown: dict[str, Any], evidence: shafer.Evidence, atol: float = 1e-9) -
         np.testing.assert_allclose(mass, found, rtol=0, atol=atol)
 
 
-@pytest.mark.parametrize("name", ["heart", "iris", "mixed", "boosted", "hostile"])
+@pytest.mark.parametrize(
+    "name", ["heart", "iris", "mixed", "boosted", "hostile", "discounted", "texts"]
+)
 def test_an_instance_at_rest(name: str, open_report: Any, request: pytest.FixtureRequest) -> None:
     study: Study = request.getfixturevalue(name)
     opened = open_report(study)
@@ -35,8 +43,7 @@ def test_an_instance_at_rest(name: str, open_report: Any, request: pytest.Fixtur
         shown = opened.numbers()
         assert shown["row"] == row
         same(shown, study.evidence[row])
-        if name != "boosted":  # of which not all components are in the page
-            assert shown["sentence"] == study.sentence(row)
+        assert shown["sentence"] == study.sentence(row)
     assert opened.complaints == []
 
 
@@ -92,10 +99,36 @@ def test_menus_and_missing_values(mixed: Study, open_report: Any) -> None:
     same(opened.numbers(), changed(mixed, 5, {"colour": "red", "count": 4.0}))
 
 
-def test_no_sliders_without_a_linear_form(boosted: Study, open_report: Any) -> None:
-    opened = open_report(boosted)
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("boosted", "proportion"),
+        ("texts", "the input of this model is text"),
+        ("discounted", "reliability"),
+    ],
+)
+def test_no_sliders_without_a_linear_form(
+    name: str, reason: str, open_report: Any, request: pytest.FixtureRequest
+) -> None:
+    opened = open_report(request.getfixturevalue(name))
     assert opened.page.locator(".slider").count() == 0
-    assert "No sliders" in opened.page.inner_text("#what-if-note")
+    note = opened.page.inner_text("#what-if-note")
+    assert note.startswith("No sliders: ")
+    assert reason in note
+
+
+def test_texts_can_be_searched(texts: Study, open_report: Any) -> None:
+    page = open_report(texts).page
+    (column,) = texts.columns.values()
+    shown = page.inner_text("#input")
+    assert shown == f"text (input): {column[int(page.get_attribute('#instance', 'data-row'))]}"
+    page.select_option("#sort", "row")
+    page.fill("#search", "good good")
+    rows = page.eval_on_selector_all(
+        "#table tbody tr", "rows => rows.map((row) => Number(row.dataset.row))"
+    )
+    assert rows
+    assert rows == [i for i, text in enumerate(column) if "good good" in str(text)][:12]
 
 
 def hostile_weights(rng: np.random.Generator, n_classes: int) -> list[np.ndarray]:
@@ -133,7 +166,7 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
 
 def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     """The sentence on the page and in the terminal name the same numbers."""
-    from shafer.report.instance_words import shortened, shown_value
+    from shafer.report.instance_sentence import shortened, shown_value
 
     rng = np.random.default_rng(9)
     values = [1234.5, 123.25, -0.00012345, 1e-6, 9.99996e-7, 1e-7, 1e15, 2.5e16, 1e21, 1.5e300]
@@ -144,3 +177,20 @@ def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     names = ["", " \t", "a" * 41, "🫀" * 41, "plain"]
     written = page.evaluate("all => all.map(window.shafer.Words.shortened)", names)
     assert written == [shortened(name) for name in names]
+
+
+def test_degrees_of_support_are_the_components_beliefs(heart: Study, open_report: Any) -> None:
+    from shafer.report.instance_sentence import degrees_of_support
+
+    page = open_report(heart, rows=[0]).page
+    rng = np.random.default_rng(11)
+    for n_classes in (2, 3, 8):
+        weights = rng.normal(size=(20, n_classes))
+        weights -= weights.mean(axis=1, keepdims=True)
+        ev = shafer.Evidence.from_weights(weights[None])
+        for k in range(n_classes):
+            shown = page.evaluate(
+                "([all, k]) => all.map((w) => window.shafer.Evidence.support(w, k))",
+                [weights.tolist(), k],
+            )
+            np.testing.assert_allclose(shown, degrees_of_support(ev, k), **CLOSE)

@@ -33,10 +33,11 @@ def test_clicking_a_point(heart: Study, open_report: Any) -> None:
     opened = open_report(heart)
     before = opened.numbers()["row"]
     points = opened.page.locator("#plane .scatterlayer .trace").first.locator(".points path")
+    points.nth(7).scroll_into_view_if_needed()
     box = points.nth(7).bounding_box()
     opened.page.mouse.move(box["x"] + 4, box["y"] + 4)
     opened.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    opened.page.wait_for_function(f"document.getElementById('instance').dataset.row !== '{before}'")
+    opened.page.wait_for_selector(f"#instance:not([data-row='{before}'])")
     shown = opened.numbers()
     assert shown["row"] != before
     assert abs(shown["ignorance"] - heart.evidence.ignorance[shown["row"]]) < 1e-9

@@ -43,7 +43,7 @@ def pool(request: pytest.FixtureRequest) -> shafer.evidence.LinearPool:
 
 @pytest.fixture(params=["evidence", "torch", "discounted"])
 def kind(request: pytest.FixtureRequest) -> Callable[[shafer.Evidence], Any]:
-    """Turn evidence into another kind of it: of torch tensors, or discounted by nothing."""
+    """Turn evidence into another kind with the same numbers: torch tensors, or a discount of 0."""
 
     def torch(evidence: shafer.Evidence) -> shafer.Evidence:
         import torch
@@ -52,8 +52,49 @@ def kind(request: pytest.FixtureRequest) -> Callable[[shafer.Evidence], Any]:
         names = evidence.component_names
         return shafer.Evidence.from_weights(weights, classes=evidence.classes, names=names)
 
-    kinds = {"evidence": lambda e: e, "torch": torch, "discounted": lambda e: e.discounted(1.0)}
-    return kinds[request.param]
+    def discounted(evidence: shafer.Evidence) -> Any:
+        return evidence.discounted(1.0)  # fully reliable
+
+    return {"evidence": lambda e: e, "torch": torch, "discounted": discounted}[request.param]
+
+
+def inside_figure(display: Any) -> None:
+    """Draw, and fail if a limit is not finite or if a text leaves the figure."""
+    figure = display.figure_
+    figure.canvas.draw()
+    for axes in figure.axes:
+        assert np.isfinite([*axes.get_xlim(), *axes.get_ylim()]).all()
+        renderer = figure.canvas.get_renderer()
+        texts = [*axes.texts, *axes.get_yticklabels(), axes.title, axes.xaxis.label]
+        for text in (text for text in texts if text.get_visible() and text.get_text()):
+            box = text.get_window_extent(renderer)
+            assert np.isfinite(box.extents).all(), text.get_text()
+            assert figure.bbox.x0 - 2 <= box.x0, text.get_text()
+            assert box.x1 <= figure.bbox.x1 + 2, text.get_text()
+            assert figure.bbox.y0 - 2 <= box.y0, text.get_text()
+            assert box.y1 <= figure.bbox.y1 + 2, text.get_text()
+
+
+def apart(texts: list[Any]) -> None:
+    """Fail if two texts lie on each other."""
+    boxes = [text.get_window_extent() for text in texts if text.get_text()]
+    for i, one in enumerate(boxes):
+        for other in boxes[i + 1 :]:
+            across = min(one.x1, other.x1) - max(one.x0, other.x0)
+            up = min(one.y1, other.y1) - max(one.y0, other.y0)
+            assert min(across, up) <= 1.0, "two texts overlap"
+
+
+@pytest.fixture
+def drawn_well() -> Callable[..., None]:
+    """Give the check that a picture is whole: finite limits, texts inside, tick names apart."""
+
+    def check(display: Any) -> None:
+        inside_figure(display)
+        for axes in display.figure_.axes:
+            apart(axes.get_yticklabels())
+
+    return check
 
 
 @pytest.fixture

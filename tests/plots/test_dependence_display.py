@@ -80,7 +80,7 @@ def test_one_class_of_several() -> None:
     weights = np.zeros((5, 1, 3))
     weights[:, 0, 0] = np.linspace(-1.0, 1.0, 5)
     evidence = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
-    display = DependenceDisplay.from_evidence(evidence, 0, np.arange(5.0)).plot(labels=["a"])
+    display = DependenceDisplay.from_evidence(evidence, 0, np.arange(5.0)).plot(classes=["a"])
     assert display.ax_.get_ylabel() == "weight of evidence for a"
     assert display.ax_.get_legend() is None
     assert_allclose(display.cutoffs("a"), [2.0])
@@ -97,4 +97,4 @@ def test_wrong_use(binary: LinearPool) -> None:
     with pytest.raises(ValueError, match="kind must be one of 'weight', 'masses'; got 'mass'"):
         display.plot(kind="mass")
     with pytest.raises(ValueError, match=r"Unknown class label\(s\) \['maybe'\]"):
-        display.plot(labels=["maybe"])
+        display.plot(classes=["maybe"])

@@ -86,14 +86,44 @@ def test_many_classes(make: Make) -> None:
 
 @pytest.mark.parametrize("classes", [2, 3, 10, 100, 1000])
 @pytest.mark.parametrize("components", [1, 30, 1000])
-def test_any_size(make: Make, classes: int, components: int) -> None:
+def test_any_size(
+    make: Make, drawn_well: Callable[..., None], classes: int, components: int
+) -> None:
     if classes * components > 10**5:
         components = 30
-    display = IntervalDisplay.from_evidence(make(2, components, classes)).plot()
-    display.figure_.canvas.draw()
+    evidence = make(2, components, classes)
+    display = IntervalDisplay.from_evidence(evidence).plot()
+    drawn_well(display)
+    _bars_are_the_intervals(display, evidence)
+
+
+def _bars_are_the_intervals(display: IntervalDisplay, evidence: shafer.Evidence) -> None:
+    """Each instance's classes in their order, or the nine most plausible and all others."""
+    bars = display.ax_.patches
+    bars = [bar for bar in bars if bar.get_height() < 0.9]  # not the shade of decided classes
+    expected = []
+    for belief, plausibility in zip(evidence.belief, evidence.plausibility, strict=True):
+        order = np.arange(len(belief))
+        if len(belief) > 10:
+            order = np.argsort(-plausibility, kind="stable")
+            rest = order[9:]
+            order = order[:9]
+        expected += [(belief[k], plausibility[k]) for k in order]
+        if len(belief) > 10:
+            expected.append((belief[rest].min(), plausibility[rest].max()))
+    found = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
+    assert_allclose(found, expected, atol=1e-12)
+    low, high = display.ax_.get_xlim()
+    assert low <= 0.0
+    assert max(end for _, end in expected) <= high
 
 
 @pytest.mark.parametrize("size", [0.0, 1e4])
-def test_hostile_weights(size: float) -> None:
+def test_hostile_weights(drawn_well: Callable[..., None], size: float) -> None:
     weights = size * np.array([[[1.0, -1.0, 0.0], [1.0, 0.0, -1.0]]])
-    IntervalDisplay.from_evidence(shafer.Evidence.from_weights(weights)).plot()
+    evidence = shafer.Evidence.from_weights(weights)
+    display = IntervalDisplay.from_evidence(evidence).plot()
+    drawn_well(display)
+    _bars_are_the_intervals(display, evidence)
+    # Nothing is known, or all is: no class is dominated, or all but the first.
+    assert display.dominated.tolist() == [[False, size > 0, size > 0]]

@@ -77,17 +77,37 @@ def test_many_classes_share_a_line() -> None:
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 10, 100, 1000])
 @pytest.mark.parametrize("top", [1, 10, 25])
-def test_any_size(make: Make, classes: int, top: int) -> None:
+def test_any_size(make: Make, drawn_well: Callable[..., None], classes: int, top: int) -> None:
     display = MassDisplay.from_evidence(make(1, 3, classes), top=top).plot()
-    display.figure_.canvas.draw()
+    drawn_well(display)
+    assert_allclose(_bars(display)[: len(display.sets)], display.masses)
+    assert_allclose(_bars(display).sum(), 1.0, atol=0.001)  # a bar for all other sets together
+    assert 1 <= len(display.sets) <= top
+
+
+def _bars(display: MassDisplay) -> np.ndarray:
+    """Return the lengths of the bars, which lie where classes are few and else stand."""
+    lying = len(display.classes) <= 3
+    bars = [patch for patch in display.ax_.patches if abs(_breadth(patch, lying) - 0.67) < 0.02]
+    return np.array([bar.get_width() if lying else bar.get_height() for bar in bars])
+
+
+def _breadth(patch: Any, lying: bool) -> float:
+    return float(patch.get_height() if lying else patch.get_width())
 
 
 @pytest.mark.parametrize("classes", [3, 6])
 @pytest.mark.parametrize("size", [0.0, 1e4])
-def test_hostile_weights(classes: int, size: float) -> None:
+def test_hostile_weights(drawn_well: Callable[..., None], classes: int, size: float) -> None:
     weights = size * np.eye(classes)[None]
-    display = MassDisplay.from_evidence(shafer.Evidence.from_weights(weights)).plot()
-    display.figure_.canvas.draw()
+    evidence = shafer.Evidence.from_weights(weights)
+    display = MassDisplay.from_evidence(evidence).plot()
+    drawn_well(display)
+    assert_allclose(_bars(display), display.masses)
+    for members, mass in zip(display.sets, display.masses, strict=True):
+        assert_allclose(mass, evidence.mass_of(members)[0])
+    assert_allclose(display.masses.sum(), 1.0)
+    assert (display.names == ("Θ",)) == (size == 0.0)
 
 
 def test_wrong_use() -> None:

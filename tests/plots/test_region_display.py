@@ -51,7 +51,7 @@ def test_quantities(binary: LinearPool, response: str, subset: object) -> None:
     assert display.ax_ is ax
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "ldl")
     assert ax.texts  # levels are written on the curves
-    with pytest.raises(ValueError, match="holds no decision"):
+    with pytest.raises(ValueError, match=r"This Display shows .* which has no decided sets"):
         _ = display.chosen
 
 
@@ -82,15 +82,20 @@ def test_evidence_at_hand(binary: LinearPool, kind: Callable[[Any], Any]) -> Non
         RegionDisplay.from_evidence(evidence, x, x)
 
 
-def test_rules_without_margins() -> None:
-    """A rule that does not compare scores is drawn from what it chooses."""
-    evidence = shafer.Evidence.from_weights(np.random.default_rng(0).normal(size=(20, 2, 3)))
+@pytest.mark.parametrize(
+    ("rule", "options"),
+    [("utility_set", {}), ("interval_dominance", {"loss": [[0, 1, 4], [2, 0, 2], [4, 1, 0]]})],
+)
+def test_rules_without_margins(rule: str, options: dict[str, Any]) -> None:
+    """A rule that does not compare scores is drawn from the sets it chooses."""
+    weights = np.random.default_rng(0).normal(size=(20, 2, 3))
+    evidence = shafer.Evidence.from_weights(weights - weights.mean(axis=2, keepdims=True))
     display = RegionDisplay.from_evidence(
-        evidence, np.arange(5.0), np.arange(4.0), "decision", rule="utility_set", tolerance=0.8
+        evidence, np.arange(5.0), np.arange(4.0), "decision", rule=rule, **options
     )
-    chosen = evidence.decide("utility_set", tolerance=0.8)
-    assert_array_equal(display.chosen.reshape(20, 3), chosen)
-    assert len(np.unique(chosen.sum(axis=1))) > 1
+    expected = evidence.decide(rule, **options)
+    assert 20 < expected.sum() < 60  # sets of several sizes
+    assert_array_equal(display.chosen.reshape(20, 3), expected)
     display.plot(Figure().subplots())
 
 
@@ -155,3 +160,18 @@ def test_wrong_use(binary: LinearPool) -> None:
         RegionDisplay.from_explainer(binary, CORNERS, "doubt")
     with pytest.raises(ValueError, match="rule must be one of .* got 'coin'"):
         RegionDisplay.from_explainer(binary, CORNERS, "decision", rule="coin")
+
+
+def test_new_axes_have_the_name_of_the_quantity() -> None:
+    pool = shafer.least_commitment([1.0, -2.0], 0.3, classes=["no", "yes"])
+    X = np.array([[-1.0, -1.0], [1.0, 1.0]])
+    for response, options, title in (
+        ("ignorance", {}, "ignorance"),
+        ("belief", {}, "belief of yes"),
+        ("plausibility", {"subset": "no"}, "plausibility of no"),
+        ("mass", {"subset": ["no", "yes"]}, "mass of Θ"),
+        ("decision", {}, "interval dominance"),
+    ):
+        display = RegionDisplay.from_explainer(pool, X, response, grid_resolution=5, **options)
+        assert display.plot().ax_.get_title() == title
+        assert display.plot(Figure().subplots()).ax_.get_title() == ""  # the caller's axes

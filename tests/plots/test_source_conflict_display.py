@@ -29,9 +29,9 @@ def test_degrees_are_those_measured() -> None:
     assert one.what == "instance 4"
     tempered = SourceConflictDisplay.from_evidences(sources(), tempering=[0.0, 1.0, 1.0])
     assert_allclose(tempered.degrees[0], 0.0, atol=1e-12)
-    with pytest.raises(ValueError, match="row must be a position among 5 instances; got 5"):
+    with pytest.raises(ValueError, match="row must be a whole number from 0 to 4; got 5"):
         SourceConflictDisplay.from_conflict(conflict, row=5)
-    with pytest.raises(ValueError, match="row must be a position among 5 instances; got 'last'"):
+    with pytest.raises(ValueError, match="row must be a whole number from 0 to 4; got 'last'"):
         SourceConflictDisplay.from_conflict(conflict, row="last")  # type: ignore[arg-type]
 
 

@@ -45,7 +45,7 @@ def test_panels_for_more_classes(make: Make, kind: Callable[[Any], Any]) -> None
     assert_allclose(display.weights, evidence.weights)
     assert len(display.axes_) == 3
     assert [ax.get_title() for ax in display.axes_] == [rf"class {k} <\$&>" for k in range(3)]
-    alone = SummaryDisplay.from_evidence(kind(evidence), labels=evidence.classes.tolist()[1])
+    alone = SummaryDisplay.from_evidence(kind(evidence), classes=evidence.classes.tolist()[1])
     assert_allclose(alone.weights[:, :, 0], evidence.weights[:, :, 1])
 
 
@@ -91,15 +91,36 @@ def test_swarm_keeps_points_apart() -> None:
 
 @pytest.mark.parametrize("classes", [2, 3, 10, 100])
 @pytest.mark.parametrize("components", [1, 30, 1000])
-def test_any_size(make: Make, classes: int, components: int) -> None:
-    display = SummaryDisplay.from_evidence(make(3, components, classes)).plot()
-    display.figure_.canvas.draw()
+def test_any_size(
+    make: Make, drawn_well: Callable[..., None], classes: int, components: int
+) -> None:
+    evidence = make(3, components, classes)
+    display = SummaryDisplay.from_evidence(evidence).plot()
+    drawn_well(display)
+    for panel, axes in enumerate(display.axes_):
+        rows = [np.asarray(points.get_offsets()) for points in axes.collections]
+        assert len(rows) == min(components, 12)
+        assert all(len(row) == 3 for row in rows)
+        # The last row adds the weights of all components that have no row of their own.
+        total = np.sum([row[:, 0] for row in rows], axis=0)
+        assert_allclose(total, display.weights[:, :, panel].sum(axis=1), atol=1e-9)
+        for position, row in enumerate(rows):
+            assert np.abs(row[:, 1] - position).max() < 0.5  # no point in another's row
+        low, high = axes.get_xlim()
+        assert low < min(row[:, 0].min() for row in rows)
+        assert max(row[:, 0].max() for row in rows) < high
 
 
 @pytest.mark.parametrize("size", [0.0, 1e4])
-def test_hostile_weights(size: float) -> None:
-    evidence = shafer.Evidence.from_weights(size * np.ones((1, 2, 2)))
-    SummaryDisplay.from_evidence(evidence, features=np.zeros((1, 2))).plot()
+def test_hostile_weights(drawn_well: Callable[..., None], size: float) -> None:
+    weights = size * np.array([[[-1.0, 1.0], [1.0, -1.0]]])
+    evidence = shafer.Evidence.from_weights(weights)
+    display = SummaryDisplay.from_evidence(evidence, features=np.zeros((1, 2))).plot()
+    drawn_well(display)
+    drawn = [float(points.get_offsets()[0, 0]) for points in display.ax_.collections]
+    assert_allclose(drawn, [2.0 * size, -2.0 * size])
+    low, high = display.ax_.get_xlim()
+    assert low < -2.0 * size <= 2.0 * size < high
 
 
 def test_wrong_use(make: Make) -> None:
@@ -108,4 +129,4 @@ def test_wrong_use(make: Make) -> None:
     with pytest.raises(ValueError, match="max_components must be at least 1; got 0"):
         SummaryDisplay.from_evidence(make()).plot(max_components=0)
     with pytest.raises(ValueError, match="Unknown class label"):
-        SummaryDisplay.from_evidence(make(), labels="maybe")
+        SummaryDisplay.from_evidence(make(), classes="maybe")

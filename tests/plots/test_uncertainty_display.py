@@ -29,7 +29,7 @@ def test_coordinates_and_colours(make: Make, kind: Callable[[Any], Any]) -> None
     assert display.plot(ax) is display
     assert display.ax_ is ax
     assert display.figure_ is ax.get_figure()
-    words = {text.get_text() for text in ax.texts}
+    words = {text.get_text().strip("↖↙↘ ") for text in ax.texts}
     assert {"lacking", "conflicting", "decisive"} <= words
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == [f"right ({display.right.sum()})", f"wrong ({(~display.right).sum()})"]
@@ -110,18 +110,84 @@ def test_density(make: Make, scale: str, truth: bool) -> None:
 
 @pytest.mark.parametrize("classes", [2, 3, 10, 100])
 @pytest.mark.parametrize("components", [1, 30, 1000])
-def test_any_size(make: Make, classes: int, components: int) -> None:
-    display = UncertaintyDisplay.from_evidence(make(3, components, classes)).plot()
-    display.figure_.canvas.draw()
+def test_any_size(
+    make: Make, drawn_well: Callable[..., None], classes: int, components: int
+) -> None:
+    evidence = make(3, components, classes)
+    display = UncertaintyDisplay.from_evidence(evidence).plot()
+    drawn_well(display)
+    assert_allclose(np.sort(_points(display)[:, 1]), np.sort(_heights(display, evidence)))
+    _every_point_is_inside(display)
+
+
+def _points(display: UncertaintyDisplay) -> np.ndarray:
+    return np.concatenate([np.asarray(p.get_offsets()) for p in display.ax_.collections])
+
+
+def _heights(display: UncertaintyDisplay, evidence: shafer.Evidence) -> np.ndarray:
+    log = "weight" in display.ax_.get_ylabel()
+    return evidence.weight_of_conflict if log else evidence.conflict
+
+
+def _every_point_is_inside(display: UncertaintyDisplay) -> None:
+    ax = display.ax_
+    for values, (low, high) in zip(_points(display).T, (ax.get_xlim(), ax.get_ylim()), strict=True):
+        assert low <= values.min()
+        assert values.max() <= high
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_small_values_are_seen(drawn_well: Callable[..., None], truth: bool) -> None:
+    """Where all ignorance is below .13, the axis ends there and its name gives its end."""
+    random = np.random.default_rng(0)
+    weight = random.normal([1.6, 0.8, -0.1], [0.2, 0.3, 0.08], size=(100, 3))
+    weights = np.stack([-weight, weight], axis=2)
+    evidence = shafer.Evidence.from_weights(weights, classes=["no", "yes"])
+    assert 0.01 < evidence.ignorance.max() < 0.13
+    y_true = ["yes"] * 100 if truth else None
+    display = UncertaintyDisplay.from_evidence(evidence, y_true).plot(scale="linear")
+    drawn_well(display)
+    left, right = display.ax_.get_xlim()
+    assert evidence.ignorance.max() <= right < 2.6 * evidence.ignorance.max()
+    assert display.ax_.get_xlabel() == f"ignorance (axis ends at {right / 1.02:g}, not 1)"
+    assert display.ax_.get_ylabel() == "conflict"  # which is not small
+    assert display.ax_.get_ylim()[1] > 1.0
+    assert left < 0.0
+    _every_point_is_inside(display)
+
+
+@pytest.mark.parametrize(
+    ("largest", "end"),
+    [(0.13, 0.15), (0.2, 0.2), (0.21, 0.3), (0.249, 0.3), (0.25, 1.0), (0.9, 1.0), (0.0, 1.0),
+     (0.04, 0.05), (1e-9, 1.0)],
+)  # fmt: skip
+def test_ends_of_the_axes(largest: float, end: float) -> None:
+    values = np.array([0.0, largest])
+    display = UncertaintyDisplay(values, values[::-1]).plot(scale="linear")
+    for name, high in (
+        (display.ax_.get_xlabel(), display.ax_.get_xlim()[1] / 1.02),
+        (display.ax_.get_ylabel(), display.ax_.get_ylim()[1] / 1.085),
+    ):
+        assert_allclose(high, end)
+        assert ("axis ends at" in name) == (end < 1.0)
+    _every_point_is_inside(display)
 
 
 @pytest.mark.parametrize("scale", ["auto", "linear", "log"])
 @pytest.mark.parametrize("size", [0.0, 1.0, 1e4])
-def test_hostile_weights(scale: str, size: float) -> None:
+def test_hostile_weights(drawn_well: Callable[..., None], scale: str, size: float) -> None:
     weights = size * np.array([[[1.0, -1.0], [-1.0, 1.0]], [[1.0, -1.0], [1.0, -1.0]]])
     evidence = shafer.Evidence.from_weights(weights)
     for rows in (evidence, evidence[0]):
-        UncertaintyDisplay.from_evidence(rows).plot(scale=scale).figure_.canvas.draw()
+        display = UncertaintyDisplay.from_evidence(rows).plot(scale=scale)
+        drawn_well(display)
+        assert len(_points(display)) == len(rows)
+        assert np.isfinite(_points(display)).all()
+        _every_point_is_inside(display)
+        if scale == "linear":
+            order = np.argsort(display.set_sizes, kind="stable")
+            assert_allclose(_points(display)[:, 0], rows.ignorance[order])
+            assert_allclose(_points(display)[:, 1], rows.conflict[order])
 
 
 def test_from_arrays_alone() -> None:

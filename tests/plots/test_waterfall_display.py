@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
+from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
 
 import shafer
@@ -106,18 +108,42 @@ def test_values_beside_names(binary: LinearPool) -> None:
 
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [1e4, -1e4], [1e-9, 0.0], [-3.0]])
-def test_hostile_weights(weights: list[float]) -> None:
+def test_hostile_weights(drawn_well: Callable[..., None], weights: list[float]) -> None:
     display = WaterfallDisplay(np.array(weights)).plot()
-    display.figure_.canvas.draw()
-    assert np.isfinite(display.ax_.get_xlim()).all()
+    drawn_well(display)
+    _bars_end_to_end(display)
+
+
+def _bars_end_to_end(display: WaterfallDisplay) -> None:
+    """Each bar starts where the one above ends, and the last goes from zero to the sum."""
+    steps = [step.weight for step in display.steps()]
+    ends = np.concatenate([[0.0], np.cumsum(steps)])
+    low, high = display.ax_.get_xlim()
+    assert low <= ends.min() <= ends.max() <= high
+    scale = max(np.abs(ends).max(), 1.0)
+    arrows = [patch for patch in display.ax_.patches if isinstance(patch, Polygon)]
+    spans = [(p.get_xy()[:, 0].min(), p.get_xy()[:, 0].max()) for p in arrows]
+    expected = [sorted(pair) for pair in pairwise(ends)]
+    expected.append(sorted([0.0, display.logit]))
+    assert_allclose(spans, expected, atol=1e-9 * scale)
+    edges = display.ax_.get_window_extent()
+    numbers = [text for text in display.ax_.texts if isinstance(text, Annotation)]
+    assert len(numbers) == len(steps) + 1
+    for number in numbers:  # beside its bar, and inside the axes
+        box = number.get_window_extent()
+        assert edges.x0 - 2 <= box.x0
+        assert box.x1 <= edges.x1 + 2
 
 
 @pytest.mark.parametrize("classes", [2, 3, 10, 100])
 @pytest.mark.parametrize("components", [1, 2, 30, 1000])
-def test_any_size(make: Make, classes: int, components: int) -> None:
+def test_any_size(
+    make: Make, drawn_well: Callable[..., None], classes: int, components: int
+) -> None:
     display = WaterfallDisplay.from_evidence(make(1, components, classes)).plot()
-    display.figure_.canvas.draw()
+    drawn_well(display)
     assert len(display.steps()) == min(components, 12)
+    _bars_end_to_end(display)
 
 
 def test_wrong_use(make: Make) -> None:

@@ -5,7 +5,6 @@ import pytest
 
 import shafer
 from shafer.report import Case, case_table, heart_study, make_study, notable_cases, summary
-from shafer.report.instance_words import shown_value
 from shafer.report.terminal_view import explained
 
 
@@ -17,19 +16,48 @@ def ev() -> shafer.Evidence:
 
 
 def test_notable_cases_differ(ev: shafer.Evidence) -> None:
-    cases = notable_cases(ev, focus=1)
+    cases = notable_cases(ev, class_="bee")
     rows = [case.row for case in cases]
     assert len(set(rows)) == len(rows) >= 3
     assert rows[0] == int(np.argmax(ev.probability[:, 1]))
     assert cases[0].reason == "bee most probable"
 
 
+def test_a_close_call_that_is_decided_is_not_called_undecided() -> None:
+    """Strong evidence on both sides: p is near one half, and yet one class dominates."""
+    pairs = np.array([[4.0, -3.9], [2.0, -0.1], [-2.0, 0.1]])
+    weights = pairs[:, :, None] * np.array([-1.0, 1.0])
+    ev = shafer.Evidence.from_weights(weights, classes=["bad", "good"])
+    assert ev.decide("interval_dominance").sum(axis=1).tolist() == [1, 1, 1]
+    assert abs(ev.probability[0, 1] - 0.5) < 0.1
+    text = case_table(ev, notable_cases(ev, class_="good"), class_="good")
+    assert "undecided" not in text
+    assert "{good}" in text
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_undecided_means_several_classes_decided(seed: int) -> None:
+    weights = np.random.default_rng(seed).normal(size=(15, 3, 1)) * np.array([-1.0, 1.0])
+    ev = shafer.Evidence.from_weights(weights)
+    sizes = ev.decide("interval_dominance").sum(axis=1)
+    for case in notable_cases(ev, class_=1):
+        assert not case.reason.startswith("undecided") or sizes[case.row] > 1
+        assert not case.reason.startswith("close call") or sizes.max() == 1
+
+
+def test_unknown_class(ev: shafer.Evidence) -> None:
+    with pytest.raises(ValueError, match=r"Unknown class label\(s\) \[1\]"):
+        notable_cases(ev, class_=1)
+    with pytest.raises(ValueError, match="class_ must be one class label; got"):
+        case_table(ev, [Case(0, "")], class_=["ant", "bee"])
+
+
 def test_one_row_is_enough(ev: shafer.Evidence) -> None:
-    assert [case.row for case in notable_cases(ev[4], focus=0)] == [0]
+    assert [case.row for case in notable_cases(ev[4], class_="ant")] == [0]
 
 
 def test_table(ev: shafer.Evidence) -> None:
-    text = case_table(ev, [Case(3, "because")], focus=2)
+    text = case_table(ev, [Case(3, "because")], class_="cat")
     header, rule, line, note = text.splitlines()
     assert header.split()[:5] == ["row", "why", "shown", "p(cat)", "ant"]
     assert set(rule) == {"-"}
@@ -42,7 +70,7 @@ def test_table(ev: shafer.Evidence) -> None:
 
 def test_nothing_to_say() -> None:
     vacuous = shafer.Evidence.from_weights(np.zeros((1, 2, 2)))
-    assert "for 1: nothing  |  against: nothing" in case_table(vacuous, [Case(0, "")], focus=1)
+    assert "for 1: nothing  |  against: nothing" in case_table(vacuous, [Case(0, "")], class_=1)
 
 
 def test_summary() -> None:
@@ -106,42 +134,3 @@ def test_width(width: int) -> None:
     study = heart_study()
     for row in (0, 17):
         assert max(map(len, explained(study, row, width).splitlines())) <= max(width, 50)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (None, "missing"),
-        (61.0, "61"),
-        (-0.0, "0"),
-        (123456.0, "123456"),
-        (3.14159, "3.142"),
-        (11083.27, "11080"),
-        (1.23456e-7, "1.235e-7"),
-        (1.5e-5, "0.000015"),
-        (-1.5e16, "-15000000000000000"),
-        (1.23456e22, "1.235e+22"),
-        (1234.5, "1235"),
-        (-123.25, "-123.3"),
-        ("x" * 50, "x" * 39 + "…"),
-    ],
-)
-def test_shown_value(value: float | str | None, text: str) -> None:
-    assert shown_value(value) == text
-
-
-@pytest.mark.parametrize(
-    ("weights", "words"),
-    [
-        ([[-0.9, 0.9], [0.05, -0.05]], ["a speaks strongly for yes", "the answer is yes"]),
-        ([[0.001, -0.001]], ["nothing speaks clearly for or against no", "most is unknown"]),
-        ([[3.0, -3.0], [-3.0, 3.0]], ["the evidence conflicts", "stays open between no and yes"]),
-    ],
-)
-def test_sentence(weights: list[list[float]], words: list[str]) -> None:
-    from shafer.report.instance_words import sentence
-
-    ev = shafer.Evidence.from_weights([weights], classes=["no", "yes"])
-    said = sentence(ev, list("ab"))
-    for part in words:
-        assert part in said

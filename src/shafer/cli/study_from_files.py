@@ -9,7 +9,7 @@ from shafer.cli.background_means import MeansOptions, measured_model
 from shafer.cli.model_inputs import model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.table_files import kinds_of, read_table
-from shafer.cli.target_labels import label_places, read_labels
+from shafer.cli.target_labels import known_labels, read_labels
 from shafer.cli.terminal_output import note
 from shafer.cli.trained_model import train_on
 from shafer.report import Study, heart_study, make_study
@@ -67,7 +67,7 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
     explainer = measured.explainer
     truth = None
     if target is not None:
-        truth = label_places(read_labels(frame, target, data), explainer.classes, target)
+        truth = known_labels(read_labels(frame, target, data), explainer.classes, target)
     about = [
         f"The model, a {type(named.model).__name__}, was read from {named.file_name}. "
         f"{measured.sentence}"
@@ -91,7 +91,7 @@ def _study_of_trained(data: Path, train_path: Path, target: str) -> Study:
     return make_study(
         trained.explainer,
         X,
-        label_places(y, trained.explainer.classes, target),
+        known_labels(y, trained.explainer.classes, target),
         title=_title(data, target, len(X)),
         about=about,
         held_out_error=trained.held_out,

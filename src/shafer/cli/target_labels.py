@@ -45,8 +45,8 @@ def _written(label: Any) -> str:
     return str(int(label)) if whole else str(label)
 
 
-def label_places(labels: NDArray[Any], classes: NDArray[Any], target: str) -> NDArray[np.intp]:
-    """Find the labels of a table among the classes of a model."""
+def known_labels(labels: NDArray[Any], classes: NDArray[Any], target: str) -> NDArray[Any]:
+    """Return the labels of a table as the model writes them; 0, 0.0 and "0" are one class."""
     places = {_written(label): k for k, label in enumerate(classes.tolist())}
     written = [_written(label) for label in labels.tolist()]
     unknown = sorted(set(written) - set(places))
@@ -55,4 +55,4 @@ def label_places(labels: NDArray[Any], classes: NDArray[Any], target: str) -> ND
             f"The target {target!r} holds {listed(unknown)}, which the model does not know; "
             f"its classes are {listed(places)}. Use the labels of the training data."
         )
-    return np.array([places[label] for label in written], dtype=np.intp)
+    return np.asarray(classes[[places[label] for label in written]])

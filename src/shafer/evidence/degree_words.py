@@ -6,17 +6,17 @@ LACKING, CONFLICTING = 0.2, 0.5
 """From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
 
-def unknown(ignorance: float) -> str:
-    """Describe how much the evidence leaves open."""
+def height(ignorance: float) -> str:
+    """Return a word for how high the ignorance is."""
     if ignorance >= 0.5:
-        return "most is unknown"
+        return "very high"
     if ignorance >= LACKING:
-        return "much is unknown"
-    return "some is unknown" if ignorance >= 0.05 else "little is unknown"
+        return "high"
+    return "moderate" if ignorance >= 0.05 else "low"
 
 
 def agreement(conflict: float) -> str:
-    """Describe whether the pieces of evidence agree."""
+    """Return words for how far the components agree."""
     if conflict >= CONFLICTING:
         return "the evidence conflicts"
     return "the evidence partly disagrees" if conflict >= LACKING else "the evidence agrees"

@@ -1,10 +1,10 @@
 """Pictures of evidence: one scikit-learn-style Display per file, drawn with matplotlib.
 
 A Display is made from arrays; ``from_...`` computes them; ``plot(ax=...)`` draws, keeps ``ax_`` and
-``figure_``, returns the Display, and never shows it. Colours are safe for colour-blind readers, and
-line styles and labels say the same without them. May import ``fusion``, ``evidence`` and below,
-never ``models`` or ``datasets``: where an explainer is needed, any function from X to evidence will
-do.
+``figure_``, returns the Display, and never shows it. Colours are safe for colour-blind readers;
+line styles and markers tell the same things apart. ``drawing/`` holds what several Displays share.
+May import ``fusion``, ``evidence`` and below, never ``models`` or ``datasets``: instead of an
+explainer, a Display takes any function from X to evidence.
 """
 
 from shafer.plots.dependence_display import DependenceDisplay

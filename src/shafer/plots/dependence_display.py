@@ -1,8 +1,8 @@
-"""``DependenceDisplay``: what one component says at each value of its feature."""
+"""``DependenceDisplay``: the evidence of one component against the value of its feature."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self, final
 
 import numpy as np
@@ -10,21 +10,19 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
-from shafer._validation import class_labels, positions_of, to_numpy
+from shafer._validation import class_labels, positions_of
 from shafer.evidence import MassEvidence
+from shafer.plots.drawing.classes_option import classes_or_labels
 from shafer.plots.drawing.evidence_arrays import one_class, weight_for
-from shafer.plots.drawing.mass_curves import draw_masses
-from shafer.plots.drawing.set_names import leading_sets
+from shafer.plots.drawing.mass_curves import axis_name, draw_masses, dress_curves, mass_curves
 from shafer.plots.drawing.single_component import component_alone
 from shafer.plots.drawing.style import (
     axes_for,
     color,
-    draw_legend,
-    draw_strips,
     halo,
     ink,
     line_style,
-    shortened,
+    without_middle,
 )
 
 _KINDS = ("weight", "masses")
@@ -35,11 +33,11 @@ _MOST_CLASSES = 6  # curves of weights drawn unless the caller asks for certain 
 class DependenceDisplay:
     r"""Weight of evidence, or masses, of one component against its feature's value.
 
-    The pictures of the paper's :math:`w_j` and :math:`m_j` (Denœux 2019, Figs 6 and 7). For two
-    classes evidence for one is evidence against the other, so one weight says it all: the paper's
-    :math:`w_j`, the weight of one class less that of the other. For more classes each has its own.
-    A cut-off is a value at which a weight changes its sign; for two classes the evidence vanishes
-    there.
+    The pictures of the paper's :math:`w_j` and :math:`m_j` (Denœux 2019, Figs 6 and 7). With two
+    classes, evidence for one is evidence against the other, so there is one curve: the paper's
+    :math:`w_j`, the weight of one class minus that of the other. With more classes each has its own
+    curve. A cut-off is a value at which a weight changes its sign. With two classes the component
+    gives no evidence there.
 
     Make one with :meth:`from_evidence`.
 
@@ -106,7 +104,7 @@ class DependenceDisplay:
         sets: Sequence[Collection[Label]] | None = None,
         instances: Mapping[str, FloatArray] | None = None,
     ) -> Self:
-        """Take the component's weights and compute its masses in every row.
+        """Return a Display of the component's weights and masses in every row.
 
         Parameters
         ----------
@@ -124,19 +122,19 @@ class DependenceDisplay:
             Feature values for groups of instances, drawn along the axis.
         """
         alone = component_alone(evidence, component, values)
-        leading = leading_sets(alone.evidence, top, sets)
+        curves = mass_curves(alone, top, sets)
         return cls(
-            alone.values,
-            to_numpy(alone.evidence.weights)[:, 0, :],
-            leading.masses,
-            leading.names,
+            curves.values,
+            curves.weights,
+            curves.masses,
+            curves.sets,
             evidence.classes,
-            name=alone.name,
+            name=curves.name,
             instances=instances,
         )
 
     def weight_for(self, label: Label) -> FloatArray:
-        """Return the weight for a class, (n,): for two classes, over the other one."""
+        """Return the weight for a class, (n,); with two classes, minus that of the other one."""
         return weight_for(self.weights, one_class(label, self.classes))
 
     def cutoffs(self, label: Label) -> FloatArray:
@@ -153,8 +151,9 @@ class DependenceDisplay:
         ax: Axes | None = None,
         *,
         kind: str = "weight",
-        labels: Sequence[Label] | None = None,
+        classes: Label | Iterable[Label] | None = None,
         legend: bool = True,
+        labels: Label | Iterable[Label] | None = None,
     ) -> Self:
         """Draw on ``ax``, or on new axes.
 
@@ -162,31 +161,31 @@ class DependenceDisplay:
         ----------
         ax : matplotlib axes, optional
         kind : {"weight", "masses"}
-        labels : sequence of class labels, optional
+        classes : class label or several, optional
             Classes whose weights to draw; by default the second of two classes, else the six with
             the largest weights.
         legend : bool
-            Whether to name the curves in a legend, where there are several.
+            Whether to name the curves in a legend, if there are several.
+        labels : class label or several, optional
+            The old name of ``classes``.
         """
         if kind not in _KINDS:
             raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}; got {kind!r}.")
         self.ax_, self.figure_ = axes_for(ax)
-        chosen = self._chosen(labels)
+        chosen = self._chosen(classes_or_labels(classes, labels))
         if kind == "weight":
             self._draw_weights(chosen)
         else:
             draw_masses(self.ax_, self.values, self.masses, self.sets)
         self._draw_cutoffs(chosen, height=0.86 if kind == "weight" else 0.5)
-        draw_strips(self.ax_, self.instances)
-        self.ax_.set_xlabel(shortened(self.name, 60))
-        if legend and (kind == "masses" or len(chosen) > 1):
-            draw_legend(self.ax_)
+        several = kind == "masses" or len(chosen) > 1
+        dress_curves(self.ax_, axis_name(self.name), self.instances, legend=legend and several)
         return self
 
-    def _chosen(self, labels: Sequence[Label] | None) -> list[Label]:
+    def _chosen(self, wanted: Label | Iterable[Label] | None) -> list[Label]:
         every: list[Label] = self.classes.tolist()
-        if labels is not None:
-            return [every[k] for k in positions_of(labels, self.classes)]
+        if wanted is not None:
+            return [every[k] for k in positions_of(wanted, self.classes)]
         if len(every) == 2:
             return every[1:]
         strongest = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:_MOST_CLASSES]
@@ -201,14 +200,14 @@ class DependenceDisplay:
                 color=color(position),
                 linestyle=line_style(position),
                 linewidth=2.0,
-                label=shortened(label),
+                label=without_middle(label),
             )
         self.ax_.margins(x=0.02, y=0.12)
-        target = f" for {shortened(chosen[0], 40)}" if len(chosen) == 1 else ""
+        target = f" for {without_middle(chosen[0], 40)}" if len(chosen) == 1 else ""
         self.ax_.set_ylabel(f"weight of evidence{target}")
 
     def _draw_cutoffs(self, chosen: list[Label], height: float) -> None:
-        """Mark where the evidence vanishes; with several classes, each weight where it does."""
+        """Mark the cut-offs; with several classes, each in the colour of its curve."""
         only = len(self.classes) == 2 or len(chosen) == 1
         for position, label in enumerate(chosen):
             for cutoff in self.cutoffs(label):

@@ -1,4 +1,4 @@
-"""``ErrorImprecisionDisplay``: what larger sets save in errors."""
+"""``ErrorImprecisionDisplay``: the error of prediction sets against their size."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MUCH = 0.5  # of the axis: with more to see, all of it is drawn
 
 @final
 class ErrorImprecisionDisplay:
-    """The error of sets against their imprecision, as the threshold on a score falls.
+    """The error of prediction sets against their imprecision, as the threshold on a score falls.
 
-    Zero imprecision is one class a row, one is all classes. Decision rules are marked by the error
-    and the imprecision of their own sets: below the curve they beat the threshold. Draw several on
-    the same axes to compare scores.
+    An imprecision of 0 means one class per row, 1 means all classes. Decision rules are marked by
+    the error and the imprecision of their own sets; a rule below the curve beats the threshold.
+    Draw several curves on the same axes to compare scores.
 
     Make one with :meth:`from_predictions`.
 
@@ -76,7 +76,7 @@ class ErrorImprecisionDisplay:
         name: str | None = None,
         rules: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Compute the curve, and the points of some rules.
+        """Return a Display of the curve, and of the points of some rules.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class ErrorImprecisionDisplay:
         return float(np.trapezoid(self.error, self.imprecision))
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw on ``ax``, beside what is there, or on new axes."""
+        """Draw on ``ax``, beside earlier curves, or on new axes."""
         self.ax_, self.figure_ = axes_for(ax)
         position = sum(not str(line.get_label()).startswith("_") for line in self.ax_.lines)
         area = f"area {self.area:.3f}"

@@ -1,4 +1,4 @@
-"""``IntervalCalibrationDisplay``: whether [Bel, Pl] holds the frequencies it speaks of."""
+"""``IntervalCalibrationDisplay``: observed frequencies against the intervals [Bel, Pl]."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from shafer.plots.drawing.style import axes_for, color, ink, literal
 class IntervalCalibrationDisplay:
     """Mean intervals [Bel, Pl] of bins, and how often the decisions in them were right.
 
-    A bar reaches from the mean belief to the mean plausibility of a bin; a filled circle is a
-    frequency inside the bar, a cross one outside. Bars without length are probabilities, and the
+    A bar reaches from the mean belief to the mean plausibility of a bin. A filled circle is a
+    frequency inside the bar, a cross a frequency outside. If belief equals plausibility, the
     picture is a reliability diagram.
 
     Make one with :meth:`from_predictions`.
@@ -29,7 +29,7 @@ class IntervalCalibrationDisplay:
     name : str, optional
         Name of the evidence, for the title.
     events : {"decided", "every"}
-        What the frequencies are of.
+        Which events are counted: the decided class, or every class.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class IntervalCalibrationDisplay:
         sample_weight: Any = None,
         name: str | None = None,
     ) -> Self:
-        """Sort the intervals into bins.
+        """Return a Display of the intervals, sorted into bins.
 
         Parameters
         ----------

@@ -23,8 +23,8 @@ from shafer.plots.drawing.style import (
     axes_for,
     draw_legend_above,
     ink,
-    shortened,
     width_beside,
+    without_middle,
 )
 
 _MOST_INSTANCES = 24
@@ -49,11 +49,11 @@ _Blocks: TypeAlias = list[list[_Row]]
 class IntervalDisplay:
     """Every class of one or several instances as the interval from belief to plausibility.
 
-    The probability and the pignistic probability are marked; with more than two classes, the
-    probability (the plausibility, normalised) may lie outside. A class is dominated, and
-    grey, if another one is believed more than it is plausible: its interval ends left of the dotted
-    line. The decided set is dark, and its names are bold. With many classes, the most plausible
-    are drawn, and the last bar spans the intervals of all others.
+    The probability and the pignistic probability are marked. With more than two classes, the
+    probability (the normalised plausibility) may lie outside the interval. A class is dominated,
+    and grey, if its plausibility is below the belief of another class: its interval ends left of
+    the dotted line. Decided classes are dark, with bold names. With many classes, the most
+    plausible are drawn, and the last bar spans the intervals of all others.
 
     Make one with :meth:`from_evidence`.
 
@@ -117,7 +117,7 @@ class IntervalDisplay:
         names: Sequence[Any] | None = None,
         **options: Any,
     ) -> Self:
-        """Take the intervals of all instances, and decide by a rule.
+        """Return a Display of the intervals and the decided sets of all instances.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class IntervalDisplay:
 
     @property
     def dominated(self) -> BoolArray:
-        """Whether a class is less plausible than another one is believed, boolean (n, K)."""
+        """Whether the plausibility of a class is below the belief of another, boolean (n, K)."""
         dominated: BoolArray = ~interval_dominance(self.belief, self.plausibility)
         return dominated
 
@@ -181,7 +181,7 @@ class IntervalDisplay:
             kept = np.argsort(-self.plausibility[i], kind="stable")[: max_classes - 1]
         rows = [
             _Row(
-                shortened(self.classes[k]),
+                without_middle(self.classes[k]),
                 float(self.belief[i, k]),
                 float(self.plausibility[i, k]),
                 self._state(i, k),
@@ -252,7 +252,7 @@ class IntervalDisplay:
             ax.spines[side].set_visible(False)
         for name, y in zip(self.names or (), heads, strict=True):
             ax.annotate(
-                shortened(name, 60),
+                without_middle(name, 60),
                 (0.0, y),
                 xycoords=ax.get_yaxis_transform(),
                 xytext=(4, 0),

@@ -1,4 +1,4 @@
-"""``MassDisplay``: the sets of classes that hold the mass."""
+"""``MassDisplay``: the sets of classes that hold mass."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from shafer.plots.drawing.style import (
     degree,
     ink,
     inner_width,
-    shortened,
     width_beside,
+    without_middle,
 )
 
 _ONE, _SEVERAL = COLORS[0], COLORS[5]
-_FEW = 3  # classes: with no more, sets are named and need no dots
+_FEW = 3  # classes: up to here sets are named and need no dots
 _NEGLIGIBLE = 0.0005
-_BARS_HIGH = 6.0  # rows of dots that the tallest bar is worth
+_BARS_HIGH = 6.0  # height of the tallest bar, in rows of dots
 
 
 @final
 class MassDisplay:
     """The largest focal sets of one instance as bars.
 
-    With up to three classes each bar has the name of its set. With more, dots under the bar say
-    which classes are in the set, as in an UpSet plot; classes that no drawn set tells apart share
-    a line of dots. A dark bar is mass on one class, a light one on several, a grey one on all of
-    them: what is not known.
+    With up to three classes each bar has the name of its set. With more, dots under the bar show
+    which classes are in the set, as in an UpSet plot. Classes that are in the same drawn sets share
+    a line of dots. A dark bar is mass on one class, a light bar mass on several classes, and a grey
+    bar mass on all classes: the ignorance.
 
     Make one with :meth:`from_evidence`.
 
@@ -189,14 +189,14 @@ class MassDisplay:
         """Return the lines of dots: a name and the classes on it, those of most mass first."""
         every = np.arange(len(self.classes))
         if len(every) <= max_classes:
-            return [(shortened(self.classes[k]), np.array([k])) for k in every]
+            return [(without_middle(self.classes[k]), np.array([k])) for k in every]
         inside = self._membership()
         _, pattern, sizes = np.unique(inside, axis=1, return_inverse=True, return_counts=True)
         alike = pattern == sizes.argmax()  # the classes that no set tells apart
         order = np.lexsort((-(self.masses @ inside), alike))
         kept = order[: min(max_classes - 1, int((~alike).sum()))]
         rest = np.setdiff1d(every, kept)
-        lines = [(shortened(self.classes[k]), np.array([k])) for k in kept]
+        lines = [(without_middle(self.classes[k]), np.array([k])) for k in kept]
         return [*lines, (f"the other {len(rest)}", rest)]
 
     def _membership(self) -> NDArray[np.bool_]:
@@ -280,4 +280,4 @@ def _cut_set_name(members: frozenset[Label], classes: NDArray[Any]) -> str:
     if len(members) == len(classes):
         return set_name(members, classes)
     inside = [label for label in classes.tolist() if label in members]
-    return "{" + ", ".join(shortened(label, 26 // len(inside)) for label in inside) + "}"
+    return "{" + ", ".join(without_middle(label, 26 // len(inside)) for label in inside) + "}"

@@ -20,17 +20,18 @@ from shafer.plots.drawing.plane_grid import (
     margins,
     margins_of,
     quantity,
+    quantity_name,
 )
-from shafer.plots.drawing.style import axes_for, ink, shortened
+from shafer.plots.drawing.style import axes_for, ink, without_middle
 
 
 @final
 class RegionDisplay:
     """Level curves of a quantity, or the regions of a decision rule, over two features.
 
-    Make one with :meth:`from_explainer`; with :meth:`from_evidence` where the evidence over a grid
-    is at hand; or with :meth:`from_function` for anything else that scores points of the plane,
-    such as an exact Bayes rule.
+    Make one with :meth:`from_explainer`; with :meth:`from_evidence` if you have the evidence over a
+    grid; or with :meth:`from_function` for any other function that scores points of the plane, such
+    as an exact Bayes rule.
 
     Parameters
     ----------
@@ -90,7 +91,7 @@ class RegionDisplay:
         feature_names: Sequence[str] | None = None,
         grid_resolution: int = 200,
     ) -> Self:
-        """Compute the evidence over a grid.
+        """Return a Display of the evidence over a grid.
 
         Parameters
         ----------
@@ -160,7 +161,8 @@ class RegionDisplay:
         if response == "decision":
             values, name = margins_of(evidence, rule, options), rule
         else:
-            values, name = quantity(evidence, response, subset), response
+            values = quantity(evidence, response, subset)
+            name = quantity_name(response, subset, evidence.classes)
         return cls(
             across,
             up,
@@ -181,7 +183,7 @@ class RegionDisplay:
         grid_resolution: int = 200,
         name: str = "",
     ) -> Self:
-        """Compute any function of two features over a grid.
+        """Return a Display of any function of two features over a grid.
 
         Parameters
         ----------
@@ -206,7 +208,10 @@ class RegionDisplay:
     def chosen(self) -> BoolArray:
         """The chosen set at each point of the grid, boolean (q, p, K)."""
         if self.classes is None:
-            raise ValueError(f"A display of {self.name or 'a quantity'} holds no decision.")
+            raise ValueError(
+                f"This Display shows {self.name or 'a quantity'}, which has no decided sets. "
+                'Make one with response="decision".'
+            )
         chosen: BoolArray = self.response >= 0.0
         return chosen
 
@@ -222,13 +227,13 @@ class RegionDisplay:
         labelled: bool = True,
         label: str | None = None,
     ) -> Self:
-        """Draw on ``ax``, or on new axes.
+        """Draw on ``ax``, or on new axes, which have the name as their title.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
         filled : bool
-            Whether to tint the plane, too; without it, several displays can share their axes.
+            Whether to tint the plane as well. Without tint, several displays can share their axes.
         levels : sequence of float or int, optional
             Levels of the curves of a quantity, or about how many of them.
         color, linestyle, linewidth
@@ -255,6 +260,9 @@ class RegionDisplay:
             self.ax_.plot(
                 [], [], color=style["colors"], linestyle=linestyle, linewidth=linewidth, label=label
             )
-        self.ax_.set_xlabel(shortened(self.feature_names[0], 60))
-        self.ax_.set_ylabel(shortened(self.feature_names[1], 45))
+        if ax is None and self.name:
+            title = without_middle(self.name.replace("_", " "), 60)
+            self.ax_.set_title(title, fontsize="medium")
+        self.ax_.set_xlabel(without_middle(self.feature_names[0], 60))
+        self.ax_.set_ylabel(without_middle(self.feature_names[1], 45))
         return self

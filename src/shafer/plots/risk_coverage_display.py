@@ -16,10 +16,10 @@ _FEW = 0.05  # of the rows: the error among fewer is noise, which must not set t
 
 @final
 class RiskCoverageDisplay:
-    """The error among the rows answered against how many are answered.
+    """The error among the answered rows against the share of answered rows.
 
-    Level at the error rate, the dotted line, is a confidence that says nothing. Draw several on the
-    same axes to compare confidences.
+    A confidence without information gives a level line at the error rate, the dotted line. Draw
+    several curves on the same axes to compare confidences.
 
     Make one with :meth:`from_predictions`.
 
@@ -28,7 +28,7 @@ class RiskCoverageDisplay:
     coverage, risk : arrays of shape (T,)
         As :func:`shafer.metrics.risk_coverage_curve` returns them.
     area, excess : float
-        Area under the curve, and what it is above the least possible one.
+        Area under the curve, and its distance from the smallest possible area.
     name : str, optional
         Name of the confidence, for the legend.
 
@@ -92,7 +92,7 @@ class RiskCoverageDisplay:
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw on ``ax``, beside what is there, or on new axes."""
+        """Draw on ``ax``, beside earlier curves, or on new axes."""
         self.ax_, self.figure_ = axes_for(ax)
         position = sum(not str(line.get_label()).startswith("_") for line in self.ax_.lines)
         area = f"area {self.area:.3f}, excess {self.excess:.3f}"

@@ -28,10 +28,10 @@ _UNITS = {"all": "% of all rows", "true": "% of the true class", "pred": "% of t
 class SetConfusionDisplay:
     """Decided sets against true classes, laid out as in Denœux (2019, Tables 1 to 4).
 
-    Sets are rows and true classes columns. Cells where the set holds the true class are blue and
-    in bold type, errors vermilion; the fuller the colour, the larger the number. Θ is the set of
-    all classes, ∅ the empty one. Where there are many sets or classes the rarest are pooled; a cell
-    that pools right and wrong sets is divided as they are.
+    Sets are rows, true classes are columns. Cells whose set contains the true class are blue and
+    bold, errors are orange; a stronger colour is a larger number. Θ is the set of all classes, ∅
+    the empty set. With many sets or classes the rarest are pooled. A cell that pools right and
+    wrong sets is divided in their proportion.
 
     Make one with :meth:`from_predictions`.
 
@@ -85,10 +85,10 @@ class SetConfusionDisplay:
         normalize: str | None = "all",
         sample_weight: Any = None,
     ) -> Self:
-        """Count; the arguments are those of :func:`shafer.metrics.set_confusion_matrix`."""
+        """Return a Display; the arguments are those of ``shafer.metrics.set_confusion_matrix``."""
         counted = count_sets(y_true, y_set, labels, None, sample_weight)
         display = cls(counted.counts, counted.sets, counted.classes, normalize=normalize)
-        _ = display.table  # refuse a wrong way to normalise here, not when it is drawn
+        _ = display.table  # a wrong ``normalize`` is an error here, not when it is drawn
         return display
 
     @property

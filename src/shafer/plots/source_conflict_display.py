@@ -32,7 +32,7 @@ class SourceConflictDisplay:
     total : float, optional
         Conflict between all sources together, for the title.
     what : str
-        Which instances it is about, for the title.
+        The instances, for the title.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class SourceConflictDisplay:
         *,
         tempering: Any = None,
     ) -> Self:
-        """Measure the conflict between sources.
+        """Return a Display of the conflict between sources.
 
         Parameters
         ----------
@@ -84,14 +84,14 @@ class SourceConflictDisplay:
 
     @classmethod
     def from_conflict(cls, conflict: SourceConflict, row: int | None = None) -> Self:
-        """Take conflict as :func:`shafer.fusion.conflict_between` measured it."""
+        """Return a Display of the result of :func:`shafer.fusion.conflict_between`."""
         n = len(conflict.total)
         if row is None:
             degrees, total = conflict.degrees.mean(axis=0), conflict.total.mean()
             what = f"mean of {n} instances" if n > 1 else ""
         else:
             if not isinstance(row, int | np.integer) or not -n <= row < n:
-                raise ValueError(f"row must be a position among {n} instances; got {row!r}.")
+                raise ValueError(f"row must be a whole number from 0 to {n - 1}; got {row!r}.")
             degrees, total = conflict.degrees[row], conflict.total[row]
             what = f"instance {row % n}"
         return cls(degrees, conflict.names, total=float(total), what=what)

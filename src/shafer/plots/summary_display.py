@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names, positions_of
 from shafer.evidence import MassEvidence
+from shafer.plots.drawing.classes_option import classes_or_labels
 from shafer.plots.drawing.evidence_arrays import numbers, weight_for, with_weights
 from shafer.plots.drawing.feature_values import feature_table
 from shafer.plots.drawing.style import (
@@ -24,8 +25,8 @@ from shafer.plots.drawing.style import (
     RAMP,
     axes_for,
     ink,
-    shortened,
     width_beside,
+    without_middle,
 )
 from shafer.plots.drawing.swarm import swarm_offsets
 
@@ -38,9 +39,9 @@ _MANY = 2000  # points: from here on a picture holds an image of them, not every
 class SummaryDisplay:
     """A swarm of points for each component: its weights for a class over many instances.
 
-    Components come in the order of their mean absolute weight. Each point is an instance; colour
-    is the value of the component's feature, from low to high, or, without features, whether it
-    speaks for the class or against it. Two classes need one panel, for more there is one for each.
+    Components are sorted by their mean absolute weight. Each point is an instance. Its colour is
+    the value of the component's feature, from low to high; without features, it shows whether the
+    weight is for or against the class. Two classes have one panel, more classes one each.
 
     Make one with :meth:`from_evidence`.
 
@@ -102,9 +103,10 @@ class SummaryDisplay:
         evidence: MassEvidence,
         *,
         features: Any = None,
+        classes: Label | Iterable[Label] | None = None,
         labels: Label | Iterable[Label] | None = None,
     ) -> Self:
-        """Take the weights of all instances.
+        """Return a Display of the weights of all instances.
 
         Parameters
         ----------
@@ -112,13 +114,16 @@ class SummaryDisplay:
         features : array of shape (n, G) or data frame, optional
             Feature values, for the colours. A data frame is matched by the names of its columns;
             components without a column of numbers stay grey.
-        labels : class label or several, optional
+        classes : class label or several, optional
             The classes to draw. By default the second of two, else the four that have most
             evidence, for or against.
+        labels : class label or several, optional
+            The old name of ``classes``.
         """
+        wanted = classes_or_labels(classes, labels)
         plain = with_weights(evidence)
         weights = numbers(plain.weights)
-        kept = _panels(weights, plain.classes, labels)
+        kept = _panels(weights, plain.classes, wanted)
         values = None
         if features is not None:
             values = feature_table(features, plain.component_names, len(weights))
@@ -127,7 +132,7 @@ class SummaryDisplay:
             [plain.classes.tolist()[k] for k in kept],
             names=plain.component_names,
             values=values,
-            left_out=0 if labels is not None or len(kept) == 1 else weights.shape[2] - len(kept),
+            left_out=0 if wanted is not None or len(kept) == 1 else weights.shape[2] - len(kept),
         )
 
     def plot(
@@ -168,7 +173,7 @@ class SummaryDisplay:
         """Return the rows' names and weights, (n, R, C), and the components of all but the pool."""
         order = np.argsort(-np.abs(self.weights).mean(axis=(0, 2)), kind="stable")
         kept = order if len(order) <= most else order[: most - 1]
-        names = [shortened(self.names[g]) for g in kept]
+        names = [without_middle(self.names[g]) for g in kept]
         if len(kept) == len(order):
             return names, self.weights[:, kept], kept
         rest = self.weights[:, order[len(kept) :]].sum(axis=1, keepdims=True)
@@ -231,7 +236,7 @@ class SummaryDisplay:
         ax.set_xlim(*limits)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
-        label = shortened(self.labels[panel], 40 if len(self.labels) == 1 else 20)
+        label = without_middle(self.labels[panel], 40 if len(self.labels) == 1 else 20)
         if len(self.labels) == 1:
             ax.set_xlabel(f"weight of evidence for {label}")
             return
@@ -254,9 +259,9 @@ class SummaryDisplay:
         bar.outline.set_visible(False)
 
 
-def _panels(weights: FloatArray, classes: NDArray[Any], labels: Any) -> list[int]:
-    if labels is not None:
-        return positions_of(labels, classes)
+def _panels(weights: FloatArray, classes: NDArray[Any], wanted: Any) -> list[int]:
+    if wanted is not None:
+        return positions_of(wanted, classes)
     if len(classes) == 2:
         return [1]
     most = np.argsort(-np.abs(weights).sum(axis=(0, 1)), kind="stable")[:_MOST_PANELS]

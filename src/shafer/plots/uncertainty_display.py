@@ -20,15 +20,18 @@ _SCALES = ("auto", "linear", "log")
 _TINY = 1e-290  # ignorance below this has underflowed, or is about to
 _STRIP = 0.14  # of the vertical range: room below for the probabilities and the words
 _MANY = 4000  # points: from here on they are counted in hexagons
+_NOTHING, _SMALL = 1e-3, 0.25  # an axis whose values all lie between ends where they end
+_ROUND = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 @final
 class UncertaintyDisplay:
     r"""Many instances in the plane of ignorance and conflict.
 
-    The same probability of one half has two reasons: no evidence (to the right), or evidence that
-    disagrees (at the top). Evidence is decisive near the origin. Points are coloured by whether
-    the most plausible class was right, or by the number of classes in the decided set.
+    A probability of one half can have two causes: little evidence (to the right), or evidence that
+    conflicts (at the top). Evidence is decisive near the origin. Points are coloured by whether
+    the most plausible class was right, or by the number of classes in the decided set. The plane
+    describes the evidence as the model weighs it; it is not a forecast of errors.
 
     For two classes all instances of one probability lie on a line: if the evidence for the less
     probable class leaves the mass y uncommitted and that for the other one ry, then
@@ -36,7 +39,7 @@ class UncertaintyDisplay:
 
     .. math:: 1 - \kappa = y + ry - ry^2, \qquad m(\Theta) = \frac{ry^2}{1 - \kappa}.
 
-    These lines are drawn; none is to the right of that for :math:`p = 1/2`.
+    These lines are drawn. No point lies to the right of the line for :math:`p = 1/2`.
 
     Make one with :meth:`from_evidence`.
 
@@ -44,13 +47,13 @@ class UncertaintyDisplay:
     ----------
     ignorance, conflict : arrays of shape (n,)
     weight_of_conflict, log_ignorance : arrays of shape (n,), optional
-        −ln(1 − conflict) and ln(ignorance), where they are known more precisely.
+        −ln(1 − conflict) and ln(ignorance), if they are known more precisely.
     right : boolean array of shape (n,), optional
         Whether the most plausible class was right.
     set_sizes : integer array of shape (n,), optional
-        Numbers of classes in the decided sets; used where ``right`` is not given.
+        Numbers of classes in the decided sets; used if ``right`` is not given.
     n_classes : int, optional
-        With two, the lines of equal probability are drawn.
+        With two classes, the lines of equal probability are drawn.
 
     Attributes
     ----------
@@ -98,7 +101,7 @@ class UncertaintyDisplay:
         rule: str = "interval_dominance",
         **options: Any,
     ) -> Self:
-        """Take ignorance and conflict, and decide.
+        """Return a Display of the ignorance and the conflict of all instances.
 
         Parameters
         ----------
@@ -108,7 +111,7 @@ class UncertaintyDisplay:
             true one.
         rule : str
             As in :meth:`shafer.Evidence.decide`, with its ``options``; points are coloured by the
-            number of classes in the set, where ``y_true`` is not given.
+            number of classes in the set, if ``y_true`` is not given.
         **options
             Options of the rule.
         """
@@ -136,13 +139,14 @@ class UncertaintyDisplay:
         ----------
         ax : matplotlib axes, optional
         scale : {"auto", "linear", "log"}
-            With many components most instances crowd at a conflict of one and no ignorance.
-            ``"log"`` moves them apart: ignorance on a logarithmic scale, and the weight of
-            conflict, −ln(1 − conflict), as far as there are points. ``"auto"`` does so where more
-            than half of them crowd.
+            ``"linear"`` draws both axes from 0 to 1. An axis ends earlier, and its name gives its
+            end, if all values are below 0.25. With many components most instances have a conflict
+            near one and an ignorance near zero. ``"log"`` moves them apart: ignorance on a
+            logarithmic scale, and the weight of conflict, −ln(1 − conflict). ``"auto"`` takes
+            ``"log"`` if more than half of the instances are that close to the corner.
         density : bool, optional
             Whether to count points in hexagons, coloured by the share of wrong ones or by the mean
-            number of classes, the fainter the fewer; by default from 4000 points on.
+            number of classes; a faint hexagon has few points. By default from 4000 points on.
         """
         if scale not in _SCALES:
             raise ValueError(
@@ -158,11 +162,15 @@ class UncertaintyDisplay:
             draw_hexagons(self.ax_, x, y, self.right, self.set_sizes)
         else:
             draw_points(self.ax_, x, y, self.right, self.set_sizes)
-        self._write_corners(log)
+        self._write_corners(pointing=log or self._ends() != (1.0, 1.0))
         return self
 
     def _crowded(self) -> bool:
         return bool(np.mean((self.conflict > 0.95) | (self.ignorance < 0.01)) > 0.5)
+
+    def _ends(self) -> tuple[float, float]:
+        """Return where the linear axes end: at 1, or a little beyond values that are all small."""
+        return _end(self.ignorance), _end(self.conflict)
 
     def _coordinates(self, log: bool) -> tuple[FloatArray, FloatArray]:
         if not log:
@@ -170,14 +178,16 @@ class UncertaintyDisplay:
         return self.log_ignorance / np.log(10.0), self.weight_of_conflict
 
     def _dress(self, x: FloatArray, y: FloatArray, log: bool) -> None:
-        """Set the axes, with a strip at the top and the bottom for the words in the corners."""
+        """Set the axes, with room at the top and the bottom for the words in the corners."""
         ax = self.ax_
         if not log:
-            ax.set_xlim(-0.02, 1.02)
-            ax.set_ylim(-_STRIP, 1.085)
-            ax.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-            ax.set_xlabel("ignorance")
-            ax.set_ylabel("conflict")
+            right, top = self._ends()
+            ax.set_xlim(-0.02 * right, 1.02 * right)
+            ax.set_ylim(-_STRIP * top, 1.085 * top)
+            ax.set_xticks(right * np.linspace(0.0, 1.0, 6))
+            ax.set_yticks(top * np.linspace(0.0, 1.0, 6))
+            ax.set_xlabel(_axis_name("ignorance", right))
+            ax.set_ylabel(_axis_name("conflict", top))
         else:
             pad = max(0.06 * float(np.ptp(x)), 0.2)
             ax.set_xlim(float(x.min()) - pad, float(x.max()) + pad)
@@ -192,8 +202,8 @@ class UncertaintyDisplay:
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
 
-    def _write_corners(self, log: bool) -> None:
-        """Say what the corners mean; where the picture is a part of the plane, point there."""
+    def _write_corners(self, *, pointing: bool) -> None:
+        """Name the corners of the plane; arrows point to them if the picture is a part of it."""
         for (x, y), word, arrow, across in (
             ((0.012, 0.008), "decisive", "↙ {}", "left"),
             ((0.988, 0.008), "lacking", "{} ↘", "right"),
@@ -202,7 +212,7 @@ class UncertaintyDisplay:
             self.ax_.text(
                 x,
                 y,
-                arrow.format(word) if log else word,
+                arrow.format(word) if pointing else word,
                 transform=self.ax_.transAxes,
                 ha=across,
                 va="top" if y > 0.5 else "bottom",
@@ -234,6 +244,19 @@ def _log_ignorance(evidence: MassEvidence) -> FloatArray:
     total = numbers(evidence.weights_for) + numbers(evidence.weights_against)
     beneath = numbers(evidence.weight_of_conflict) - total.sum(axis=1)
     return np.where(ignorance > _TINY, log_ignorance, beneath)
+
+
+def _end(values: FloatArray) -> float:
+    """Return the end of an axis from 0: 1, or a round number beyond values that are all small."""
+    largest = float(values.max(initial=0.0))
+    if not _NOTHING < largest < _SMALL:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(largest))
+    return next(float(step * power) for step in _ROUND if step * power >= largest)
+
+
+def _axis_name(name: str, end: float) -> str:
+    return name if end == 1.0 else f"{name} (axis ends at {end:g}, not 1)"
 
 
 def _power(exponent: float, _: object) -> str:

@@ -9,15 +9,14 @@ from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
 from shafer.evidence import MassEvidence
-from shafer.plots.drawing.mass_curves import draw_masses
-from shafer.plots.drawing.set_names import leading_sets
+from shafer.plots.drawing.mass_curves import axis_name, draw_masses, dress_curves, mass_curves
 from shafer.plots.drawing.single_component import component_alone
-from shafer.plots.drawing.style import axes_for, draw_legend, draw_strips, shortened
+from shafer.plots.drawing.style import axes_for
 
 
 @final
 class UnitDisplay:
-    """What a hidden unit says about the classes at each of its outputs (Denœux 2019, Fig. 11).
+    """The masses of a hidden unit against its output (Denœux 2019, Fig. 11).
 
     Make one with :meth:`from_evidence`.
 
@@ -32,7 +31,7 @@ class UnitDisplay:
     name : str
         Name of the unit.
     instances : mapping of name to array, optional
-        Outputs for groups of instances, drawn along the axis: where the unit really works.
+        Outputs for groups of instances, drawn along the axis: the values that occur.
 
     Attributes
     ----------
@@ -74,7 +73,7 @@ class UnitDisplay:
         sets: Sequence[Collection[Label]] | None = None,
         instances: Mapping[str, FloatArray] | None = None,
     ) -> Self:
-        """Compute the unit's own mass function in every row.
+        """Return a Display of the unit's own mass function in every row.
 
         Parameters
         ----------
@@ -92,17 +91,12 @@ class UnitDisplay:
             Outputs for groups of instances, drawn along the axis.
         """
         alone = component_alone(evidence, unit, outputs)
-        leading = leading_sets(alone.evidence, top, sets)
-        return cls(
-            alone.values, leading.masses, leading.names, name=alone.name, instances=instances
-        )
+        curves = mass_curves(alone, top, sets)
+        return cls(curves.values, curves.masses, curves.sets, name=curves.name, instances=instances)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
         """Draw the masses against the output; on new axes if ``ax`` is None."""
         self.ax_, self.figure_ = axes_for(ax)
         draw_masses(self.ax_, self.outputs, self.masses, self.sets)
-        draw_strips(self.ax_, self.instances)
-        self.ax_.set_xlabel(f"output of {shortened(self.name, 60)}")
-        if legend:
-            draw_legend(self.ax_)
+        dress_curves(self.ax_, f"output of {axis_name(self.name)}", self.instances, legend=legend)
         return self

@@ -1,4 +1,4 @@
-"""``WaterfallDisplay``: how the components of one instance add up to its logit."""
+"""``WaterfallDisplay``: the components of one instance, added up to its logit."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from shafer.plots.drawing.style import (
     GREY,
     axes_for,
     ink,
-    shortened,
     signed,
     width_beside,
+    without_middle,
 )
 
 _ORDERS = ("size", "sign")
@@ -41,17 +41,17 @@ class Step(NamedTuple):
     name: str
     weight: float
     parts: tuple[float, float] | None = None
-    """What the pooled components say for and against, where they do not agree."""
+    """The sums of the pooled weights for and against the class, if there are both."""
 
 
 @final
 class WaterfallDisplay:
     """The components of one instance, for and against a class, added up to the logit.
 
-    Bars to the right speak for the class, bars to the left against it, the strongest first; each
-    starts where the one above ended. The last one is their sum: for two classes the model's
-    logit (one class over the other), for more the logit less the mean of all classes' logits.
-    Above are the ignorance and the conflict of the evidence, which the sum does not show.
+    Bars to the right support the class, bars to the left oppose it. The largest comes first, and
+    each starts where the one above ends. The last bar is their sum: with two classes the model's
+    log-odds, with more the logit minus the mean of all classes' logits. Above the bars are the
+    ignorance and the conflict of the evidence, which the sum does not show.
 
     Make one with :meth:`from_evidence`.
 
@@ -64,11 +64,11 @@ class WaterfallDisplay:
     label : class label
         The class.
     probability, ignorance, conflict : float, optional
-        Of the class, and of the instance; written above the bars where given.
+        Of the class, and of the instance; written above the bars if given.
     values : sequence of G strings or None, optional
         Feature values, written beside the names.
     max_components : int
-        Bars at most; the components of least weight are pooled into the last one.
+        Bars at most; the components with the smallest weights are pooled into the last one.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class WaterfallDisplay:
         features: Any = None,
         max_components: int = 12,
     ) -> Self:
-        """Take the weights of one instance.
+        """Return a Display of the weights of one instance.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class WaterfallDisplay:
             Feature values to write beside the names of the components. A mapping and a data frame
             are matched by name, and may leave components out.
         max_components : int
-            Bars at most; the components of least weight are pooled into the last one.
+            Bars at most; the components with the smallest weights are pooled into the last one.
         """
         one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
         decided = int(np.argmax(numbers(plain.logits)[0]))
@@ -159,7 +159,7 @@ class WaterfallDisplay:
         Parameters
         ----------
         order : {"size", "sign"}
-            The strongest first; or all that speak for the class, then all that speak against it.
+            The largest first; or all that support the class, then all that oppose it.
         """
         if order not in _ORDERS:
             raise ValueError(
@@ -175,8 +175,8 @@ class WaterfallDisplay:
 
     def _named(self, g: int) -> str:
         value = self.values[g]
-        name = shortened(self.names[g])
-        return name if value is None else f"{name} = {shortened(value, 14)}"
+        name = without_middle(self.names[g])
+        return name if value is None else f"{name} = {without_middle(value, 14)}"
 
     def plot(self, ax: Axes | None = None, *, order: str = "size") -> Self:
         """Draw on ``ax``, or on new axes.
@@ -185,8 +185,8 @@ class WaterfallDisplay:
         ----------
         ax : matplotlib axes, optional
         order : {"size", "sign"}
-            The strongest components first; or all that speak for the class, then all that speak
-            against it: the way there and back is the evidence that cancels.
+            The largest weights first; or all that support the class, then all that oppose it: the
+            evidence that cancels is then visible.
         """
         steps = self.steps(order)
         width = width_beside(step.name for step in steps)
@@ -216,7 +216,7 @@ class WaterfallDisplay:
         self.ax_.set_yticklabels([*(step.name for step in steps), "all together"])
         self.ax_.tick_params(axis="y", length=0)
         self.ax_.set_ylim(len(steps) + 0.95, -0.65)
-        self.ax_.set_xlabel(f"weight of evidence for {shortened(self.label, 24)}")
+        self.ax_.set_xlabel(f"weight of evidence for {without_middle(self.label, 24)}")
         for side in ("top", "right", "left"):
             self.ax_.spines[side].set_visible(False)
 
@@ -242,7 +242,7 @@ class WaterfallDisplay:
         if self.conflict is not None:
             gauges.append(conflict_gauge(self.conflict))
         room = draw_gauges(self.ax_, gauges) if gauges else 0.0
-        title = f"Evidence for {shortened(self.label, 24)}"
+        title = f"Evidence for {without_middle(self.label, 24)}"
         if self.probability is not None:
             title += f" (probability {self.probability:.2f})"
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")

@@ -12,7 +12,7 @@ from shafer.report.study import Study, make_study
 
 
 def heart_study() -> Study:
-    """Train a logistic regression on the heart data by maximum likelihood, as in the paper."""
+    """Return the study of the heart data: a logistic regression, fitted as in the paper."""
     heart = load_heart()
     model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(heart.data, heart.target)
     explainer = Explainer(model, heart.data, names=heart.feature_names, classes=heart.target_names)
@@ -20,11 +20,11 @@ def heart_study() -> Study:
     return make_study(
         explainer,
         heart.data,
-        heart.target,
+        heart.target_names[heart.target],
         title="Heart disease in 462 men",
         about=(
-            "Bundled data: 462 men of a high-risk region of the Western Cape, South Africa, "
-            "160 of them with coronary heart disease (chd).",
+            "The data come with shafer: 462 men from a high-risk region of the Western Cape, South "
+            "Africa. 160 of them have coronary heart disease (chd).",
             "The model is a logistic regression on nine features, trained by maximum likelihood "
             "on all of these men.",
             how_measured(folds),

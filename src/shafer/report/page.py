@@ -1,9 +1,10 @@
-"""The report as one HTML file that needs nothing else."""
+"""The report as one HTML file that works offline."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import os
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
@@ -14,15 +15,16 @@ from markupsafe import Markup
 import shafer
 from shafer._files import replacing
 from shafer.evidence.degree_words import CONFLICTING, LACKING
+from shafer.report.overview import OVERLAP
 from shafer.report.payload import as_json, payload
 from shafer.report.study import Study
 
 _LARGEST = 5_900_000  # bytes of the whole file
 _LEAST_ROOM = 100_000
-# In this order: each may use what stands before it, and functions of any.
+# In this order: the top level of each may use only what comes before it.
 _SCRIPTS = (
     "evidence.js",
-    "words.js",
+    "sentence.js",
     "theme.js",
     "charts.js",
     "state.js",
@@ -46,7 +48,10 @@ def _plotly() -> str:
     try:
         return place.read_text("utf-8")
     except FileNotFoundError as error:
-        raise ValueError(f"This plotly cannot be put into a page: {place} is missing.") from error
+        raise ValueError(
+            f"The plotly package lacks {place}, which the report needs. "
+            "Reinstall it: pip install --force-reinstall plotly"
+        ) from error
 
 
 def _hash(script: str) -> str:
@@ -55,14 +60,14 @@ def _hash(script: str) -> str:
 
 
 def render(study: Study, rows: Sequence[int] | None = None) -> str:
-    """Return the page.
+    """Return the page as HTML.
 
     Parameters
     ----------
     study : Study
-        What the report is about.
+        The model and the instances, from ``make_study``.
     rows : sequence of int, optional
-        Instances to show; by default all, or as many as keep the file below six megabytes.
+        Positions of the instances to show; by default all, or as many as fit into six megabytes.
     """
     environment = Environment(
         loader=PackageLoader("shafer.report"),
@@ -76,7 +81,7 @@ def render(study: Study, rows: Sequence[int] | None = None) -> str:
     style = _source("page.css")
     room = _LARGEST - sum(len(part.encode()) for part in (plotly, own, style)) - 40_000
     data = payload(study, rows, max(room, _LEAST_ROOM))
-    # What follows is ours or plotly's, and as_json escapes what is the user's: none is markup.
+    # The scripts and the style are ours or plotly's; as_json escapes the user's texts.
     return environment.get_template("page.html.jinja").render(
         study=study,
         data=data,
@@ -87,22 +92,25 @@ def render(study: Study, rows: Sequence[int] | None = None) -> str:
         hashes=f"{_hash(plotly)} {_hash(own)}",
         lacking=LACKING,
         conflicting=CONFLICTING,
+        overlap=OVERLAP,
         version=shafer.__version__,
     )
 
 
-def write_report(study: Study, path: Path, rows: Sequence[int] | None = None) -> None:
-    """Write the page to a file, which appears whole or not at all.
+def write_report(
+    study: Study, path: str | os.PathLike[str], rows: Sequence[int] | None = None
+) -> None:
+    """Write the page to a file. If something fails, no file is left behind.
 
     Parameters
     ----------
     study : Study
-    path : Path
-        An HTML file; its folder is made if missing.
+    path : str or Path
+        The HTML file to write. A missing folder is made.
     rows : sequence of int, optional
-        Instances to show.
+        Positions of the instances to show.
     """
     html = render(study, rows)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(html.encode())

@@ -1,19 +1,22 @@
-"""What the page knows: one JSON object, cut to a size, escaped for a script element."""
+"""The data of the page: one JSON object of limited size, escaped for a script element."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
+from shafer.evidence import DiscountedEvidence
 from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.evidence.io.frame_table import label_texts
 from shafer.kernels.pignistic import gauss_legendre, quadrature_size
-from shafer.report import instance_words
+from shafer.report import instance_sentence
+from shafer.report.overview import overview
 from shafer.report.shown_rows import preferred
 from shafer.report.study import Study
 from shafer.report.what_if import WhatIf
@@ -23,28 +26,16 @@ _KEPT = 12
 
 
 def as_json(value: Any) -> str:
-    """Write JSON that may stand inside a script element: no markup, no line separators."""
+    """Return JSON that is safe inside a script element: no markup, no line separators."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    # Half of a surrogate pair, as a broken file may hold, is no UTF-8.
+    # A broken file may have half of a surrogate pair, which UTF-8 cannot encode.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _short(values: FloatArray, digits: int = 6) -> list[float]:
     return [float(f"{value:.{digits}g}") for value in np.ravel(values)]
-
-
-def _overview(study: Study) -> dict[str, Any]:
-    ignorance, conflict = to_numpy(study.evidence.ignorance), to_numpy(study.evidence.conflict)
-    return {
-        "instances": len(study),
-        "error": None if study.truth is None else float(np.mean(study.wrong)),
-        "heldOut": study.held_out_error,
-        "lacking": float(np.mean(ignorance >= LACKING)),
-        "conflicting": float(np.mean(conflict >= CONFLICTING)),
-        "decisive": float(np.mean(study.decided.sum(axis=1) == 1)),
-    }
 
 
 def _what_if(model: WhatIf) -> dict[str, Any]:
@@ -69,11 +60,12 @@ def _what_if(model: WhatIf) -> dict[str, Any]:
     return {"base": model.base.tolist(), "inputs": inputs}
 
 
-def _stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
+def _stored_weights(study: Study, row: int, answer: int, always: set[int]) -> dict[str, Any]:
     """Keep the strongest components of a row, and the sum of the others for and against."""
-    weights = to_numpy(study.evidence[row].weights)[0].astype(np.float64)
-    order = np.argsort(-np.max(np.abs(weights), axis=1), kind="stable")[:_KEPT]
-    kept = sorted(always.union(order.tolist()))
+    weights = to_numpy(study.undiscounted[row].weights)[0].astype(np.float64)
+    strongest = np.argsort(-np.max(np.abs(weights), axis=1), kind="stable")[:_KEPT]
+    named = np.argsort(-np.abs(weights[:, answer]), kind="stable")[: instance_sentence.NAMED]
+    kept = sorted(always.union(strongest.tolist(), named.tolist()))
     rest = np.delete(weights, kept, axis=0)
     return {
         "g": kept,
@@ -86,12 +78,14 @@ def _stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
 def _rows(
     study: Study, wanted: list[int], model: WhatIf | None, always: set[int], room: int
 ) -> list[dict[str, Any]]:
-    """Write instances in the order of preference until the room is used up."""
+    """Return the instances in the wanted order, until the room is used up."""
     ev = study.evidence
     answers, decided = study.answers, study.decided
-    probability, ignorance, conflict, weight = (
-        to_numpy(a) for a in (ev.probability, ev.ignorance, ev.conflict, ev.weight_of_conflict)
+    probability = to_numpy(study.undiscounted.probability)
+    ignorance, conflict, weight = (
+        to_numpy(a) for a in (ev.ignorance, ev.conflict, ev.weight_of_conflict)
     )
+    reliability = to_numpy(ev.reliability) if isinstance(ev, DiscountedEvidence) else None
     shown = list(study.columns.values())
     rows: list[dict[str, Any]] = []
     for i in dict.fromkeys(wanted):
@@ -106,10 +100,12 @@ def _rows(
             "weightOfConflict": float(f"{weight[i]:.6g}"),
             "x": [cells[i] for cells in shown],
         }
+        if reliability is not None:
+            entry["reliability"] = float(reliability[i])
         if study.truth is not None:
             entry["truth"] = int(study.truth[i])
         if model is None:
-            entry["stored"] = _stored_weights(study, i, always)
+            entry["stored"] = _stored_weights(study, i, k, always)
         room -= len(as_json(entry).encode()) + 1
         if room < 0 and rows:
             break
@@ -118,13 +114,13 @@ def _rows(
 
 
 def payload(study: Study, rows: Sequence[int] | None, room: int) -> dict[str, Any]:
-    """Gather what the page shows.
+    """Return all data of the page.
 
     Parameters
     ----------
     study : Study
     rows : sequence of int, optional
-        Instances to show; by default all, or as many as there is room for.
+        Positions of the instances to show; by default all, or as many as there is room for.
     room : int
         Bytes for the instances.
     """
@@ -137,10 +133,11 @@ def payload(study: Study, rows: Sequence[int] | None, room: int) -> dict[str, An
     head = {
         "title": study.title,
         "classes": label_texts(ev.classes),
-        "components": list(ev.component_names),
+        "components": list(study.undiscounted.component_names),
         "columns": list(study.columns),
         "truth": study.truth is not None,
-        "overview": _overview(study),
+        "discounted": isinstance(ev, DiscountedEvidence),
+        "overview": asdict(overview(study)),
         "ranking": ranking,
         "meanWeights": [_short(mean_weights[g]) for g in ranking],
         "quadrature": {"nodes": nodes.tolist(), "weights": node_weights.tolist()},
@@ -149,10 +146,10 @@ def payload(study: Study, rows: Sequence[int] | None, room: int) -> dict[str, An
         "limits": {
             "lacking": LACKING,
             "conflicting": CONFLICTING,
-            "barely": instance_words.BARELY,
-            "weakly": instance_words.WEAKLY,
-            "moderately": instance_words.MODERATELY,
-            "named": instance_words.NAMED,
+            "barely": instance_sentence.BARELY,
+            "weakly": instance_sentence.WEAKLY,
+            "moderately": instance_sentence.MODERATELY,
+            "named": instance_sentence.NAMED,
         },
     }
     left = room - len(as_json(head).encode())

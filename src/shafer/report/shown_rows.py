@@ -1,4 +1,4 @@
-"""Which instances a page shows when there are too many for all of them."""
+"""Which rows the page shows when there are too many for all of them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shafer._text import listed
 from shafer._validation import to_numpy
 from shafer.report.study import Study
 
@@ -14,22 +15,22 @@ _NOTABLE = 40  # of each kind
 
 
 def preferred(study: Study, rows: Sequence[int] | None) -> list[int]:
-    """Order the instances by how much the page wants to show them.
+    """Return the rows to show, the most important first.
 
-    First those that are extreme in some way (ignorant, conflicting, confidently wrong), then all
-    evenly spread over the table, so that what is cut off at the end is no special part of it.
+    First come the rows with the most ignorance, the most conflict and the most confident errors.
+    Then come all rows, evenly spread over the table, so a cut at the end removes an even sample.
 
     Parameters
     ----------
     study : Study
     rows : sequence of int, optional
-        The instances asked for; all by default.
+        The rows asked for; all by default.
     """
     n = len(study)
     if rows is not None:
         outside = [row for row in rows if not 0 <= row < n]
         if outside:
-            raise ValueError(f"rows must lie between 0 and {n - 1}; got {outside[:5]}.")
+            raise ValueError(f"rows must lie between 0 and {n - 1}; got [{listed(outside, 5)}].")
         return list(dict.fromkeys(rows))
     if n <= MOST_ROWS:
         return [*_notable(study), *_spread(n)]
@@ -37,7 +38,7 @@ def preferred(study: Study, rows: Sequence[int] | None) -> list[int]:
 
 
 def _notable(study: Study) -> list[int]:
-    certainty = np.max(to_numpy(study.evidence.probability), axis=1)
+    certainty = np.max(to_numpy(study.undiscounted.probability), axis=1)
     scores = [
         to_numpy(study.evidence.ignorance),
         to_numpy(study.evidence.conflict),
@@ -47,6 +48,6 @@ def _notable(study: Study) -> list[int]:
 
 
 def _spread(n: int) -> list[int]:
-    """Return 0..n−1 in an order whose every beginning is spread evenly over the whole."""
+    """Return 0..n−1 in an order of which every beginning is spread evenly over the whole."""
     # Multiples of the golden ratio, modulo one.
     return [int(i) for i in np.argsort((np.arange(n) * 0.6180339887498949) % 1.0, kind="stable")]

@@ -1,4 +1,4 @@
-"""What a report is about: a model, the instances it was asked about, and what it answered."""
+"""A study: a model, the instances it was asked about, and its evidence about them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer._validation import to_numpy
-from shafer.evidence import AnyEvidence
+from shafer._validation import label_positions, to_numpy
+from shafer.evidence import DiscountedEvidence, Evidence
 from shafer.models import Explainer
-from shafer.report import instance_words
+from shafer.report import instance_sentence
+from shafer.report.changed_rows import NotLinearError
 from shafer.report.table_columns import Columns, columns_of
-from shafer.report.what_if import NotLinearError, WhatIf, learn
+from shafer.report.undiscounted_evidence import undiscounted
+from shafer.report.what_if import WhatIf, learn
 
 Positions: TypeAlias = NDArray[np.intp]
 
@@ -25,7 +27,7 @@ _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
 @final
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Instances, their evidence, and how the model came about.
+    """Instances, their evidence, and where the model came from. Make one with ``make_study``.
 
     Attributes
     ----------
@@ -33,15 +35,15 @@ class Study:
     about : tuple of strings
         Sentences on the data, the model and how its error was measured.
     explainer : Explainer
-    X : array or pandas frame of shape (n, J)
-        The instances as the model takes them.
+    X : array, sparse matrix, data frame, list of texts or list of rows
+        The n instances, as the model takes them.
     columns : dict of name to values
-        The same, as plain values.
-    evidence : AnyEvidence
+        The same instances as plain values.
+    evidence : Evidence or DiscountedEvidence
     truth : array of shape (n,), optional
-        Positions of the true classes.
+        Positions of the true classes among ``evidence.classes``.
     held_out_error : float, optional
-        Error on rows the model has not seen, by cross-validation.
+        Error on rows that were not used for training, by cross-validation.
     """
 
     title: str
@@ -49,7 +51,7 @@ class Study:
     explainer: Explainer
     X: Any
     columns: Columns
-    evidence: AnyEvidence
+    evidence: Evidence | DiscountedEvidence
     truth: Positions | None = None
     held_out_error: float | None = None
 
@@ -57,9 +59,14 @@ class Study:
         return len(self.evidence)
 
     @property
+    def undiscounted(self) -> Evidence:
+        """The evidence before any discount: it has the weights and the probabilities."""
+        return undiscounted(self.evidence)
+
+    @property
     def answers(self) -> Positions:
         """Position of the most plausible class of each instance, (n,)."""
-        answers: Positions = np.argmax(to_numpy(self.evidence.logits), axis=1)
+        answers: Positions = np.argmax(to_numpy(self.undiscounted.logits), axis=1)
         return answers
 
     @property
@@ -72,24 +79,24 @@ class Study:
 
     @property
     def decided(self) -> NDArray[np.bool_]:
-        """The classes that no other dominates, (n, K)."""
+        """The decided sets: the classes that no other class dominates, boolean (n, K)."""
         return to_numpy(self.evidence.decide("interval_dominance"))
 
     def title_of(self, component: str, row: int) -> str:
-        """Name a component with its value in a row, such as ``age 61``, if it is an input."""
-        name = instance_words.shortened(component)
+        """Return a component's name, with its value in the row if it is an input: ``age 61``."""
+        name = instance_sentence.shortened(component)
         if component not in self.columns:
             return name
-        return f"{name} {instance_words.shown_value(self.columns[component][row])}"
+        return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"
 
     def sentence(self, row: int) -> str:
-        """Say in plain words what the evidence of a row is."""
-        titles = [self.title_of(name, row) for name in self.evidence.component_names]
-        return instance_words.sentence(self.evidence[row], titles)
+        """Return a sentence about the evidence of a row."""
+        titles = [self.title_of(name, row) for name in self.undiscounted.component_names]
+        return instance_sentence.sentence(self.evidence[row], titles)
 
     def mean_weights(self) -> FloatArray:
-        """Return the mean of |w_gk| over the instances, (G, K), holding few weights at a time."""
-        ev = self.evidence
+        """Return the mean of |w_gk| over the instances, (G, K), a block of rows at a time."""
+        ev = self.undiscounted
         step = max(1, _AT_ONCE // (ev.n_components * ev.n_classes))
         total = np.zeros((ev.n_components, ev.n_classes))
         for start in range(0, len(self), step):
@@ -97,9 +104,11 @@ class Study:
         return total / len(self)
 
     def what_if(self, rows: list[int]) -> tuple[WhatIf | None, str]:
-        """Return how the inputs make the weights, or None and why the page cannot tell."""
+        """Return how the inputs make the weights, or None and why the page has no sliders."""
+        if isinstance(self.evidence, DiscountedEvidence):
+            return None, "the reliability of the discounted evidence depends on all inputs together"
         try:
-            return learn(self.explainer, self.X, list(self.columns), rows), ""
+            return learn(self.explainer, self.X, self.columns, rows), ""
         except NotLinearError as reason:
             return None, str(reason)
 
@@ -107,37 +116,36 @@ class Study:
 def make_study(
     explainer: Explainer,
     X: Any,
-    truth: Positions | None = None,
+    y: Any = None,
     *,
     title: str = "Evidence report",
     about: Sequence[str] = (),
     names: Sequence[str] | None = None,
     held_out_error: float | None = None,
 ) -> Study:
-    """Ask a model about instances.
+    """Return a study of the instances, ready for ``write_report`` and ``summary``.
 
     Parameters
     ----------
     explainer : Explainer
         The model.
-    X : array or pandas frame of shape (n, J)
-        The instances.
-    truth : array of shape (n,), optional
-        Positions of the true classes.
+    X : array, sparse matrix, data frame, list of texts or list of rows
+        The n instances, as the model takes them.
+    y : array of shape (n,), optional
+        True class labels, as in ``explainer.classes``; never positions.
     title, about : str and sequence of str
-        What the report says of itself.
+        Heading of the report, and sentences below it.
     names : sequence of J strings, optional
-        Names of the columns of an array.
+        Names of the columns of an array or a sparse matrix.
     held_out_error : float, optional
-        Error on rows the model has not seen.
+        Error on rows that were not used for training.
+
+    Raises
+    ------
+    ValueError
+        If y does not have one label of ``explainer.classes`` for each row.
     """
-    return Study(
-        title,
-        tuple(about),
-        explainer,
-        X,
-        columns_of(X, names),
-        explainer(X),
-        truth,
-        held_out_error,
-    )
+    evidence = explainer(X)
+    truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
+    columns = columns_of(X, names, explainer.component_names)
+    return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)

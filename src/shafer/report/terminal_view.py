@@ -1,4 +1,4 @@
-"""One instance in the terminal: bars of weights, intervals, and a sentence."""
+"""One instance for the terminal: a sentence, bars of weights, intervals and sets."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def _room(width: int, taken: int) -> int:
-    """Return the cells of a bar on a line of which so many are taken; ``width`` 0 is no limit."""
+    """Return the cells left for a bar when ``taken`` are in use; ``width`` 0 means no limit."""
     return _WIDEST if width == 0 else min(_WIDEST, max(_NARROWEST, width - taken))
 
 
 def _names(width: int) -> int:
-    """Return how many letters a name may have."""
+    """Return how many characters a name may have."""
     return 32 if width == 0 else min(32, max(8, width // 3))
 
 
@@ -37,9 +37,9 @@ def _bar(share: float, room: int) -> str:
 
 
 def _weights(study: Study, row: int, focus: int, name: str, width: int) -> list[str]:
-    weights = to_numpy(study.evidence[row].weights)[0, :, focus]
+    weights = to_numpy(study.undiscounted[row].weights)[0, :, focus]
     order = np.argsort(-np.abs(weights), kind="stable")
-    names = study.evidence.component_names
+    names = study.undiscounted.component_names
     longest = _names(width)
     shown = [
         (label(study.title_of(names[g], row), longest), float(weights[g]))
@@ -110,15 +110,15 @@ def _sets(study: Study, row: int, labels: list[str], width: int) -> list[str]:
 
 
 def explained(study: Study, row: int, width: int = 0) -> str:
-    """Write one instance for the terminal.
+    """Return one instance as text for the terminal.
 
     Parameters
     ----------
     study : Study
     row : int
-        Which instance.
+        Position of the instance.
     width : int
-        Columns of the terminal; 0 for no limit.
+        Columns of the terminal; 0 means no limit.
     """
     if not 0 <= row < len(study):
         raise ValueError(f"row must lie between 0 and {len(study) - 1}; got {row}.")
@@ -127,10 +127,15 @@ def explained(study: Study, row: int, width: int = 0) -> str:
     focus = int(study.answers[row])
     p, bel, pl, decided = (
         to_numpy(array)[0]
-        for array in (one.probability, one.belief, one.plausibility, one.decide())
+        for array in (
+            study.undiscounted[row].probability,
+            one.belief,
+            one.plausibility,
+            one.decide("interval_dominance"),
+        )
     )
     words = harmless(study.sentence(row))
-    said = words[:1].upper() + words[1:]
+    sentence = words[:1].upper() + words[1:]
     title = f"{label(study.title)}, row {row}"
     if study.truth is not None:
         title += f": true class {labels[int(study.truth[row])]}"
@@ -138,7 +143,7 @@ def explained(study: Study, row: int, width: int = 0) -> str:
         [
             title,
             "",
-            textwrap.fill(said, width, break_on_hyphens=False) if width else said,
+            textwrap.fill(sentence, width, break_on_hyphens=False) if width else sentence,
             "",
             *_weights(study, row, focus, labels[focus], width),
             "",

@@ -1,9 +1,9 @@
-r"""Which weights of evidence the page may recompute, learnt by asking the model.
+r"""What-if sliders: how the raw inputs make the weights of evidence.
 
-A model is *linear on raw features* if every input adds to the weights by itself: a number in
-proportion, a category by a fixed amount. Whatever encoders and scalers stand between, the amounts
-are found by changing one input at a time, and then checked on every instance that is shown. If the
-weights so rebuilt are not the model's own, the page offers no sliders.
+A model is *linear on raw inputs* if its weights are a sum of one term for each input: a number adds
+in proportion to its value, a category adds a fixed amount. Encoders and scalers may stand between.
+The amounts are found by changing one input at a time. They are then checked on every instance that
+is shown. If the rebuilt weights differ from the model's own, the page has no sliders.
 """
 
 from __future__ import annotations
@@ -16,10 +16,19 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.models import Explainer
-from shafer.report.table_columns import Columns, Value, columns_of, repeated, rows_of, with_values
+from shafer.report.changed_rows import (
+    NotLinearError,
+    as_table,
+    native,
+    repeated,
+    rows_of,
+    with_values,
+)
+from shafer.report.table_columns import Columns, Value
+from shafer.report.undiscounted_evidence import undiscounted
 
 MOST_CHOICES = 60
-"""A category of more values than this makes no menu."""
+"""A category with more values than this has no menu, so the page has no sliders."""
 MOST_INPUTS = 200
 _LARGEST = 25_000  # numbers in the page, at some twenty bytes each
 _TOLERANCE = 1e-9
@@ -29,9 +38,10 @@ _AT_ONCE = 64  # instances checked together
 @final
 @dataclass(frozen=True, eq=False)
 class Input:
-    """One raw input, and what it adds to the weights of the components it reaches.
+    """One raw input, and what it adds to the weights of the components it changes.
 
-    A number x adds ``slope * (x - anchor)``; a category or a missing value what ``effects`` says.
+    A number x adds ``slope * (x - anchor)``. A category or a missing value adds its entry in
+    ``effects``.
     """
 
     name: str
@@ -54,14 +64,14 @@ class Input:
 @final
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    """The weights of one instance as a sum: ``base`` (G, K) and what each input adds."""
+    """The weights of an instance as a sum: ``base`` (G, K) plus one term for each input."""
 
     base: FloatArray
     inputs: list[Input]
 
     @property
     def size(self) -> int:
-        """Count the numbers it takes to write this down."""
+        """Count the numbers that the page has to store."""
         arrays = [a for e in self.inputs for a in (e.slope, *e.effects.values()) if a is not None]
         return sum(a.size for a in [self.base, *arrays])
 
@@ -73,23 +83,19 @@ class WhatIf:
         return total
 
 
-class NotLinearError(ValueError):
-    """The model is not linear on raw features, or is too large for the page; says which."""
-
-
 @final
 @dataclass(frozen=True)
 class _Probe:
-    """What to ask the model about one input: the row in which it has each value."""
+    """The rows to ask the model about for one input: in each it has another value."""
 
     name: str
     reference: Value
     rows: dict[Value, int]
-    numbers: list[float]  # the values of a number; none for a category
+    numbers: list[float]  # all values of a numeric input; empty for a category
 
 
 def _digits(values: list[float]) -> int:
-    """Count the decimals the user's own numbers have, so that a slider gives such numbers."""
+    """Count the decimals of the user's own numbers: a slider gives numbers with as many."""
     spread = max(values) - min(values)
     needed = 0 if spread == 0 else max(0, 2 - int(np.floor(np.log10(spread))))
     for digits in range(needed + 1):
@@ -99,7 +105,7 @@ def _digits(values: list[float]) -> int:
 
 
 def _probed_values(name: str, cells: list[Value], numbers: list[float]) -> list[Value]:
-    """Choose the values to ask about: all of a category, three of a number, and none at all."""
+    """Choose the values to ask about: all categories or three numbers, and missing if it occurs."""
     values: list[Value] = [cell for cell in dict.fromkeys(cells) if cell is not None]
     if numbers:
         low, high = min(numbers), max(numbers)
@@ -108,7 +114,7 @@ def _probed_values(name: str, cells: list[Value], numbers: list[float]) -> list[
             between = float(round(between))
         values = list(dict.fromkeys([low, high, between]))
     elif len(values) > MOST_CHOICES:
-        raise NotLinearError(f"{name!r} has {len(values)} values, too many for a menu")
+        raise NotLinearError(f"{name!r} has {len(values)} different values, too many for a menu")
     return [*values, None] if None in cells else values
 
 
@@ -118,24 +124,12 @@ def _probes(columns: Columns, reference: int) -> list[_Probe]:
         present = [cell for cell in cells if cell is not None]
         numbers = [cell for cell in present if isinstance(cell, float)]
         if 0 < len(numbers) < len(present):
-            raise NotLinearError(f"{name!r} holds numbers and texts, or infinite numbers")
+            raise NotLinearError(f"{name!r} has both numbers and texts, or infinite numbers")
         values = _probed_values(name, cells, numbers)
         rows = {value: row + at for at, value in enumerate(values)}
         row += len(values)
         probes.append(_Probe(name, cells[reference], rows, numbers))
     return probes
-
-
-def _native(X: Any, j: int, value: Value) -> Any:
-    """Bring a probed value back to what the model's table holds."""
-    if value is None:
-        return np.nan
-    if isinstance(X, np.ndarray):
-        return value
-    letter = getattr(X.dtypes.iloc[j], "kind", "O")
-    if letter == "b":
-        return value == "True"
-    return int(value) if letter in "iu" else value
 
 
 def _input(probe: _Probe, weights: FloatArray) -> Input:
@@ -164,26 +158,26 @@ def _same(rebuilt: FloatArray, true: FloatArray) -> bool:
     return not gap.size or bool(np.max(gap) <= _TOLERANCE * (1.0 + np.max(np.abs(true))))
 
 
-def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]) -> WhatIf:
-    """Learn how the raw inputs make the weights, and check it on ``rows``.
+def learn(explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> WhatIf:
+    """Find out how the raw inputs make the weights, and check the result on ``rows``.
 
     Parameters
     ----------
     explainer : Explainer
         The model.
-    X : array or pandas frame of shape (n, J)
+    X : array, sparse matrix, list of rows or pandas frame of shape (n, J)
         Instances, as the model takes them.
-    names : list of strings, optional
-        Names of the columns of an array.
+    columns : dict of name to values
+        The same instances as plain values.
     rows : list of int
         The instances on which the rebuilt weights must be the model's own, to 1e-9.
 
     Raises
     ------
     NotLinearError
-        If they are not, or the model is too large for the page.
+        If they are not, if X is not a table, or if the model is too large for the page.
     """
-    columns = columns_of(X, names)
+    table = as_table(X)
     n_classes = len(explainer.classes)
     size = len(explainer.component_names) * n_classes
     if len(columns) > MOST_INPUTS:
@@ -191,22 +185,26 @@ def learn(explainer: Explainer, X: Any, names: list[str] | None, rows: list[int]
     _check_size(size)
     complete = [i for i in rows if all(cells[i] is not None for cells in columns.values())]
     if not complete:
-        raise NotLinearError("every instance lacks some value")
+        raise NotLinearError("every instance has a missing value")
     reference = complete[0]
     probes = _probes(columns, reference)
-    # Before asking: at least so many, if every input reaches one component.
+    # Before asking the model: the least size, if every input reaches one component.
     _check_size(size + n_classes * sum(1 if p.numbers else len(p.rows) for p in probes))
     n_probed = 1 + sum(len(probe.rows) for probe in probes)
     changes = {
-        j: [(row, _native(X, j, value)) for value, row in probe.rows.items()]
+        j: [(row, native(table, j, value)) for value, row in probe.rows.items()]
         for j, probe in enumerate(probes)
     }
-    asked = with_values(repeated(X, reference, n_probed), changes)
-    weights = to_numpy(explainer(asked).weights).astype(np.float64)
+    asked = with_values(repeated(table, reference, n_probed), changes)
+    weights = _weights(explainer, asked)
     model = WhatIf(weights[0], [_input(probe, weights) for probe in probes])
     _check_size(model.size)
-    _verify(model, explainer, X, columns, rows)
+    _verify(model, explainer, table, columns, rows)
     return model
+
+
+def _weights(explainer: Explainer, table: Any) -> FloatArray:
+    return to_numpy(undiscounted(explainer(table)).weights).astype(np.float64)
 
 
 def _check_size(size: int) -> None:
@@ -214,10 +212,12 @@ def _check_size(size: int) -> None:
         raise NotLinearError(f"{size:,} weights are too many for the page")
 
 
-def _verify(model: WhatIf, explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> None:
+def _verify(
+    model: WhatIf, explainer: Explainer, table: Any, columns: Columns, rows: list[int]
+) -> None:
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]
-        true = to_numpy(explainer(rows_of(X, block)).weights)
+        true = _weights(explainer, rows_of(table, block))
         for position, i in enumerate(block):
             if not _same(model.weights([cells[i] for cells in columns.values()]), true[position]):
-                raise NotLinearError("the weights are no sum of what each input adds by itself")
+                raise NotLinearError("the weights are not a sum of one term for each input")

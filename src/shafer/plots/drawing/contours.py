@@ -50,7 +50,7 @@ def draw_levels(
 
 
 def _levels_for(values: FloatArray) -> list[float]:
-    """Read masses and degrees that span their range in tenths, others as they come."""
+    """Return tenths for degrees that span their range, round numbers for other values."""
     low, high = min(float(values.min()), 0.0), float(values.max())
     if 0.4 < high - low <= 1.0 + 1e-9:
         return [tenth / 10 for tenth in range(1, 10)]

@@ -1,4 +1,4 @@
-"""Feature values that stand beside components: numbers or words, by position or by name."""
+"""Feature values written beside components: numbers or words, by position or by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shafer._validation import float_array, frame_of, to_numpy
 def values_of_row(
     features: Any, names: Sequence[str], row: int, n_rows: int
 ) -> tuple[str | None, ...]:
-    """Write the feature value of each component in one row; None where there is none.
+    """Return the feature value of each component in one row as text; None if it has none.
 
     ``features`` may be a mapping or a data frame, matched by name; one value per component; or a
     table of one row per instance and one column per component.
@@ -51,7 +51,7 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str]) -> tuple[str | Non
 
 
 def written(value: Any) -> str:
-    """Write a value with four digits, a word as it is.
+    """Return a number as text with four digits, a word as it is.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def written(value: Any) -> str:
 
 
 def feature_table(features: Any, names: Sequence[str], n_rows: int) -> FloatArray:
-    """Return numbers to colour by, (n, G): NaN for components that no column is named after."""
+    """Return numbers to colour by, (n, G): NaN for components without a column of their name."""
     frame = frame_of(features)
     if frame is not None:
         columns = set(frame.columns)

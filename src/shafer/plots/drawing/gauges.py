@@ -1,4 +1,4 @@
-"""Ignorance and conflict above a picture: a small gauge, a number and what it means in words."""
+"""Ignorance and conflict above a picture: a small gauge, a number and a few words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from shafer.evidence.degree_words import agreement, unknown
+from shafer.evidence.degree_words import agreement, height
 from shafer.plots.drawing.style import degree, ink
 
 _FONT = "small"
@@ -26,12 +26,12 @@ class Gauge(NamedTuple):
 
 
 def ignorance_gauge(value: float) -> Gauge:
-    """Say how much is unknown."""
-    return Gauge("ignorance", value, unknown(value))
+    """Return the gauge of ignorance."""
+    return Gauge("ignorance", value, height(value))
 
 
 def conflict_gauge(value: float) -> Gauge:
-    """Say how far the evidence disagrees."""
+    """Return the gauge of conflict."""
     return Gauge("conflict", value, agreement(value))
 
 

@@ -41,7 +41,7 @@ def isoprobability(probability: float, weight: FloatArray) -> tuple[FloatArray, 
 
 
 def within_bounds(ignorance: FloatArray, weight_of_conflict: FloatArray) -> bool:
-    """Say whether no point is beyond p = 1/2: discounted evidence of two classes may be.
+    """Return whether no point lies beyond p = 1/2; points of discounted evidence may.
 
     There ignorance is (1 − √κ) / (1 + √κ).
     """
@@ -56,6 +56,7 @@ def draw_isoprobability(ax: Axes, log: bool) -> None:
     foot = max(0.0, float(np.interp(0.11, [0.0, 1.0], ax.get_ylim())))
     middle = float(np.interp(0.7, [0.0, 1.0], ax.get_ylim()))
     edge = 2.0  # of the axes: no number lies to the right of this
+    roof = 2.0  # of the axes: no number at the right side lies above this
     for probability in _SPREAD if log else _EVEN:
         ignorance, conflict = isoprobability(probability, weights)
         x = ignorance / np.log(10.0) if log else np.exp(ignorance)
@@ -67,12 +68,33 @@ def draw_isoprobability(ax: Axes, log: bool) -> None:
             _write_number(ax, "  p = 0.5", x[at], y[at], "left")
             continue
         at = int(np.argmin(np.abs(y - foot)))
-        across = float(ax.transAxes.inverted().transform(ax.transData.transform((x[at], foot)))[0])
+        across = _share_of(ax, x[at], foot)[0]
+        if across > 1.0 and not log:  # the axes end before its foot
+            roof = _write_at_the_side(ax, x, y, f"{probability:g}", roof)
+            continue
         if not 0.0 < across <= 1.0 or across > edge - 0.07:
             continue
         edge = across - (0.07 if half else 0.0)
         text = f"p = {probability:g}" if half else f"{probability:g}"
         _write_number(ax, text, x[at], foot, "right" if half else "center")
+
+
+def _share_of(ax: Axes, x: float, y: float) -> tuple[float, float]:
+    """Return where a point lies, as shares of the width and the height of the axes."""
+    across, up = ax.transAxes.inverted().transform(ax.transData.transform((x, y)))
+    return float(across), float(up)
+
+
+def _write_at_the_side(ax: Axes, x: FloatArray, y: FloatArray, text: str, roof: float) -> float:
+    """Write the number of a line where it leaves the axes on the right, below those above it."""
+    side = float(np.interp(0.99, [0.0, 1.0], ax.get_xlim()))
+    at = int(np.argmin(np.abs(x - side)))
+    height = _share_of(ax, x[at], y[at])[1]
+    if not 0.0 < height < roof - 0.06:
+        return roof
+    label = f"p = {text}" if text == "0.5" else text
+    _write_number(ax, label, x[at], y[at], "right", above=True)
+    return height
 
 
 def _draw_line(ax: Axes, x: FloatArray, y: FloatArray, half: bool) -> None:
@@ -90,9 +112,15 @@ def _draw_line(ax: Axes, x: FloatArray, y: FloatArray, half: bool) -> None:
 
 
 def _write_number(
-    ax: Axes, text: str, x: float, y: float, side: Literal["left", "center", "right"]
+    ax: Axes,
+    text: str,
+    x: float,
+    y: float,
+    side: Literal["left", "center", "right"],
+    *,
+    above: bool = False,
 ) -> None:
-    beside = side == "left"
+    beside = side == "left" or above
     ax.annotate(
         text,
         (x, y),

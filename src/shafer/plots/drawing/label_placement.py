@@ -19,7 +19,7 @@ from shafer.plots.drawing.style import halo, ink
 
 _SMALLEST_NAMED = 0.004  # of the plane: smaller scraps of a region stay without a name
 _MOST_NAMED = 16  # regions: with more, only the largest have a name
-_FEW = 8  # regions: with no more, each has its name even where it must lie on a boundary
+_FEW = 8  # regions: up to here each has a name, even if it lies on a boundary
 _FARTHEST = 0.3  # of the axes: a name farther from its region would not be read with it
 _FONT = "small"
 _LEVEL_FONT = "x-small"
@@ -40,7 +40,7 @@ class _Part(NamedTuple):
 def write_names(
     ax: Axes, grid: tuple[FloatArray, FloatArray], regions: NDArray[Any], names: list[str]
 ) -> None:
-    """Name every part of every region that is no scrap, and at least the largest part of each.
+    """Name every part of every region, except scraps, and at least the largest part of each.
 
     Where there are many regions, only the largest are named, and only where there is room.
 

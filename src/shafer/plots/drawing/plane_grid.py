@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import positions_of, to_numpy
 from shafer.evidence import Evidence, MassEvidence
 from shafer.plots.drawing.evidence_arrays import before_discounting, numbers
+from shafer.plots.drawing.set_names import set_name
+from shafer.plots.drawing.style import without_middle
 
 _OF_A_SET = ("belief", "plausibility", "mass")
 _OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
@@ -61,6 +64,16 @@ def quantity(evidence: MassEvidence, response: str, subset: Any) -> FloatArray:
     inside = positions_of(members, evidence.classes)
     total: FloatArray = to_numpy(evidence.probability)[:, inside].sum(axis=1)
     return total
+
+
+def quantity_name(response: str, subset: Any, classes: NDArray[Any]) -> str:
+    """Return the name of a quantity, with the set of classes that it is about, if any."""
+    if response in _OF_AN_INSTANCE:
+        return response
+    members = classes[-1:].tolist() if subset is None else subset
+    inside = [classes.tolist()[k] for k in positions_of(members, classes)]
+    whole = without_middle(inside[0]) if len(inside) == 1 else set_name(inside, classes)
+    return f"{response} of {whole}"
 
 
 def margins(scores: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""A table of sets against classes made small enough to draw: what is rare is pooled."""
+"""A table of sets against classes, small enough to draw: rare sets and classes are pooled."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._text import shortened
 from shafer._typing import BoolArray, FloatArray
 from shafer.metrics.confusion import in_per_cent
 from shafer.plots.drawing.set_names import set_name
 from shafer.plots.drawing.style import literal
 
-_LONGEST_NAME = 28  # letters
+_LONGEST_NAME = 28  # characters
 
 
 class PooledTable(NamedTuple):
@@ -52,9 +53,9 @@ def pooled_table(
     amount = np.asarray(counts, dtype=np.float64).T  # (S, K)
     rows = _kept(amount.sum(axis=1), most[0])
     columns = _kept(amount[rows].sum(axis=0), most[1])  # the classes the shown sets are about
-    names = [_short(_name(sets[s], classes)) for s in rows]
-    labels = [_short(literal(classes.tolist()[k])) for k in columns]
-    # A set that was never decided is no other set.
+    names = [shortened(_name(sets[s], classes), _LONGEST_NAME) for s in rows]
+    labels = [literal(shortened(str(classes.tolist()[k]), _LONGEST_NAME)) for k in columns]
+    # Sets that were never decided do not count as other sets.
     shown, decided = (np.count_nonzero(part.sum(axis=1)) for part in (amount[rows], amount))
     other_sets = int(decided - shown)
     other_classes = len(classes) - len(columns)
@@ -89,10 +90,6 @@ def _name(members: BoolArray, classes: NDArray[Any]) -> str:
     if not members.any():
         return "∅"
     return set_name(classes[members].tolist(), classes)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def _others(count: int, one: str, several: str) -> list[str]:

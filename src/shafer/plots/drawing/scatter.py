@@ -28,7 +28,7 @@ def draw_points(
     right: BoolArray | None,
     set_sizes: NDArray[np.intp] | None,
 ) -> None:
-    """Draw every point, the rare kind on top, and say how many there are of each."""
+    """Draw every point, wrong ones and large sets on top, and count each kind in the legend."""
     size = float(np.clip(9000.0 / len(x), 7.0, 26.0))
     groups = [group for group in _groups(len(x), right, set_sizes) if group.inside.any()]
     for order, group in enumerate(groups):

@@ -1,4 +1,4 @@
-"""Sets of classes for pictures: their names, and the few that hold most of the mass."""
+"""Names of sets of classes in pictures, and the few sets that hold most of the mass."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._text import listed
 from shafer._typing import FloatArray, Label
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence
-from shafer.plots.drawing.style import shortened
+from shafer.plots.drawing.style import without_middle
 
 _PROBED_ROWS = 64
-_LONGEST = 4  # classes spelt out in a name
+_LONGEST = 4  # classes named in the name of a set
 
 
 class LeadingSets(NamedTuple):
@@ -25,7 +26,7 @@ class LeadingSets(NamedTuple):
 
 
 def set_name(members: Collection[Label], classes: NDArray[Any]) -> str:
-    """Name a set of classes: Θ for all of them, "not a" for all but one of many.
+    """Return the name of a set of classes: Θ for all, "not a" for all but one of many.
 
     Examples
     --------
@@ -39,10 +40,8 @@ def set_name(members: Collection[Label], classes: NDArray[Any]) -> str:
     if len(inside) == len(classes):
         return "Θ"
     if len(classes) > 3 and len(inside) == len(classes) - 1:
-        return "not " + shortened(next(c for c in classes.tolist() if c not in members))
-    shown = ", ".join(shortened(label) for label in inside[:_LONGEST])
-    more = len(inside) - _LONGEST
-    return f"{{{shown}}}" if more <= 0 else f"{{{shown} and {more} more}}"
+        return "not " + without_middle(next(c for c in classes.tolist() if c not in members))
+    return f"{{{listed(inside, _LONGEST, written=without_middle)}}}"
 
 
 def leading_sets(
@@ -51,10 +50,10 @@ def leading_sets(
     sets: Sequence[Collection[Label]] | None = None,
     negligible: float = 0.005,
 ) -> LeadingSets:
-    """Find the focal sets that hold most mass in some row, without enumerating 2^K.
+    """Return the focal sets that hold most mass in some row, without enumerating 2^K.
 
-    Sets come small before large, in the order of the classes; what the others hold together, where
-    it is not negligible, is the last column. With ``sets`` given, take those in their order.
+    Small sets come first, in the order of the classes. The last column is the mass of all other
+    sets together, unless it is negligible. With ``sets`` given, return those in their order.
     """
     kept = _leading(evidence, top, negligible) if sets is None else sets
     names = tuple(set_name(members, evidence.classes) for members in kept)

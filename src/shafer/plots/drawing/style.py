@@ -22,10 +22,10 @@ FOR, AGAINST = COLORS[0], COLORS[1]
 """Evidence for a class, and against it."""
 
 GREY = "#8c8c8c"
-"""What does not count: half way between white and black, to be seen on both."""
+"""For what is dominated or left out: visible on white and on black."""
 
 RAMP = LinearSegmentedColormap.from_list("shafer", ["#1f5fae", "#8f8f95", "#f2a72e"])
-"""From low to high: lighter all the way, so it holds in grey, and lost on no background."""
+"""From low to high, ever lighter: readable in grey, and on light and dark backgrounds."""
 
 LINE_STYLES: tuple[Any, ...] = (
     "solid",
@@ -53,7 +53,7 @@ def line_style(position: int) -> Any:
 def axes_for(ax: Axes | None, size: tuple[float, float] = (6.4, 4.8)) -> tuple[Axes, Figure]:
     """Return the axes to draw on, new ones if none are given, and their figure.
 
-    A new figure has this size, in inches, and makes room for what is written beside the axes.
+    A new figure has this size, in inches, and makes room for the texts beside the axes.
     """
     if ax is None:
         from matplotlib import pyplot
@@ -80,7 +80,7 @@ def literal(text: object) -> str:
 
 
 def degree(value: float) -> str:
-    """Write a degree between 0 and 1 with two digits, and what is almost 0 or 1 as such.
+    """Return a degree between 0 and 1 with two digits; "<0.01" and ">0.99" near the ends.
 
     Examples
     --------
@@ -112,12 +112,12 @@ def width_beside(names: Iterable[str], inner: float = 4.6) -> float:
     return inner + longest / 72.0
 
 
-def shortened(text: object, most: int = 28) -> str:
-    """Write a name on one line, its middle left out where it is long: ends tell names apart.
+def without_middle(text: object, most: int = 28) -> str:
+    """Return a name on one line. A long name loses its middle: its ends tell names apart.
 
     Examples
     --------
-    >>> shortened("preprocessing__encoder__occupation_engineer")
+    >>> without_middle("preprocessing__encoder__occupation_engineer")
     'preprocessing_…tion_engineer'
     """
     line = " ".join(str(text).split())
@@ -128,7 +128,7 @@ def shortened(text: object, most: int = 28) -> str:
 
 
 def signed(value: float, scale: float) -> str:
-    """Write a weight with its sign, with the digits that weights of this size need.
+    """Return a weight as text, with its sign and the digits that weights of this size need.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def signed(value: float, scale: float) -> str:
 
 
 def draw_legend(ax: Axes) -> None:
-    """Name what is drawn: inside the axes, or above them where there is too much to name inside."""
+    """Draw the legend: inside the axes, or above them if it has more than four entries."""
     handles = ax.get_legend_handles_labels()[0]
     if len(handles) <= 4:
         ax.legend(handles=handles, fontsize="small", framealpha=0.9)
@@ -150,7 +150,7 @@ def draw_legend(ax: Axes) -> None:
 
 
 def draw_legend_above(ax: Axes, handles: list[Any]) -> None:
-    """Name what is drawn above the axes, in as many columns as have room."""
+    """Draw the legend above the axes, in as many columns as fit."""
     longest = max(0.85 * text_points(str(h.get_label()), "small") for h in handles)
     columns = int(np.clip(inner_width(ax) / (longest + 42.0), 1, 4))
     ax.legend(

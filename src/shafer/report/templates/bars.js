@@ -32,7 +32,7 @@ function drawWaterfall() {
     ...bars.map((entry) => line({ "data-component": entry.g, "data-weight": entry.weight },
       [entry.name, " ", make("span", { class: "value" }, entry.value)],
       entry.from, entry.to, entry.weight < 0 ? "against" : "", entry.weight)),
-    line({ class: "sum", "data-weight": running }, ["logit"], 0, running, "total", running));
+    line({ class: "sum", "data-weight": running }, ["sum"], 0, running, "total", running));
 }
 
 function drawIntervals() {

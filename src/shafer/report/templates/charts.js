@@ -4,7 +4,7 @@ const Charts = (() => {
   const TOUCH = window.matchMedia("(pointer: coarse)").matches;
   const SYMBOLS = ["circle", "diamond", "square", "triangle-up", "cross", "star"];
 
-  // plotly reads some tags in texts; user's names must stay texts.
+  // plotly reads some tags in texts; the user's names must stay plain text.
   const literal = (text) => String(text)
     .replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
   const cut = (text, most = 48) => {

@@ -1,4 +1,4 @@
-// The global view: components ranked, and how each depends on its input.
+// All instances: components ranked, and the weight of one against its input.
 function drawRanking() {
   const means = data.meanWeights.map((values) => values.reduce((a, b) => a + b, 0) / K);
   const most = Math.max(...means) || 1;
@@ -48,13 +48,13 @@ function drawDependence() {
       title: { text: Charts.literal(Charts.cut(title)) }, zeroline: false, showgrid: false,
       ...(numeric ? {} : { tickvals: categories.map((_, c) => c), ticktext: categories.map((c) => Charts.literal(Charts.cut(c, 18))) }),
     },
-    yaxis: { title: { text: "weight" } },
+    yaxis: { title: { text: "weight of evidence" } },
     shapes: at === null ? [] : [{ type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: Theme.color("soft"), width: 1, dash: "dash" } }],
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
   $("dependence-title").textContent = called(data.components[g]);
-  const notes = [`The weight that ${called(data.components[g])} gives to ${called(data.classes[k])}, for each instance shown.`];
-  if (at !== null) notes.push(`Its evidence vanishes at ${Words.shownValue(at)}, the dashed line.`);
-  if (column < 0) notes.push("It is no single input, so its weights stand in the order of the rows.");
+  const notes = [`Weight of evidence of ${called(data.components[g])} for ${called(data.classes[k])}, one point for each instance shown.`];
+  if (at !== null) notes.push(`The weight is zero at ${Words.shownValue(at)}, the dashed line.`);
+  if (column < 0) notes.push("The component is not a single input, so the horizontal axis is the row number.");
   $("dependence-note").textContent = notes.join(" ");
 }

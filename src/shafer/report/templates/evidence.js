@@ -4,7 +4,7 @@
 const Evidence = (() => {
   const LN2 = Math.LN2;
   const TAIL = 20;
-  const NEVER = 4000; // −ln v of a class that nothing speaks against: as good as infinity
+  const NEVER = 4000; // −ln v of a class that no evidence opposes: as good as infinity
   const LOG_NEVER = Math.log(NEVER);
 
   const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -142,15 +142,27 @@ const Evidence = (() => {
       .map(({ logMass, members }) => ({ mass: Math.exp(logMass), members }));
   }
 
+  function bounds(t) {
+    const logPlausibility = t.relative.map((z) => Math.min(z - t.logD, 0));
+    const denials = leaveOneOutSum(t.negLogV);
+    const logBelief = logPlausibility.map((logPl, k) => logPl + Math.min(0,
+      logsumexp([log1mexp(t.weightsFor[k]), -t.weightsFor[k] - denials[k]])));
+    return { logPlausibility, logBelief };
+  }
+
+  // How far one component alone supports class k, or the other classes if its weight is negative.
+  function support(weights, k) {
+    const { weightsFor, weightsAgainst } = pool([weights], weights.length);
+    const { logPlausibility, logBelief } = bounds(terms(weightsFor, weightsAgainst));
+    return weights[k] > 0 ? Math.exp(logBelief[k]) : 1 - Math.exp(logPlausibility[k]);
+  }
+
   // Everything the page shows of one instance, from its pooled weights.
   function read(weightsFor, weightsAgainst, quadrature, topSets) {
     const t = terms(weightsFor, weightsAgainst);
     const odds = t.relative.map(Math.exp);
     const total = sum(odds);
-    const logPlausibility = t.relative.map((z) => Math.min(z - t.logD, 0));
-    const denials = leaveOneOutSum(t.negLogV);
-    const logBelief = logPlausibility.map((logPl, k) => logPl + Math.min(0,
-      logsumexp([log1mexp(weightsFor[k]), -weightsFor[k] - denials[k]])));
+    const { logPlausibility, logBelief } = bounds(t);
     const plausibility = logPlausibility.map(Math.exp);
     const belief = logBelief.map(Math.exp);
     const most = largest(belief);
@@ -177,5 +189,25 @@ const Evidence = (() => {
     return { weightsFor: side(1), weightsAgainst: side(-1) };
   }
 
-  return { pool, read };
+  // Discounting: a share of all mass, one minus the reliability, moves to the set of all classes.
+  // The probabilities are those one bets with, and stay.
+  function discounted(result, reliability) {
+    const rest = 1 - reliability;
+    const whole = result.belief.length;
+    const belief = result.belief.map((value) => reliability * value);
+    const plausibility = result.plausibility.map((value) => reliability * value + rest);
+    const most = largest(belief);
+    const ignorance = reliability * result.ignorance + rest;
+    const sets = result.sets.filter(({ members }) => members.length < whole)
+      .map(({ mass, members }) => ({ mass: reliability * mass, members }));
+    sets.push({ mass: ignorance, members: belief.map((_, k) => k) });
+    return {
+      ...result, belief, plausibility, ignorance,
+      pignistic: result.pignistic.map((value) => reliability * value + rest / whole),
+      decided: plausibility.flatMap((pl, k) => (pl >= most ? [k] : [])),
+      sets: sets.filter(({ mass }) => mass > 0).sort((a, b) => b.mass - a.mass),
+    };
+  }
+
+  return { pool, read, support, discounted };
 })();

@@ -1,4 +1,4 @@
-// One instance in full.
+// One instance: its sentence, weights, intervals and sets.
 function choose(row, travel) {
   state.row = row;
   state.x = [...row.x];
@@ -16,7 +16,8 @@ function choose(row, travel) {
 
 function update(redrawPlane) {
   const weights = weightsOf(state.row, state.x);
-  const result = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  const plain = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  const result = state.row.reliability === undefined ? plain : Evidence.discounted(plain, state.row.reliability);
   state.weights = weights;
   state.result = result;
   if (redrawPlane) $("class").value = String(result.answer);
@@ -28,7 +29,8 @@ function update(redrawPlane) {
   });
   $("instance-title").textContent = changed ? `Row ${state.row.i}, changed` : `Row ${state.row.i}`;
   drawVerdict(result, changed);
-  const pieces = weights.pieces.map(({ g, w }) => ({ title: titleOf(g, state.x), weight: w[result.answer] }));
+  drawInput();
+  const pieces = weights.pieces.map(({ g, w }) => ({ title: titleOf(g, state.x), weights: w }));
   $("sentence").textContent = Words.sentence(result, pieces, data.classes, data.limits);
   drawGauge("ignorance", result.ignorance);
   drawGauge("conflict", result.conflict);
@@ -42,7 +44,7 @@ function update(redrawPlane) {
 }
 
 function drawVerdict(result, changed) {
-  const parts = ["Answer ", make("b", {}, setName(result.decided)), ` with probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
+  const parts = [result.decided.length === 1 ? "Decided: " : "Undecided: ", make("b", {}, setName(result.decided)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
   if (data.truth && !changed) {
     parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
     const open = result.decided.length > 1 && result.decided.includes(state.row.truth);
@@ -50,6 +52,14 @@ function drawVerdict(result, changed) {
     else if (isWrong(state.row)) parts.push(", so the model is ", make("span", { class: "is-wrong" }, "wrong"));
   }
   $("verdict").replaceChildren(...parts, ".");
+}
+
+// Where no component is named after an input, such as for texts, the row itself is shown.
+function drawInput() {
+  const apart = !data.whatIf && data.columns.length > 0 && columnOf.every((column) => column < 0);
+  $("input").hidden = !apart;
+  const parts = data.columns.slice(0, MOST_INPUTS).map((name, j) => `${called(name)}: ${state.x[j] ?? "missing"}`);
+  if (apart) $("input").textContent = parts.join("; ");
 }
 
 function drawGauge(id, value) {

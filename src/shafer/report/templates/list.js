@@ -24,7 +24,7 @@ function listed() {
   const found = data.rows.filter((row) => !asked || String(row.i) === asked || textOf(row).includes(asked));
   found.sort((a, b) => key(a) - key(b) || a.i - b.i);
   if (state.reversed) found.reverse();
-  // Whoever types the number of a row wants that row first.
+  // A row number finds that row first.
   const exact = found.findIndex((row) => String(row.i) === asked);
   return exact > 0 ? [found[exact], ...found.toSpliced(exact, 1)] : found;
 }

@@ -19,8 +19,8 @@ function groupsOf() {
   });
 }
 
-// Many classes or components leave hardly any ignorance and nearly full conflict: every point would
-// lie in one corner. There the logarithm of one and the weight of the other keep them apart.
+// With many classes or components ignorance is near zero and conflict near one: all points would lie
+// in one corner. The logarithm of ignorance and the weight of conflict keep them apart.
 const FLOOR = Math.min(1, ...data.rows.map((row) => row.ignorance).filter((value) => value > 0)); // for zeros
 const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const inOneCorner = middle(data.rows.map((row) => row.conflict)) > 0.9
@@ -29,7 +29,7 @@ const SCALES = {
   plain: { x: (at) => at.ignorance, y: (at) => at.conflict, titles: ["ignorance", "conflict"] },
   log: {
     x: (at) => Math.log10(Math.max(at.ignorance, FLOOR)), y: (at) => at.weightOfConflict,
-    titles: ["ignorance, powers of ten", "weight of conflict, −ln(1 − conflict)"],
+    titles: ["ignorance, as a power of ten", "weight of conflict, −ln(1 − conflict)"],
   },
 };
 const scale = () => SCALES[$("scale").value];

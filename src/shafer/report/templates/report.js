@@ -1,4 +1,4 @@
-// The start: fill the menus, listen, draw.
+// Start of the page: fill the menus, add listeners, draw.
 for (const id of ["class", "dependence-class"]) {
   $(id).replaceChildren(...data.classes.map((name, k) => make("option", { value: k }, called(name))));
 }

@@ -1,11 +1,11 @@
-// What if an input were another?
+// What-if sliders: one for each raw input.
 function drawSliders() {
   if (!data.whatIf) {
-    $("what-if-note").textContent = `No sliders: ${data.whyNot}. They need a model that is linear on its raw inputs.`;
+    $("what-if-note").textContent = `No sliders: ${data.whyNot}. Sliders need a model that is linear on its raw inputs.`;
     $("reset").hidden = true;
     return;
   }
-  $("what-if-note").textContent = "Change an input and read off the evidence. This says what the model would answer, not what would happen.";
+  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing.";
   const influence = (input) => Math.max(0, ...input.components.map((g) => data.ranking.indexOf(g)).map((r) => (r < 0 ? 0 : data.ranking.length - r)));
   const order = data.whatIf.inputs.map((_, j) => j)
     .sort((a, b) => influence(data.whatIf.inputs[b]) - influence(data.whatIf.inputs[a]) || a - b);

@@ -1,4 +1,4 @@
-// What the page knows, where the reader is, and elements made of plain text.
+// The data, the state of the page, and elements made of plain text.
 const data = JSON.parse(document.getElementById("data").textContent);
 const K = data.classes.length;
 const PER_PAGE = 12;
@@ -6,6 +6,7 @@ const MOST_BARS = 14;
 const MOST_INTERVALS = 10;
 const MOST_SLIDERS = 12;
 const MOST_SETS = 8;
+const MOST_INPUTS = 8;
 const PALETTE = ["blue", "orange", "green", "pink", "amber", "sky"];
 const $ = (id) => document.getElementById(id);
 const state = {
@@ -28,7 +29,7 @@ const number = (value) => (value !== 0 && Math.abs(value) < 0.0005 ? "<0.001" : 
 const signed = (value) => (Math.abs(value) < 0.005 ? "0.00" : (value > 0 ? "+" : "−") + Math.abs(value).toFixed(2));
 const setName = (members) => (members.length > 6
   ? `${members.length} of ${K} classes` : `{${members.map((k) => Words.shortened(data.classes[k])).join(", ")}}`);
-// A name in a narrow place: what is cut off shows on hovering.
+// A name in a narrow place: hovering shows the whole name.
 const MOST_LETTERS = 60;
 const called = (name) => (name.trim() ? Charts.cut(name, MOST_LETTERS) : "(blank)");
 const nameAttributes = (name) => (Array.from(name).length > MOST_LETTERS ? { title: name } : {});

@@ -1,4 +1,4 @@
-// Light and dark: the system's choice, until the reader makes another; always light on paper.
+// Light and dark: the system's setting, until the reader chooses; always light on paper.
 const Theme = (() => {
   const root = document.documentElement;
   const dark = window.matchMedia("(prefers-color-scheme: dark)");

@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_iris
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import shafer
+from shafer.report import make_study, summary, write_report
+from shafer.report.payload import payload
+from shafer.report.terminal_view import explained
+
+IRIS = load_iris()
+
+
+def fitted(y: Any) -> tuple[shafer.Explainer, float]:
+    """Return the explainer of a model trained on these labels, and its error."""
+    model = LogisticRegression(max_iter=500).fit(IRIS.data, y)
+    return shafer.Explainer(model, IRIS.data), float(np.mean(model.predict(IRIS.data) != y))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        IRIS.target,
+        IRIS.target + 1,  # each label but one is also a position
+        2 - IRIS.target,
+        np.where(IRIS.target == 0, -1, 1),
+        IRIS.target == 0,
+        IRIS.target_names[IRIS.target],
+        IRIS.target_names[IRIS.target].astype(object),
+    ],
+    ids=["positions", "shifted", "reversed", "minus one", "bools", "strings", "objects"],
+)
+@pytest.mark.parametrize("container", [np.asarray, list, pd.Series])
+def test_y_are_labels(y: np.ndarray, container: Any) -> None:
+    explainer, error = fitted(y)
+    study = make_study(explainer, IRIS.data, container(y))
+    assert np.mean(study.wrong) == error
+    assert f"error on these rows {error:.1%}" in summary(study)
+
+
+def test_floats_are_the_labels_they_equal() -> None:
+    explainer, error = fitted(IRIS.target)
+    assert np.mean(make_study(explainer, IRIS.data, IRIS.target.astype(float)).wrong) == error
+    floats, _ = fitted(IRIS.target.astype(float))
+    assert np.mean(make_study(floats, IRIS.data, IRIS.target).wrong) == error
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (np.full(150, 7), "7, which is not among the classes"),
+        (np.array(["a"] * 150), "'a', which is not among the classes"),
+        (np.where(IRIS.target == 0, np.nan, IRIS.target), "nan, which is not among the classes"),
+        (np.zeros(3, dtype=int), r"one label for each of 150 rows; got shape \(3,\)"),
+        (IRIS.target[:, None], r"one label for each of 150 rows; got shape \(150, 1\)"),
+    ],
+)
+def test_other_labels_are_refused(y: Any, message: str) -> None:
+    explainer, _ = fitted(IRIS.target + 1)
+    with pytest.raises(ValueError, match=message):
+        make_study(explainer, IRIS.data, y)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_paths(kind: Any, tmp_path: Path) -> None:
+    explainer, _ = fitted(IRIS.target)
+    path = tmp_path / "deep" / "page.html"
+    write_report(make_study(explainer, IRIS.data), kind(path), rows=[0])
+    assert path.read_text().startswith("<!doctype html>")
+
+
+TEXTS = ["good film", "bad film", "a good text", "bad bad " + "film " * 100] * 10
+SIDES = np.array(["yes", "no", "yes", "no"] * 10)
+NUMBERS = np.random.default_rng(0).normal(size=(40, 3)) * (np.arange(40) % 2 * 2 - 1)[:, None]
+WIDE = sp.random_array((40, 300), density=0.1, random_state=0, format="csc")
+
+
+def of_texts() -> Any:
+    return make_pipeline(TfidfVectorizer(), LogisticRegression())
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "columns", "sliders"),
+    [
+        (of_texts(), TEXTS, ["text (input)"], "is text"),  # "text" is a word of the texts
+        (of_texts(), np.array(TEXTS), ["text (input)"], "is text"),
+        (of_texts(), pd.Series(TEXTS), ["text (input)"], "is text"),
+        (LogisticRegression(), sp.csr_array(NUMBERS), ["x0", "x1", "x2"], ""),
+        (LogisticRegression(), sp.coo_matrix(NUMBERS), ["x0", "x1", "x2"], ""),
+        (LogisticRegression(), WIDE, ["non-zero inputs"], "300 sparse inputs are too many"),
+        (LogisticRegression(), NUMBERS.tolist(), ["x0", "x1", "x2"], ""),
+        (
+            make_pipeline(DictVectorizer(), LogisticRegression()),
+            [{"a": float(a), "b": "u" if a > 0 else "v"} for a in NUMBERS[:, 0]],
+            ["a", "b"],
+            "not a pandas table",
+        ),
+    ],
+    ids=["texts", "text array", "text series", "csr", "coo", "wide", "lists", "dicts"],
+)
+def test_rows_of_any_kind(model: Any, X: Any, columns: list[str], sliders: str) -> None:
+    study = make_study(shafer.Explainer(model.fit(X, SIDES), X), X, SIDES)
+    assert list(study.columns) == columns
+    data = payload(study, None, room=10**6)
+    assert len(data["rows"]) == 40
+    assert sliders in data["whyNot"]
+    assert (data["whatIf"] is None) == bool(sliders)
+    shown = explained(study, 1)
+    assert study.sentence(1)[1:] in shown
+    assert max(len(str(cell)) for cells in study.columns.values() for cell in cells) <= 200
+
+
+def test_wide_sparse_rows_are_summarised() -> None:
+    X = sp.lil_array((2, 300))
+    X[0, 7], X[0, 250] = 0.5, -2.25
+    X[1, :20] = 1.0
+    explainer = shafer.Explainer((np.ones(300), 0.0), X.tocsr())
+    names = [f"word {j}" for j in range(300)]
+    study = make_study(explainer, X.tocsr(), names=names)
+    few, many = study.columns["non-zero inputs"]
+    assert few == "word 250 -2.25, word 7 0.5"
+    assert isinstance(many, str)
+    assert many.startswith("word 0 1, word 1 1")
+    assert many.endswith("and 12 more")
+
+
+def test_names_must_fit() -> None:
+    explainer = shafer.Explainer((np.ones(2), 0.0), np.eye(2))
+    with pytest.raises(ValueError, match="names must hold 2 names; got 1"):
+        make_study(explainer, np.eye(2), names=["a"])
