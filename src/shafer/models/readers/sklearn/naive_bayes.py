@@ -61,6 +61,13 @@ def _gaussian_contributions(model: Any, X: Any) -> FloatArray:
             "on float64, and scale the inputs."
         )
     rounded = likelihood - np.log(model.class_prior_.astype(np.float64)) - density.sum(axis=1)
+    # Only rounding may be shared among the features: anything more would hide a wrong reading.
+    size = np.abs(density).sum(axis=1) + 1.0
+    if np.any(np.abs(rounded) > 64 * np.finfo(model.theta_.dtype).eps * size):
+        raise UnsupportedModelError(
+            "GaussianNB computes log-likelihoods that are not the sum of its features' "
+            "log-densities. Use a GaussianNB of scikit-learn as it is."
+        )
     total: FloatArray = density + rounded[:, None, :] / density.shape[1]
     return total
 
