@@ -37,7 +37,7 @@ class Counter(TransformerMixin, BaseEstimator):
     """Passes its rows on, and counts how often it is asked to."""
 
     def fit(self, X: Any, y: Any = None) -> Counter:
-        self.calls = 0
+        self.calls, self.fitted_ = 0, True
         return self
 
     def transform(self, X: Any) -> Any:
