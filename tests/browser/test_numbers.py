@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer.evidence import DiscountedEvidence
 from shafer.report import Study
-from shafer.report.undiscounted_evidence import undiscounted
 
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
 
 
-def same(
-    shown: dict[str, Any], evidence: shafer.Evidence | DiscountedEvidence, atol: float = 1e-9
-) -> None:
-    bets = undiscounted(evidence).probability[0]
+def same(shown: dict[str, Any], evidence: shafer.MassEvidence, atol: float = 1e-9) -> None:
+    bets = evidence.betting_probability[0]
     np.testing.assert_allclose(shown["probability"], bets, rtol=0, atol=atol)
     for name in ("belief", "plausibility", "pignistic"):
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)

@@ -20,7 +20,7 @@ from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.table_files import Kinds, chunks_of, format_of, survey
 from shafer.cli.trained_model import train_on
-from shafer.evidence import AnyEvidence
+from shafer.evidence import MassEvidence
 from shafer.evidence.io.frame_table import columns
 from shafer.models import Explainer
 
@@ -44,7 +44,7 @@ class _Scorer:
     means: str
     truth_as_text: bool
 
-    def evidence(self, frame: Any) -> AnyEvidence:
+    def evidence(self, frame: Any) -> MassEvidence:
         return self.explainer(self.inputs.rows(frame))
 
 
@@ -78,7 +78,7 @@ def _in_folder(out: Path) -> Path:
     return out
 
 
-def _table(evidence: AnyEvidence, first: int) -> dict[str, Any]:
+def _table(evidence: MassEvidence, first: int) -> dict[str, Any]:
     return {"row": np.arange(first, first + len(evidence)), **columns(evidence)}
 
 

@@ -13,12 +13,10 @@ from shafer.evidence.identification.running_mean import RunningMean
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.profiles.typicality import typicality
 from shafer.evidence.profiles.weight_profile import WeightProfile
-
-AnyEvidence = MassEvidence  # until the callers in models, report and cli name it
+from shafer.evidence.with_weights import with_weights
 
 __all__ = [
     "AdditivePool",
-    "AnyEvidence",
     "DiscountedEvidence",
     "Evidence",
     "FocalSet",
@@ -29,4 +27,5 @@ __all__ = [
     "least_commitment",
     "least_commitment_additive",
     "typicality",
+    "with_weights",
 ]

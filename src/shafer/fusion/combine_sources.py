@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,6 @@ from shafer.fusion.named_sources import (
     source_reliability,
 )
 from shafer.fusion.source_pool import SourcePool, alone, source_pool
-
-Combined: TypeAlias = MassEvidence  # until the caller in models names it
 
 
 def combine(

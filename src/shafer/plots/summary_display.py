@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names, positions_of
-from shafer.evidence import MassEvidence
+from shafer.evidence import MassEvidence, with_weights
 from shafer.plots.drawing.classes_option import classes_or_labels
-from shafer.plots.drawing.evidence_arrays import numbers, weight_for, with_weights
+from shafer.plots.drawing.evidence_arrays import numbers, of_instances, weight_for
 from shafer.plots.drawing.feature_values import feature_table
 from shafer.plots.drawing.style import (
     AGAINST,
@@ -121,7 +121,7 @@ class SummaryDisplay:
             The old name of ``classes``.
         """
         wanted = classes_or_labels(classes, labels)
-        plain = with_weights(evidence)
+        plain = of_instances(with_weights(evidence))
         weights = numbers(plain.weights)
         kept = _panels(weights, plain.classes, wanted)
         values = None

@@ -10,14 +10,13 @@ from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names
-from shafer.evidence import MassEvidence
+from shafer.evidence import MassEvidence, with_weights
 from shafer.plots.drawing.arrows import HALF, Number, draw_arrow, limits_with, write_number
 from shafer.plots.drawing.evidence_arrays import (
     numbers,
     one_class,
     take_row,
     weight_for,
-    with_weights,
 )
 from shafer.plots.drawing.feature_values import values_of_row
 from shafer.plots.drawing.gauges import conflict_gauge, draw_gauges, ignorance_gauge

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer._validation import positions_of, to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.io.frame_table import label_texts, set_names
 from shafer.report.overview import OVERLAP, overview
 from shafer.report.study import Study
 from shafer.report.terminal_text import cells, harmless, label, padded
-from shafer.report.undiscounted_evidence import undiscounted
 
 _STRONGEST = 3
 _MOST_INTERVALS = 3  # classes; of more, only the one in focus is shown
@@ -66,7 +65,7 @@ def _open_rows(decided: BoolArray, probability: FloatArray) -> tuple[BoolArray, 
     return distance <= max(0.1, float(np.quantile(distance, 0.05))), "close call"
 
 
-def notable_cases(evidence: Evidence | DiscountedEvidence, class_: Label) -> list[Case]:
+def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     """Return rows that differ in kind: sure, ignorant, conflicting.
 
     A row is called undecided if its decided set has several classes. If no row is, the rows whose
@@ -80,7 +79,7 @@ def notable_cases(evidence: Evidence | DiscountedEvidence, class_: Label) -> lis
     """
     focus = one_position(class_, evidence.classes)
     name = label(label_texts(evidence.classes)[focus])
-    probability = to_numpy(undiscounted(evidence).probability)[:, focus]
+    probability = to_numpy(evidence.betting_probability)[:, focus]
     ignorance, conflict = to_numpy(evidence.ignorance), to_numpy(evidence.conflict)
     hard, word = _open_rows(to_numpy(evidence.decide("interval_dominance")), probability)
     picks = [
@@ -109,9 +108,7 @@ def _strongest(evidence: Evidence, row: int, focus: int) -> tuple[str, str]:
     return side(+1), side(-1)
 
 
-def case_table(
-    evidence: Evidence | DiscountedEvidence, cases: Sequence[Case], class_: Label
-) -> str:
+def case_table(evidence: MassEvidence, cases: Sequence[Case], class_: Label) -> str:
     """Return a table of some rows, two lines each.
 
     Parameters
@@ -124,7 +121,7 @@ def case_table(
         The class that the table is about.
     """
     focus = one_position(class_, evidence.classes)
-    weighted = undiscounted(evidence)
+    weighted = with_weights(evidence)
     labels = [label(text) for text in label_texts(evidence.classes)]
     with_interval = list(range(len(labels))) if len(labels) <= _MOST_INTERVALS else [focus]
     header = ["row", "why shown", f"p({labels[focus]})"]

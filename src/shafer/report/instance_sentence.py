@@ -16,10 +16,9 @@ import numpy as np
 from shafer import _text
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.degree_words import CONFLICTING, LACKING, agreement, height
 from shafer.evidence.io.frame_table import label_texts
-from shafer.report.undiscounted_evidence import undiscounted
 
 NAMED = 4
 """The sentence names at most this many components."""
@@ -93,7 +92,7 @@ def _answer(decided: Sequence[str], n_classes: int, doubtful: bool) -> str:
     return f"the answer stays open between {', '.join(decided[:-1])} and {decided[-1]}"
 
 
-def sentence(evidence: Evidence | DiscountedEvidence, titles: Sequence[str]) -> str:
+def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
     """Return a sentence about the first instance of the evidence.
 
     Parameters
@@ -112,7 +111,7 @@ def sentence(evidence: Evidence | DiscountedEvidence, titles: Sequence[str]) -> 
 the evidence agrees; the answer is yes.'
     """
     labels = [shortened(label) for label in label_texts(evidence.classes)]
-    weighted = undiscounted(evidence)
+    weighted = with_weights(evidence)
     answer = int(np.argmax(to_numpy(weighted.logits)[0]))
     weights = to_numpy(weighted.weights)[0, :, answer]
     support = degrees_of_support(weighted, answer)

@@ -81,7 +81,7 @@ def _rows(
     """Return the instances in the wanted order, until the room is used up."""
     ev = study.evidence
     answers, decided = study.answers, study.decided
-    probability = to_numpy(study.undiscounted.probability)
+    probability = to_numpy(study.evidence.betting_probability)
     ignorance, conflict, weight = (
         to_numpy(a) for a in (ev.ignorance, ev.conflict, ev.weight_of_conflict)
     )

@@ -38,7 +38,7 @@ def preferred(study: Study, rows: Sequence[int] | None) -> list[int]:
 
 
 def _notable(study: Study) -> list[int]:
-    certainty = np.max(to_numpy(study.undiscounted.probability), axis=1)
+    certainty = np.max(to_numpy(study.evidence.betting_probability), axis=1)
     scores = [
         to_numpy(study.evidence.ignorance),
         to_numpy(study.evidence.conflict),

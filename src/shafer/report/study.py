@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import label_positions, to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence
+from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence, with_weights
 from shafer.models import Explainer
 from shafer.report import instance_sentence
 from shafer.report.changed_rows import NotLinearError
 from shafer.report.table_columns import Columns, columns_of
-from shafer.report.undiscounted_evidence import undiscounted
 from shafer.report.what_if import WhatIf, learn
 
 Positions: TypeAlias = NDArray[np.intp]
@@ -51,7 +50,7 @@ class Study:
     explainer: Explainer
     X: Any
     columns: Columns
-    evidence: Evidence | DiscountedEvidence
+    evidence: MassEvidence
     truth: Positions | None = None
     held_out_error: float | None = None
 
@@ -61,7 +60,7 @@ class Study:
     @property
     def undiscounted(self) -> Evidence:
         """The evidence before any discount: it has the weights and the probabilities."""
-        return undiscounted(self.evidence)
+        return with_weights(self.evidence)
 
     @property
     def answers(self) -> Positions:

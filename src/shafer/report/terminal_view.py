@@ -128,7 +128,7 @@ def explained(study: Study, row: int, width: int = 0) -> str:
     p, bel, pl, decided = (
         to_numpy(array)[0]
         for array in (
-            study.undiscounted[row].probability,
+            study.evidence[row].betting_probability,
             one.belief,
             one.plausibility,
             one.decide("interval_dominance"),

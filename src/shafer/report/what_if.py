@@ -15,6 +15,7 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
+from shafer.evidence import with_weights
 from shafer.models import Explainer
 from shafer.report.changed_rows import (
     NotLinearError,
@@ -25,7 +26,6 @@ from shafer.report.changed_rows import (
     with_values,
 )
 from shafer.report.table_columns import Columns, Value
-from shafer.report.undiscounted_evidence import undiscounted
 
 MOST_CHOICES = 60
 """A category with more values than this has no menu, so the page has no sliders."""
@@ -204,7 +204,7 @@ def learn(explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> Wh
 
 
 def _weights(explainer: Explainer, table: Any) -> FloatArray:
-    return to_numpy(undiscounted(explainer(table)).weights).astype(np.float64)
+    return to_numpy(with_weights(explainer(table)).weights).astype(np.float64)
 
 
 def _check_size(size: int) -> None:

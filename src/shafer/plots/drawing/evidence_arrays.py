@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray, Label
 from shafer._validation import positions_of, to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
+from shafer.evidence import DiscountedEvidence, MassEvidence
 
 _Mass = TypeVar("_Mass", bound=MassEvidence)
 
@@ -32,17 +32,6 @@ def of_instances(evidence: _Mass) -> _Mass:
 def before_discounting(evidence: MassEvidence) -> MassEvidence:
     """Return the evidence before discounting; other evidence as it is."""
     return evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
-
-
-def with_weights(evidence: MassEvidence) -> Evidence:
-    """Return evidence that has weights: of discounted evidence, the evidence before discounting."""
-    plain = before_discounting(evidence)
-    if isinstance(plain, Evidence):
-        return of_instances(plain)
-    raise ValueError(
-        f"This Display draws weights of evidence, and {type(evidence).__name__} has no weights. "
-        "Draw the sources one by one, or use IntervalDisplay, MassDisplay or UncertaintyDisplay."
-    )
 
 
 def take_row(evidence: _Mass, row: int) -> _Mass:

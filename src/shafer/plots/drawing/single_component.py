@@ -8,9 +8,9 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
-from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.component_groups import component_positions
-from shafer.plots.drawing.evidence_arrays import with_weights
+from shafer.plots.drawing.evidence_arrays import of_instances
 
 
 class Component(NamedTuple):
@@ -23,7 +23,7 @@ class Component(NamedTuple):
 
 def component_alone(evidence: MassEvidence, component: str | int, values: Any) -> Component:
     """Take one component, by name or position, with its value in each row of the evidence."""
-    plain = with_weights(evidence)
+    plain = of_instances(with_weights(evidence))
     (position,) = component_positions([component], plain.component_names)
     array = to_numpy(float_array(values, "values", ndim=(1,)))
     if array.shape != (len(plain),):

@@ -1,0 +1,25 @@
+"""``with_weights``: the evidence behind a mass function that has weights and components."""
+
+from __future__ import annotations
+
+from shafer.evidence.discounted_evidence import DiscountedEvidence
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import MassEvidence
+
+
+def with_weights(evidence: MassEvidence) -> Evidence:
+    """Return the ``Evidence`` with the weights; for discounted evidence, the one it was made of.
+
+    Raises
+    ------
+    ValueError
+        If the evidence was combined in a way that leaves no weights.
+    """
+    plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
+    if isinstance(plain, Evidence):
+        return plain
+    raise ValueError(
+        f"Weights of evidence are needed here, and {type(evidence).__name__} has no weights. Use "
+        "the sources one by one. IntervalDisplay, MassDisplay and UncertaintyDisplay work without "
+        "weights."
+    )
