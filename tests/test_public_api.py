@@ -161,6 +161,8 @@ def test_evidence_names() -> None:
                 "classes",
                 "moderate",
                 "missing",
+                "temper",
+                "check",
                 "options",
             ],
         ),

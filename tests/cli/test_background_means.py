@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,10 +29,10 @@ def test_an_evidential_classifier_brings_its_own_means(folder: Path) -> None:
     frame = pd.read_csv(folder / "heart.csv")
     X = frame[["age", "ldl"]]
     model = shafer.EvidentialClassifier(LogisticRegression()).fit(X, frame["chd"])
-    joblib.dump(model, folder / "own.joblib")
+    skops.io.dump(model, folder / "own.skops")
     frame[:20].to_csv(folder / "few.csv", index=False)
     out = folder / "scored.csv"
-    own = ("--model", folder / "own.joblib", "--trust-pickle")
+    own = ("--model", folder / "own.skops")
     result = run("score", folder / "few.csv", *own, "--out", out)
     assert result.exit_code == 0, result.output
     np.testing.assert_allclose(pd.read_csv(out)["belief_1"], model.evidence(X[:20]).belief[:, 1])

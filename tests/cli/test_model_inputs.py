@@ -105,3 +105,20 @@ def test_columns_by_name(folder: Path) -> None:
         assert run("score", folder / f"{name}.csv", *options).exit_code == 0
         outs.append(pd.read_csv(out))
     pd.testing.assert_frame_equal(*outs)
+
+
+@pytest.mark.parametrize("options", [("--row", "3"), ("--row", "3", "--text-column", "review")])
+def test_explain_a_text(texts: Path, options: tuple[str, ...]) -> None:
+    means = ("--train", texts / "d.csv", "--target", "truth")
+    given = ("--model", texts / "m.skops", "--data", texts / "d.csv")
+    result = run("explain", *given, *means, *options)
+    assert result.exit_code == 0, result.output
+    assert "book" in result.output
+    assert "good" in result.output
+
+
+def test_report_on_texts(texts: Path) -> None:
+    given = ("--model", texts / "m.skops", "--data", texts / "d.csv", "--target", "truth")
+    result = run("report", *given, "--out", texts / "out")
+    assert result.exit_code == 0, result.output
+    assert "a good book 3" in (texts / "out" / "report.html").read_text(encoding="utf-8")

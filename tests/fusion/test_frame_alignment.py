@@ -162,7 +162,9 @@ def test_a_coarse_source_without_a_class_does_not_rule_it_out() -> None:
 def test_masses_without_weights_must_know_all_classes() -> None:
     part = FiniteEvidence.from_statements("for a with support 0.5", classes=list("ab"))
     whole = source(list("abc"))
-    with pytest.raises(ValueError, match="'source 1'.*FiniteEvidence. Use frame='balloon'"):
+    with pytest.raises(
+        ValueError, match="'source 1'.*FiniteEvidence, which has no weights. Use frame='balloon'"
+    ):
         combine([part, whole])
     ballooned = combine([part, whole], frame="balloon")
     frame = belief.Frame(list("abc"))

@@ -183,15 +183,17 @@ def test_nan_names_its_column_and_missing(wine: tuple[Any, Any]) -> None:
         shafer.Explainer(LogisticRegression().fit(X, y), rows)
 
 
-def test_columns_of_a_head_keep_their_order(wine: tuple[Any, Any]) -> None:
+def test_columns_of_a_head_are_read_by_name(wine: tuple[Any, Any]) -> None:
     X, _ = wine
     frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(13)])
     head = shafer.LinearHead(np.ones((3, 13)), np.zeros(3))
     for groups in (None, "one"):
         explainer = shafer.Explainer(head, frame, groups)
         assert len(explainer(frame.to_numpy())) == len(X)
+        permuted = explainer(frame[frame.columns[::-1]])
+        np.testing.assert_array_equal(permuted.logits, explainer(frame).logits)
         with pytest.raises(ValueError, match="must have the columns"):
-            explainer(frame[frame.columns[::-1]])
+            explainer(frame.rename(columns={"column 0": "another"}))
 
 
 def test_classes_can_be_given(wine: tuple[Any, Any]) -> None:

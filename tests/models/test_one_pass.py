@@ -137,8 +137,8 @@ def test_calibration_makes_new_objects() -> None:
 
 def test_a_failed_temper_changes_nothing() -> None:
     model = LogisticRegression(max_iter=1000).fit(X, Y)
-    explainer = shafer.Explainer(model, X, tempering=0.5).conformalize(X, Y)
-    with pytest.raises(ValueError, match="not among the classes"):
+    explainer = shafer.Explainer(model, X, temper=0.5).conformalize(X, Y)
+    with pytest.raises(ValueError, match="Unknown class label"):
         explainer.temper(X, np.full(150, 7))
     assert explainer.factor == 0.5
     assert explainer.conformal is not None
@@ -146,8 +146,8 @@ def test_a_failed_temper_changes_nothing() -> None:
 
 def test_tempering_can_be_given() -> None:
     model = LogisticRegression(max_iter=1000).fit(X, Y)
-    ev = shafer.Explainer(model, X, tempering=0.5)(X)
+    ev = shafer.Explainer(model, X, temper=0.5)(X)
     assert_allclose(ev.weights, 0.5 * shafer.Explainer(model, X)(X).weights)
     for wrong in (0.0, -1.0, np.nan, np.inf, True, "cv"):
-        with pytest.raises(ValueError, match="tempering must be a finite number > 0"):
-            shafer.Explainer(model, X, tempering=wrong)
+        with pytest.raises(ValueError, match="temper must be a finite number > 0"):
+            shafer.Explainer(model, X, temper=wrong)

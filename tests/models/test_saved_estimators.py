@@ -45,7 +45,7 @@ NEIGHBOURS = "shafer.models.ensemble.neighbour_evidence.NeighbourEvidence"
 EXPLAINERS = {
     "plain": shafer.Explainer(MODEL, X),
     "grouped": shafer.Explainer(MODEL, X, {"sepal": [0, 1], "petal": [2, 3]}),
-    "tempered": shafer.Explainer(MODEL, X, tempering=0.5).conformalize(X, Y),
+    "tempered": shafer.Explainer(MODEL, X, temper=0.5).conformalize(X, Y),
     "class-conditional": shafer.Explainer(MODEL, X).conformalize(X, Y, class_conditional=True),
     "moderated": shafer.Explainer(MODEL, X, moderate="laplace"),
     "discounted": shafer.Explainer(MODEL, X, moderate="laplace+discount").temper(X[::2], Y[::2]),
@@ -124,8 +124,11 @@ def test_frames_and_networks_are_read_again() -> None:
     _same(explainer, pickle.loads(pickle.dumps(explainer)), rows)
     of_head = pickle.loads(pickle.dumps(shafer.Explainer(HEAD, FRAME)))
     assert of_head.component_names == ("a", "b", "c", "d")
+    _same(of_head, of_head, FRAME)
+    permuted = of_head(FRAME[["b", "a", "c", "d"]])
+    assert_array_equal(permuted.logits, of_head(FRAME).logits)
     with pytest.raises(ValueError, match="columns of the background"):
-        of_head(FRAME[["b", "a", "c", "d"]])
+        of_head(FRAME.rename(columns={"b": "z"}))
     network = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3))
     tensor = torch.tensor(X, dtype=torch.float32)
     explainer = shafer.Explainer(network, tensor, batch_size=7)

@@ -160,5 +160,5 @@ def test_wrong_use(make: Make) -> None:
         WaterfallDisplay.from_evidence(evidence, features=[1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="features must have 5 rows, as the evidence; got 2"):
         WaterfallDisplay.from_evidence(evidence, features=np.zeros((2, 4)))
-    with pytest.raises(ValueError, match="evidence of components, each on its own"):
+    with pytest.raises(ValueError, match="evidence of single components"):
         WaterfallDisplay.from_evidence(evidence.components)

@@ -12,7 +12,7 @@ from shafer._validation.arrays import (
     same_library,
     to_numpy,
 )
-from shafer._validation.class_columns import class_columns
+from shafer._validation.class_columns import class_columns, order_by_label
 from shafer._validation.class_labels import (
     class_labels,
     is_missing,
@@ -25,12 +25,15 @@ from shafer._validation.component_names import component_names
 from shafer._validation.data_frames import frame_columns, frame_of
 from shafer._validation.numbered_names import numbered
 from shafer._validation.row_weights import row_weights
+from shafer._validation.true_classes import TrueClasses, column_labels, true_classes
 
 __all__ = [
+    "TrueClasses",
     "check_finite",
     "check_overflow",
     "class_columns",
     "class_labels",
+    "column_labels",
     "component_names",
     "float_array",
     "frame_columns",
@@ -41,8 +44,10 @@ __all__ = [
     "label_array",
     "label_positions",
     "numbered",
+    "order_by_label",
     "positions_of",
     "row_weights",
     "same_library",
     "to_numpy",
+    "true_classes",
 ]

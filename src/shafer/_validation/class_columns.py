@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -57,18 +58,28 @@ def _refuse_other_numbers(columns: list[int], labels: Any, name: str) -> None:
 
 
 def _order_of(labels: Any, columns: list[Any], name: str) -> list[int]:
-    """Return the position of the column of each label, whose name may be the label's text."""
+    """Return the position of the column of each label."""
     classes = class_labels(labels, len(columns)).tolist()
-    for named, wanted in ((columns, classes), (_texts(columns), _texts(classes))):
-        position = {column: k for k, column in enumerate(named)}
-        if len(set(wanted)) == len(classes) and all(label in position for label in wanted):
+    order = order_by_label(columns, classes)
+    if order is None:
+        raise ValueError(
+            f"{name} must have one column for each class; its columns are [{listed(columns)}] and "
+            f"the classes are [{listed(classes)}]. Name the columns by the classes, or pass an "
+            "array in the order of the classes."
+        )
+    return order
+
+
+def order_by_label(names: Sequence[Any], classes: Sequence[Any]) -> list[int] | None:
+    """Return the position of each class among the names, or None if they do not match one to one.
+
+    Names are matched exactly. If that fails, they are matched as text, as a frame from a CSV file
+    needs it, provided that no two of them read the same.
+    """
+    as_text = [str(name) for name in names], [str(label) for label in classes]
+    for named, wanted in ((names, classes), as_text):
+        position = {name: k for k, name in enumerate(named)}
+        distinct = len(position) == len(named) and len(set(wanted)) == len(wanted)
+        if distinct and set(position) == set(wanted):
             return [position[label] for label in wanted]
-    raise ValueError(
-        f"{name} must have one column for each class; its columns are [{listed(columns)}] and "
-        f"the classes are [{listed(classes)}]. Name the columns by the classes, or pass an array "
-        "in the order of the classes."
-    )
-
-
-def _texts(labels: list[Any]) -> list[str]:
-    return [str(label) for label in labels]
+    return None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from shafer._text import listed
 from shafer._typing import FloatArray, Label
-from shafer._validation import float_array, to_numpy
+from shafer._validation import float_array, order_by_label, to_numpy
 
 ACT_COLUMN = "act"
 """The column of a data frame that names the acts."""
@@ -78,23 +78,14 @@ def _as_mapping(row: Any) -> Any:
 
 
 def columns_of(labels: Sequence[Label], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
-    """Return the position of each class among the labels of a loss.
-
-    Labels are matched exactly. If that fails, they are matched as text, as a frame from a CSV file
-    needs it, provided that no two classes read the same.
-    """
+    """Return the position of each class among the labels of a loss."""
     known = classes.tolist()
     if len(set(labels)) < len(labels):
         raise ValueError(f"{name} must have each class once; got labels [{listed(labels)}].")
-    if set(labels) != set(known):
-        as_text = [str(label) for label in labels]
-        wanted = [str(label) for label in known]
-        distinct = len(set(as_text)) == len(labels) and len(set(wanted)) == len(known)
-        if not (distinct and set(as_text) == set(wanted)):
-            raise ValueError(_wrong_labels(labels, known, name))
-        labels, known = as_text, wanted
-    position = {label: k for k, label in enumerate(labels)}
-    return np.array([position[label] for label in known], dtype=np.intp)
+    order = order_by_label(labels, known)
+    if order is None:
+        raise ValueError(_wrong_labels(labels, known, name))
+    return np.array(order, dtype=np.intp)
 
 
 def _wrong_labels(labels: Sequence[Label], known: list[Label], name: str) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer._validation import TrueClasses
 from shafer.metrics.set_predictions import class_scores, relative_weights, weighted_mean
-from shafer.metrics.true_classes import TrueClasses
 
 _EVENTS = ("decided", "every")
 _STRATEGIES = ("quantile", "uniform")

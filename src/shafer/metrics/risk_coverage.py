@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer._validation import float_array, label_array, label_positions, to_numpy
+from shafer._validation import column_labels, float_array, label_array, label_positions, to_numpy
+from shafer.metrics.common_labels import labels_in_both
 from shafer.metrics.set_predictions import (
     relative_weights,
     same_length,
     set_predictions,
 )
-from shafer.metrics.true_classes import column_labels, labels_in_both
 
 
 class RiskCoverageCurve(NamedTuple):
@@ -168,7 +168,7 @@ def _errors(y_true: Any, y_pred: Any, labels: Any) -> FloatArray:
     if labels is None:
         classes = labels_in_both(truth, predicted)
     else:
-        classes = column_labels(labels, len(label_array(labels, "labels")))
+        classes = column_labels(labels, len(label_array(labels, "labels")), "labels")
     wrong = label_positions(truth, classes, name="y_true") != label_positions(
         predicted, classes, name="y_pred"
     )

@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import class_columns, float_array, row_weights, to_numpy
-from shafer.metrics.true_classes import TrueClasses, true_classes
+from shafer._validation import (
+    TrueClasses,
+    class_columns,
+    float_array,
+    row_weights,
+    to_numpy,
+    true_classes,
+)
 
 
 class SetPredictions(NamedTuple):
@@ -36,7 +42,7 @@ def set_predictions(y_true: Any, y_set: Any, labels: Any, sample_weight: Any) ->
     """Return checked sets, true classes and weights."""
     table, labels = class_columns(y_set, labels, "y_set")
     chosen = set_array(table)
-    truth = true_classes(y_true, chosen.shape[1], labels)
+    truth = true_classes(y_true, labels, chosen.shape[1], name="y_true", option="labels")
     same_length({"y_true": truth.positions, "y_set": chosen})
     return SetPredictions(*truth, chosen, relative_weights(sample_weight, len(chosen)))
 
@@ -51,7 +57,7 @@ def class_scores(
         raise ValueError(
             f"{name} must have at least one row and two classes; got shape {array.shape}."
         )
-    truth = true_classes(y_true, array.shape[1], labels)
+    truth = true_classes(y_true, labels, array.shape[1], name="y_true", option="labels")
     same_length({"y_true": truth.positions, name: array})
     return truth, array
 

@@ -140,7 +140,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             sample_weight=sample_weight,
             moderate=moderate,
             missing=self.missing,
-            tempering=factor,
+            temper=factor,
             check=check,
         )
 

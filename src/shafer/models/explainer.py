@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
-from shafer._validation import frame_columns, row_weights, to_numpy
+from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
     conformal_scores,
@@ -66,7 +66,7 @@ class Explainer:
     missing : {"error", "vacuous", "conditional"}
         What to do with NaN in the inputs of a linear model: raise an error; use only the input's
         share of the prior; or use its expectation given the other inputs, with smaller weights.
-    tempering : float
+    temper : float
         A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
@@ -112,7 +112,7 @@ class Explainer:
         classes: Any = None,
         moderate: str | None = None,
         missing: str = "error",
-        tempering: float = 1.0,
+        temper: float = 1.0,
         check: bool = True,
         **options: Any,
     ) -> None:
@@ -121,7 +121,7 @@ class Explainer:
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         if missing != "error":
             check_gaps(adapted, missing, background)
-        self.factor = checked_factor(tempering, "tempering")
+        self.factor = checked_factor(temper, "temper")
         self._weighed = WeighedModel.fit(
             adapted,
             first,
@@ -134,7 +134,7 @@ class Explainer:
             moderation=moderation,
         )
         self._moderation: Moderation | None = moderation and moderation.moderation()
-        self._given, self._columns = model, frame_columns(first)
+        self._given = model
         self._options = {**options, **adapted.options}
         self.conformal: ConformalSets | None = None
         self._background = None if isinstance(background, Iterator) else background
@@ -297,7 +297,7 @@ class Explainer:
         return ExplainerState(
             model=self._given,
             options=self._options,
-            columns=self._columns,
+            columns=weighed.columns,
             classes=self.classes,
             names=weighed.names,
             groups=weighed.groups,
@@ -311,10 +311,16 @@ class Explainer:
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         state = ExplainerState.read(given)
-        self._given, self._options, self._columns = state.model, state.options, state.columns
+        self._given, self._options = state.model, state.options
         model = adapt(state.model, columns=state.columns, **state.options)
         self._weighed = WeighedModel.identified(
-            model, state.means, state.classes, state.names, state.groups, state.missing
+            model,
+            state.means,
+            state.classes,
+            state.names,
+            state.groups,
+            state.missing,
+            state.columns,
         )
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile

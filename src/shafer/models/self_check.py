@@ -14,7 +14,7 @@ from shafer._validation import to_numpy
 from shafer.evidence import Evidence
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.readers.model_rows import ModelRows
-from shafer.models.readers.registry import own_probabilities
+from shafer.models.readers.registry import as_inputs, own_probabilities
 
 MOST_ROWS = 64
 # Largest accepted difference of two probabilities, by the bits of the coarsest number format on
@@ -43,8 +43,9 @@ def check_probabilities(
     UnsupportedModelError
         The message names the row, both probabilities, and the likely reason.
     """
-    positions = evenly(n_rows(background))
-    rows = take_rows(background, positions)
+    inputs = as_inputs(model, background)
+    positions = evenly(n_rows(inputs))
+    rows = take_rows(inputs, positions)
     own = own_probabilities(model, rows)
     if own is None:
         return
@@ -57,7 +58,7 @@ def check_probabilities(
             "turns the check off."
         )
     difference = np.abs(found - own)
-    if (difference <= _tolerance(own, passed.terms, ev)).all():
+    if (difference <= _tolerance(own, rows, passed.terms, ev)).all():
         return
     worst = int(np.argmax(np.where(np.isnan(difference), np.inf, difference).max(axis=1)))
     k = int(np.argmax(difference[worst]))
@@ -75,9 +76,9 @@ def evenly(n: int) -> list[int]:
     return [int(position) for position in chosen]
 
 
-def _tolerance(own: FloatArray, terms: Array, ev: Evidence) -> NDArray[np.float64]:
+def _tolerance(own: FloatArray, rows: Any, terms: Array, ev: Evidence) -> NDArray[np.float64]:
     """Return the accepted difference in each row, (n, 1)."""
-    bits = min(_bits(terms), _bits(ev.logits), _bits_of_values(own))
+    bits = min(_bits(rows), _bits(terms), _bits(ev.logits), _bits_of_values(own))
     if terms.ndim == 3:  # contributions; features may be whole numbers, which tell nothing
         bits = min(bits, _bits_of_values(to_numpy(terms).astype(np.float64)))
     # Large weights that cancel leave a logit with fewer digits.
@@ -86,17 +87,20 @@ def _tolerance(own: FloatArray, terms: Array, ev: Evidence) -> NDArray[np.float6
     return np.asarray(_TOLERANCE[bits] + 4.0 * eps * weights.max(axis=1, keepdims=True))
 
 
-def _bits(array: Array) -> int:
-    """Return the size of a floating number format: 16, 32 or 64."""
-    name = str(array.dtype).rpartition(".")[2]  # torch.float32, float32
+def _bits(array: Any) -> int:
+    """Return the size of an array's floating number format: 16, 32 or 64."""
+    name = str(getattr(array, "dtype", "")).rpartition(".")[2]  # torch.float32, float32
     return {"float16": 16, "bfloat16": 16, "float32": 32}.get(name, 64)
 
 
 def _bits_of_values(values: FloatArray) -> int:
     """Return 32 if most values were computed in single precision, as those of XGBoost."""
-    given = values[values != 0.0]
+    with np.errstate(over="ignore"):
+        # Short numbers such as 0, 1 or 0.25 have the same value in every precision.
+        telling = values[values != values.astype(np.float16)]
+        single = telling == telling.astype(np.float32)
     # Not all of them: a bias may have been added to one component in double precision.
-    return 32 if np.mean(given == given.astype(np.float32)) > 0.5 else 64
+    return 32 if len(telling) and np.mean(single) > 0.5 else 64
 
 
 def _reason(found: FloatArray, own: FloatArray) -> str:

@@ -10,11 +10,12 @@ from shafer._typing import Array
 from shafer._validation import frame_columns
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.component_groups import Groups
-from shafer.models.inputs.component_names import (
+from shafer.models.inputs.component_partition import (
     is_renaming,
     names_of_components,
     read_partition,
 )
+from shafer.models.inputs.frame_order import in_order
 from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
@@ -42,6 +43,8 @@ class WeighedModel:
         The components in each group.
     missing : MissingInputs or None
         How NaN is handled; None if it is an error.
+    columns : tuple of strings or None
+        Column names of the background; frames are brought to this order.
     """
 
     model: AdaptedModel
@@ -50,6 +53,7 @@ class WeighedModel:
     names: tuple[str, ...] | None
     groups: dict[str, list[int]] | None
     missing: MissingInputs | None
+    columns: tuple[str, ...] | None = None
 
     @classmethod
     def identified(
@@ -60,10 +64,11 @@ class WeighedModel:
         names: tuple[str, ...] | None,
         groups: dict[str, list[int]] | None,
         missing: MissingInputs | None,
+        columns: tuple[str, ...] | None,
     ) -> WeighedModel:
         """Settle the weights by least commitment, given the means."""
         pool = model.identify(means, classes, names, groups)
-        return cls(model, pool, means, names, groups, missing)
+        return cls(model, pool, means, names, groups, missing, columns)
 
     @classmethod
     def fit(
@@ -90,15 +95,17 @@ class WeighedModel:
         moderation : ModerationFit, optional
             Takes in every batch.
         """
+        columns = frame_columns(first)
         running = RunningMean()
         features: Any = None
-        for batch in batches:
+        for given in batches:
+            batch = in_order(given, columns)
             with model.clear_errors(batch):
                 encoded = model.encoded(batch)
                 features = model.accumulate(running, encoded, sample_weight)
             if moderation is not None:
                 moderation.take_in(ModelRows(encoded, features), sample_weight)
-        known = names_of_components(model, frame_columns(first)) if names is None else names
+        known = names_of_components(model, columns) if names is None else names
         own = None if known is None else tuple(known)
         n_components = int(running.mean.shape[0])
         partition = None
@@ -110,11 +117,12 @@ class WeighedModel:
         if missing != "error":  # then there is one batch
             gaps = MissingInputs.fit(model, features, missing, sample_weight)
         labels = model.head.classes if classes is None else classes
-        return cls.identified(model, running.mean, labels, own, partition, gaps)
+        return cls.identified(model, running.mean, labels, own, partition, gaps, columns)
 
     def __call__(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights."""
         check_rows(X, "X")
+        X = in_order(X, self.columns)
         if self.missing is None:
             rows = self.model.rows(X)
             return rows, self._weighed(rows)

@@ -96,7 +96,7 @@ def heart_weights(result: HeartResult) -> Figure:
     """Draw the weights of age and LDL, with the instances on the axes: Figure 6."""
     figure = new_figure(8.4, 3.5)
     for position, ax in enumerate(figure.subplots(1, 2)):
-        _dependence(result, position).plot(ax, labels=CLASSES[:1])
+        _dependence(result, position).plot(ax, classes=CLASSES[:1])
         ax.set_xlabel(_AXES[FEATURES[position]])
         ax.set_ylabel(f"weight of evidence $w_{position + 1}$ for θ₁")
     _legend_of_strips(figure)

@@ -133,13 +133,13 @@ class DependenceDisplay:
             instances=instances,
         )
 
-    def weight_for(self, label: Label) -> FloatArray:
+    def weight_for(self, class_: Label) -> FloatArray:
         """Return the weight for a class, (n,); with two classes, minus that of the other one."""
-        return weight_for(self.weights, one_class(label, self.classes))
+        return weight_for(self.weights, one_class(class_, self.classes))
 
-    def cutoffs(self, label: Label) -> FloatArray:
+    def cutoffs(self, class_: Label) -> FloatArray:
         """Return the values at which the weight for a class changes its sign, ascending."""
-        weight = self.weight_for(label)
+        weight = self.weight_for(class_)
         left, right = weight[:-1], weight[1:]
         crossing = np.flatnonzero((left < 0) != (right < 0))
         share = left[crossing] / (left[crossing] - right[crossing])

@@ -91,7 +91,11 @@ def coverage_over_splits(name: str, score: str, *, per_class: bool = False) -> N
     found = []
     for calibration, test in splits(y, per_class=per_class):
         calibrated = split_conformal(
-            scores[calibration], y[calibration], score=score, class_conditional=per_class
+            scores[calibration],
+            y[calibration],
+            score=score,
+            class_conditional=per_class,
+            classes=np.unique(y),
         )
         truth = y[test]
         covered = calibrated.sets(scores[test])[np.arange(len(test)), truth]
@@ -133,7 +137,9 @@ def test_the_class_conditional_test_notices_one_threshold_for_all() -> None:
     scores, y = held_out_scores("heart", "plausibility")
     found = []
     for calibration, test in splits(y, per_class=True):
-        kept = split_conformal(scores[calibration], y[calibration]).sets(scores[test])
+        kept = split_conformal(scores[calibration], y[calibration], classes=[0, 1]).sets(
+            scores[test]
+        )
         covered = kept[np.arange(len(test)), y[test]]
         found.append([covered[y[test] == k].mean() for k in (0, 1)])
     assert not inside(np.mean(found, axis=0))
@@ -280,7 +286,7 @@ def test_other_libraries(asarray: Any, class_conditional: bool) -> None:
 
 def test_single_precision_keeps_the_row_at_the_threshold() -> None:
     scores = np.random.default_rng(8).normal(size=(39, 2)).astype(np.float32)
-    kept = split_conformal(scores, np.zeros(39)).sets(scores)
+    kept = split_conformal(scores, np.zeros(39), classes=[0, 1]).sets(scores)
     assert kept[:, 0].sum() == 36
 
 
@@ -292,7 +298,7 @@ def test_a_new_row_is_covered_as_often_as_ranks_say(n: int, seed: int, coverage:
     covered = 0
     for i in range(n + 1):
         rest = np.delete(table, i, axis=0)
-        calibrated = split_conformal(rest, np.zeros(n), coverage=coverage)
+        calibrated = split_conformal(rest, np.zeros(n), coverage=coverage, classes=[0, 1])
         covered += bool(calibrated.sets(table[i : i + 1])[0, 0])
     assert covered == math.ceil((n + 1) * Fraction(str(coverage)))
 
@@ -307,9 +313,9 @@ def test_a_new_row_is_covered_as_often_as_ranks_say(n: int, seed: int, coverage:
         ({"score": "aps"}, "score must be one of .* got 'aps'"),
         (
             {"y": [0, 1, 7] * 10},
-            r"Unknown class label\(s\) \[7\] in y; the classes are \[0, 1, 2\]",
+            r"y holds the labels \[0, 1, 7\], and nothing names the 3 columns",
         ),
-        ({"y": [0, 1]}, r"one label for each of 30 rows; got shape \(2,\)"),
+        ({"y": [0, 1, 2]}, r"one label for each of 30 rows; got shape \(3,\)"),
         ({"scores": np.full((30, 3), np.nan)}, "scores must not hold NaN"),
         ({"scores": np.zeros(30)}, "scores must have 2 dimension"),
         ({"classes": ["a", "b"]}, "classes must hold 3 labels"),

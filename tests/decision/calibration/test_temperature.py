@@ -96,10 +96,10 @@ def test_weights_may_be_a_list_or_one_number() -> None:
 @pytest.mark.parametrize(
     ("logits", "y", "weight", "message"),
     [
-        (np.zeros((2, 3)), [0, 3], None, "y holds 3, which is not among the classes"),
-        (np.zeros((2, 3)), [0, -1], None, "y holds -1, which is not among the classes"),
+        (np.zeros((2, 3)), [0, 3], None, "Unknown class label\\(s\\) \\[3\\]"),
+        (np.zeros((2, 3)), [0, -1], None, "Unknown class label\\(s\\) \\[-1\\]"),
         (np.zeros((2, 3)), [0], None, "each of 2 rows"),
-        (np.zeros((2, 3)), ["a", "b"], None, "y holds 'a', which is not among the classes"),
+        (np.zeros((2, 3)), ["a", "b"], None, "Unknown class label\\(s\\) \\['a', 'b'\\]"),
         (np.zeros((0, 3)), [], None, "at least one held-out row"),
         (np.zeros(3), [0], None, "logits must have 2 dimension"),
         (np.array([[np.nan, 0.0, 0.0]]), [0], None, "logits must be finite"),

@@ -44,8 +44,9 @@ def test_numbers_as_column_names(model: Any) -> None:
     explainer = shafer.Explainer(model, frame)
     assert explainer.component_names == ("0", "1", "2")
     assert_allclose(explainer(frame).logits, shafer.Explainer(model, X)(X).logits)
+    assert_allclose(explainer(frame[[2, 1, 0]]).logits, explainer(frame).logits)
     with pytest.raises(ValueError, match="columns of the background"):
-        explainer(frame[[2, 1, 0]])
+        explainer(frame.rename(columns={2: 7}))
 
 
 @pytest.mark.parametrize("name", ["linear", "pipeline", "head", "torch"])

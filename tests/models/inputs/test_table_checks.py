@@ -149,7 +149,7 @@ def test_xgboost_says_what_it_cannot_read() -> None:
         (X.astype(str), "X must hold real numbers; got an array of <U"),
         (X * 1j, "X must hold real numbers; got an array of complex128"),
         (np.where(X > 7, np.inf, X), "^XGBoost cannot take X, of type ndarray: Input .*`inf`"),
-        (FRAME[list("dcba")], "feature_names mismatch"),
+        (FRAME.rename(columns={"a": "z"}), "feature_names mismatch"),
     ):
         with pytest.raises(ValueError, match=message) as caught:
             explainer(rows)

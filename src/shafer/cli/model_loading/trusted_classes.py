@@ -11,10 +11,16 @@ from __future__ import annotations
 from functools import cache
 
 OWN_CLASSES = (
+    "shafer.decision.calibration.cross_conformal.CrossConformalSets",
     "shafer.decision.calibration.split_conformal.ConformalSets",
     "shafer.models.ensemble.evidential_voting.EvidentialVotingClassifier",
+    "shafer.models.ensemble.fitted_source.FittedSource",
+    "shafer.models.ensemble.neighbour_evidence.NeighbourEvidence",
+    "shafer.models.ensemble.source_factors.SourceFactors",
     "shafer.models.evidential_classifier.EvidentialClassifier",
     "shafer.models.explainer.Explainer",
+    "shafer.models.heads.LinearHead",
+    "shafer.models.rbf_layer.RBFLayer",
 )
 
 # Parts of scikit-learn's own models that are not estimators. All are plain Python and hold numbers.

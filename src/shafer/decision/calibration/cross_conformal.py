@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer._validation import to_numpy
+from shafer._validation import to_numpy, true_classes
 from shafer.decision.calibration.conformal_scores import check_score
 from shafer.decision.calibration.split_conformal import (
     checked_scores,
     exact_coverage,
     warn_if_too_few,
 )
-from shafer.decision.calibration.true_classes import read_true_classes
 from shafer.decision.rules.dominance import choose_largest
 
 
@@ -156,7 +155,7 @@ def cross_conformal(
     check_score(score)
     level = exact_coverage(coverage)
     table = to_numpy(checked_scores(scores))
-    labels, truth = read_true_classes(y, classes, table.shape)
+    truth, labels = true_classes(y, classes, table.shape[1], n=len(table))
     where = _fold_positions(folds, len(table))
     own = table[np.arange(len(table)), truth]
     # Without conditions all rows are of one and the same group.

@@ -21,9 +21,8 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
-from shafer._validation import float_array, frozen, to_numpy
+from shafer._validation import float_array, frozen, to_numpy, true_classes
 from shafer.decision.calibration.conformal_scores import check_score
-from shafer.decision.calibration.true_classes import read_true_classes
 from shafer.decision.rules.dominance import choose_largest
 
 
@@ -159,7 +158,7 @@ def split_conformal(
     check_score(score)
     level = exact_coverage(coverage)
     table = to_numpy(checked_scores(scores))
-    labels, truth = read_true_classes(y, classes, table.shape)
+    truth, labels = true_classes(y, classes, table.shape[1], n=len(table))
     own = table[np.arange(len(table)), truth]
     threshold: float | FloatArray
     if class_conditional:

@@ -19,8 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import softmax
 
 from shafer._typing import FloatArray
-from shafer._validation import float_array, row_weights, to_numpy
-from shafer.decision.calibration.true_classes import read_true_classes
+from shafer._validation import float_array, row_weights, to_numpy, true_classes
 
 PRIOR_STRENGTH = 4.0
 """The a of the prior: a standard deviation of one half for the logarithm of the factor."""
@@ -53,7 +52,7 @@ def tempering_factor(
     values = to_numpy(float_array(logits, "logits", ndim=(2,))).astype(np.float64)
     if not len(values):
         raise ValueError("tempering_factor needs at least one held-out row; got none.")
-    positions = read_true_classes(y, classes, values.shape).positions
+    positions = true_classes(y, classes, values.shape[1], n=len(values)).positions
     weight = _shares(sample_weight, len(positions))
     # Distances below the largest logit: a constant over the classes changes nothing.
     below = values - np.max(values, axis=1, keepdims=True)

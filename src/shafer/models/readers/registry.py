@@ -143,6 +143,15 @@ def own_probabilities(model: Any, X: Any) -> FloatArray | None:
     return None if given is None else np.asarray(given, dtype=np.float64)
 
 
+def as_inputs(model: Any, X: Any) -> Any:
+    """Return X in a form whose rows can be counted: a tuple for a torch module as a mapping.
+
+    Such a tuple holds one array for each input; for other models it may hold the rows.
+    """
+    several = isinstance(X, tuple) and ("torch", "Module") in _kinds(model)
+    return dict(enumerate(X)) if several else X
+
+
 def _predict_proba(model: Any, X: Any) -> Any:
     return model.predict_proba(by_position(X)) if hasattr(model, "predict_proba") else None
 

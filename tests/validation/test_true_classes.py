@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from shafer._validation import true_classes
 from shafer.decision import cross_conformal, split_conformal, tempering_factor
-from shafer.decision.calibration.true_classes import read_true_classes
 
 SCORES = np.random.default_rng(0).normal(size=(30, 3))
 
@@ -29,12 +29,18 @@ def test_labels_without_classes_are_refused(y: Any) -> None:
         lambda: cross_conformal(SCORES, np.arange(30) % 2, y),
         lambda: tempering_factor(SCORES, y),
     ):
-        with pytest.raises(ValueError, match=r"Without classes= they must be the numbers 0 to 2"):
+        with pytest.raises(
+            ValueError, match=r"Only the labels 0 to 2, all of them, need no classes="
+        ):
             call()
 
 
 def test_labels_with_classes() -> None:
-    found = read_true_classes(["no", "yes", "no"], ["yes", "no"], (3, 2))
+    found = true_classes(["no", "yes", "no"], ["yes", "no"], 2)
     assert_array_equal(found.positions, [1, 0, 1])
-    assert_array_equal(read_true_classes([3, 1], [1, 2, 3], (2, 3)).positions, [2, 0])
-    assert_array_equal(read_true_classes([True, False], None, (2, 2)).positions, [1, 0])
+    assert_array_equal(true_classes([3, 1], [1, 2, 3], 3).positions, [2, 0])
+    assert_array_equal(true_classes([1.0, 0.0], None, 2).positions, [1, 0])
+    assert_array_equal(true_classes([True, False], [False, True], 2).positions, [1, 0])
+    for classes in (None, [0, 1]):  # a mask is not a vector of labels
+        with pytest.raises(ValueError, match=r"True"):
+            true_classes([True, False], classes, 2)
