@@ -95,7 +95,8 @@ def _contributions(model: Any, n_logits: int, names: tuple[str, ...], X: Any) ->
 def _check_input(names: tuple[str, ...], X: Any) -> None:
     """Refuse columns in another order, which LightGBM would read by position, and other shapes."""
     columns = frame_columns(X)
-    if columns is not None and columns != names and set(columns) == set(names):
+    written = None if columns is None else tuple(name.replace(" ", "_") for name in columns)
+    if written is not None and written != names and set(written) == set(names):
         raise ValueError(
             f"X must have its columns in the order of training, [{listed(names)}], because "
             f"LightGBM reads them by position; got [{listed(columns)}]."
