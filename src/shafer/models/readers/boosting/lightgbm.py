@@ -99,6 +99,6 @@ def _check_input(names: tuple[str, ...], X: Any) -> None:
     if written is not None and written != names and set(written) == set(names):
         raise ValueError(
             f"X must have its columns in the order of training, [{listed(names)}], because "
-            f"LightGBM reads them by position; got [{listed(columns)}]."
+            f"LightGBM reads them by position; got [{listed(columns or ())}]."
         )
     check_table(X, len(names), "the LightGBM model")
