@@ -4,11 +4,11 @@ from __future__ import annotations
 
 
 class TotalConflictError(ValueError):
-    """The pieces of evidence contradict each other completely (κ = 1): no rule can pool them."""
+    """The evidence contradicts itself completely (κ = 1), so Dempster's rule is not defined."""
 
 
 class FrameTooLargeError(ValueError):
-    """An enumeration of all 2^K subsets was asked for a frame that is too large."""
+    """There are too many classes to list all 2^K sets of them."""
 
 
 class UnsupportedModelError(ValueError):

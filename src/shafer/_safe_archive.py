@@ -51,7 +51,9 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
         if member.flag_bits & 0x1:
             raise ValueError(f"its member {name!r} is encrypted")
         if member.compress_type not in _METHODS:
-            raise ValueError(f"its member {name!r} is packed by a method that is not accepted")
+            raise ValueError(
+                f"its member {name!r} is compressed by another method than zip's usual one"
+            )
     [(name, times)] = Counter(member.filename for member in members).most_common(1) or [("", 0)]
     if times > 1:
         raise ValueError(f"it has {times} members named {name!r}")
@@ -96,9 +98,9 @@ def check_array(archive: zipfile.ZipFile, name: str) -> tuple[tuple[int, ...], n
         raise ValueError(f"its array {name!r} holds Python objects, which are not read")
     held = archive.getinfo(name).file_size - start
     if min(shape, default=0) < 0 or dtype.itemsize * math.prod(shape) != held:
-        raise ValueError(f"its array {name!r} has {held:,} bytes, which do not fit {shape}")
+        raise ValueError(f"its array {name!r} has {held:,} bytes, not those of shape {shape}")
     if dtype.itemsize == 0 and math.prod(shape) > 0:
-        raise ValueError(f"its array {name!r} has elements of no size")
+        raise ValueError(f"its array {name!r} has elements of 0 bytes")
     return shape, dtype
 
 

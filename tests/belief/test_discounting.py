@@ -63,9 +63,9 @@ def test_rates_must_be_probabilities(rate):
 
 def test_contexts_must_be_nonempty_and_disjoint():
     m = MassFunction.vacuous(ABC)
-    with pytest.raises(ValueError, match="disjoint contexts"):
+    with pytest.raises(ValueError, match="that do not overlap"):
         m.contextually_discounted({("a", "b"): 0.1, "b": 0.2})
-    with pytest.raises(ValueError, match="nonempty contexts"):
+    with pytest.raises(ValueError, match="one is empty"):
         m.contextually_discounted({(): 0.1})
     with pytest.raises(ValueError, match=r"rates must have shape \(3,\).*got shape \(2,\)"):
         m.contextually_discounted([0.1, 0.2])

@@ -82,9 +82,9 @@ def test_the_weight_of_the_empty_set_matters_only_without_normalisation():
     "weights", [[0, -1, 0, 0], [0, 1, -5, 0], [0, 0, -1e6, 0], [0, 1, -1e6, 0]]
 )
 def test_weights_of_no_mass_function_are_refused(weights):
-    with pytest.raises(ValueError, match="weights must belong to a mass function"):
+    with pytest.raises(ValueError, match="These weights give negative masses"):
         mass_from_weights(weights)
-    with pytest.raises(ValueError, match="weights must belong to a mass function"):
+    with pytest.raises(ValueError, match="These weights give negative masses"):
         mass_from_weights(weights, normalise=False)
 
 

@@ -97,7 +97,7 @@ def test_means_are_asked_for(folder: Path, model: Any) -> None:
     table = ("--data", folder / "heart.csv", "--out", folder / "r.html")
     result = run("report", *table, *data)
     assert result.exit_code == 0, result.output
-    assert "measured from the means of the rows in heart.csv" in (folder / "r.html").read_text()
+    assert "relative to the means of the rows in heart.csv" in (folder / "r.html").read_text()
     assert len(scored(folder / "heart.csv", folder / "m.skops", "--means-from-data")) == 462
 
 
@@ -109,7 +109,7 @@ def test_the_output_names_the_means(folder: Path) -> None:
     ):
         run_options = ("--model", folder / "model.skops", *options)
         result = run("score", data, *run_options, "--out", out)
-        sentence = f"Weights of evidence are measured from the means {where}."
+        sentence = f"Weights of evidence are relative to the means {where}."
         assert sentence in result.output
         stored = json.loads(parquet.read_schema(out).metadata[b"shafer"])
         assert stored == {"version": shafer.__version__, "means": sentence}

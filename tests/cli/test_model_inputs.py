@@ -91,7 +91,7 @@ def test_files_named_in_the_data_are_not_opened(texts: Path) -> None:
     model[0].input = "filename"
     skops.io.dump(model, texts / "m.skops")
     options = ("--model", texts / "m.skops", "--means-from-data", "--text-column", "review")
-    refused("Only input='content' is read", "explain", "--data", texts / "d.csv", *options)
+    refused("it must take the texts themselves", "explain", "--data", texts / "d.csv", *options)
 
 
 def test_columns_by_name(folder: Path) -> None:

@@ -83,8 +83,8 @@ def test_labels_with_words_and_braces() -> None:
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("perhaps A", "cannot read the statement 'perhaps A': a statement is words such as"),
-        ("for Z with weight 1", "unknown class 'Z'.*the classes are 'A', 'B', 'C', 'D'"),
+        ("perhaps A", "The statement 'perhaps A' cannot be read. A statement is a text such as"),
+        ("for Z with weight 1", "Unknown class 'Z'.*the classes are 'A', 'B', 'C', 'D'"),
         ("for A with weight much", "weight must be a number; got 'much'"),
         ("for A with weight -1", "finite and ≥ 0; got '-1'.*Use 'against'"),
         ("for A with weight inf", "finite and ≥ 0"),
@@ -94,14 +94,14 @@ def test_labels_with_words_and_braces() -> None:
         ({"for": [], "weight": 1}, "names 0 of 4"),
         ("against {B, C} with support 0.7", "supports the set {A, D} as a whole.*FiniteEvidence"),
         ("for {B, C} with weight 1", "supports the set {B, C} as a whole"),
-        ({"for": "A"}, "one of 'weight' and 'support'"),
-        ({"for": "A", "against": "B", "weight": 1}, "one of 'for' and 'against'"),
-        ({"for": "A", "weight": 1, "colour": 2}, "nothing else but a 'name'"),
+        ({"for": "A"}, "either 'weight' or 'support'"),
+        ({"for": "A", "against": "B", "weight": 1}, "either 'for' or 'against'"),
+        ({"for": "A", "weight": 1, "colour": 2}, "may have a 'name'; got .*colour"),
         ({"for": "A", "weight": True}, "weight must be a number; got True"),
         ({"for": "Z", "weight": 1}, "Unknown class label"),
-        (5, "must be a sequence of them"),
-        ([5], "cannot read the statement 5"),
-        ([], "must not be empty"),
+        (5, "must be a list of statements; got 5"),
+        ([5], "The statement 5 cannot be read"),
+        ([], "at least one statement; got none"),
     ],
 )
 def test_what_is_refused(statement: Any, message: str) -> None:
@@ -110,7 +110,7 @@ def test_what_is_refused(statement: Any, message: str) -> None:
 
 
 def test_classes_that_are_refused() -> None:
-    with pytest.raises(ValueError, match="some labels read the same"):
+    with pytest.raises(ValueError, match="labels are the same as text"):
         Evidence.from_statements("for 1 with weight 1", classes=[1, "1"])
     mapped = Evidence.from_statements({"for": "1", "weight": 1.0}, classes=[1, "1"])
     assert mapped.weights[0, 0].tolist() == [0.0, 1.0]
@@ -146,6 +146,6 @@ def test_names_stay_distinct_from_names_given() -> None:
 def test_hostile_words_are_refused_at_once() -> None:
     start = time.perf_counter()
     for words in (" with" * 10_000, " " * 10_000 + "x", " with weight" * 10_000, ""):
-        with pytest.raises(ValueError, match="cannot read"):
+        with pytest.raises(ValueError, match="cannot be read"):
             Evidence.from_statements(f"for {words} 1 and", classes=["A", "B"])
     assert time.perf_counter() - start < 2.0

@@ -303,7 +303,7 @@ def test_prior_is_counted_once() -> None:
     assert_allclose(half.logits, centred, atol=1e-12)
     with pytest.raises(ValueError, match="prior= needs combination='dempster' or 'yager'"):
         combine(models, "cautious", prior=prior)
-    with pytest.raises(ValueError, match="prior must be positive"):
+    with pytest.raises(ValueError, match="prior must be above 0 for every class; got"):
         combine(models, prior=[1.0, 0.0, 0.5])
 
 

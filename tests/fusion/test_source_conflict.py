@@ -59,11 +59,11 @@ def test_tempering_and_frames() -> None:
     b = Evidence.from_weights([[[2.0, 0.0]]], classes=["z", "x"])
     assert conflict_between([a, b]).total[0] > 0.5
     assert_allclose(conflict_between([a, b], tempering=[0.0, 1.0]).total, 0.0, atol=1e-12)
-    with pytest.raises(ValueError, match="match one to one"):
+    with pytest.raises(ValueError, match="stands for several classes of another"):
         conflict_between([a, Evidence.from_weights([[[1.0, 0.0]]], classes=[("x", "y"), "w"])])
-    with pytest.raises(ValueError, match="sources that are Evidence, without a discount"):
+    with pytest.raises(ValueError, match="needs sources of type Evidence"):
         conflict_between([a, a.discounted(0.5)])
-    with pytest.raises(ValueError, match="sources that are Evidence, without a discount"):
+    with pytest.raises(ValueError, match="needs sources of type Evidence"):
         conflict_between([a, FiniteEvidence.from_masses([[0, 0.5, 0, 0.5]], classes=["x", "y"])])
 
 

@@ -140,5 +140,5 @@ def test_numbers_that_do_not_fit_are_left_out() -> None:
 def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="normalize must be one of .* got 'rows'"):
         SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS, normalize="rows")
-    with pytest.raises(ValueError, match="max_classes must be 2 at least; got 1"):
+    with pytest.raises(ValueError, match="max_classes must be at least 2; got 1"):
         SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(max_classes=1)

@@ -116,4 +116,7 @@ def same_library(arrays: dict[str, Array]) -> Any:
         return array_api_compat.array_namespace(*arrays.values())
     except TypeError as error:
         kinds = ", ".join(f"{name}: {type(a).__module__}" for name, a in arrays.items())
-        raise ValueError(f"All arrays must come from one library; got {kinds}.") from error
+        raise ValueError(
+            f"All arrays must come from one library; got {kinds}. Convert them to NumPy arrays, or "
+            "to tensors of one library."
+        ) from error

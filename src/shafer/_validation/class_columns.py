@@ -28,7 +28,9 @@ def class_columns(table: Any, labels: Any, name: str) -> tuple[Any, Any]:
     try:
         frame = nw.from_native(table, pass_through=True, eager_only=True)
     except nw.exceptions.DuplicateError as error:
-        raise ValueError(f"{name} has several columns of one name. Rename them: {error}") from error
+        raise ValueError(
+            f"{name} has several columns with the same name. Rename them. ({error})"
+        ) from error
     if not isinstance(frame, nw.DataFrame):
         return table, labels
     columns: list[Any] = list(frame.columns)
@@ -52,8 +54,9 @@ def _refuse_other_numbers(columns: list[int], labels: Any, name: str) -> None:
     given = list(labels)
     if given != columns and len(given) == len(columns) and set(given) == set(columns):
         raise ValueError(
-            f"The columns of {name} are numbered {columns}, but labels={given}. Either order may "
-            f"be meant. Pass {name} as an array in the order of labels."
+            f"The columns of {name} are numbered {columns}, but labels={given}. So it is not "
+            f"clear which column belongs to which class. Pass {name} as an array in the order of "
+            "labels."
         )
 
 

@@ -65,10 +65,10 @@ def _complete_numbers(y: NDArray[Any], n_classes: int, name: str, option: str) -
     found = list(dict.fromkeys(y.ravel().tolist()))
     if any(isinstance(label, bool) for label in found) or set(found) != set(range(n_classes)):
         raise ValueError(
-            f"{name} holds the labels [{listed(_sorted(found))}], and nothing names the "
-            f"{n_classes} columns. Pass {option}=, the classes in the order of the columns, such "
-            f"as clf.classes_ or ev.classes. Only the labels 0 to {n_classes - 1}, all of them, "
-            f"need no {option}=."
+            f"{name} holds the labels [{listed(_sorted(found))}], and it is not known which of the "
+            f"{n_classes} columns belongs to which label. Pass {option}=, the classes in the order "
+            f"of the columns, such as clf.classes_ or ev.classes. You may leave out {option}= only "
+            f"if {name} contains each of the numbers 0 to {n_classes - 1} and nothing else."
         )
     return np.arange(n_classes)
 

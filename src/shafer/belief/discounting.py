@@ -80,10 +80,10 @@ def _check_contexts(rates: Mapping[int, float]) -> None:
     seen = 0
     for context in rates:
         if context == 0:
-            raise ValueError("rates must name nonempty contexts; got the empty set.")
+            raise ValueError("rates must be given for sets of labels (contexts); one is empty.")
         if context & seen:
             raise ValueError(
-                f"rates must name disjoint contexts; got {[bin(mask) for mask in rates]} as "
-                "bitmasks, which overlap."
+                "rates must be given for sets of labels (contexts) that do not overlap; got the "
+                f"bitmasks {[bin(mask) for mask in rates]}."
             )
         seen |= context

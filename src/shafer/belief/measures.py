@@ -82,8 +82,8 @@ def information(mass: MassFunction, power: float) -> float:
     weights = mass.weights[1:-1]
     if weights.min() < -_SEPARABLE_TOLERANCE:
         raise ValueError(
-            "mass must be separable, with no negative weight of evidence; "
-            f"its smallest weight is {weights.min():.6g}"
+            "mass must be separable: all its weights of evidence must be ≥ 0; "
+            f"its smallest weight is {weights.min():.6g}."
         )
     return float(np.sum(np.maximum(weights, 0.0) ** power))
 

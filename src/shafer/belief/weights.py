@@ -132,8 +132,8 @@ def _take_back(masses: FloatArray, weights: FloatArray, normalise: bool) -> Floa
             masses[0] = 0.0
         if not np.all(masses >= -_NEGATIVE_TOLERANCE):  # also catches NaN, left by an overflow
             raise ValueError(
-                "weights must belong to a mass function, but these negative weights remove more "
-                f"evidence than the positive ones give; the smallest is {weights.min():.6g}."
+                "These weights give negative masses: the negative weights remove more evidence "
+                f"than the positive ones add; the smallest weight is {weights.min():.6g}."
             )
         masses = np.maximum(masses, 0.0)
         masses = masses / masses.sum()

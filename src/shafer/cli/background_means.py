@@ -48,7 +48,7 @@ class MeasuredModel:
     @property
     def sentence(self) -> str:
         """One sentence on the means, for the user."""
-        return f"Weights of evidence are measured from the means {self.means}."
+        return f"Weights of evidence are relative to the means {self.means}."
 
 
 @final

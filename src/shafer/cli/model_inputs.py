@@ -116,7 +116,8 @@ def model_inputs(
     missing = [name for name in names if name not in kinds]
     if missing:
         raise ValueError(
-            f"{path} lacks {len(missing)} column(s) that the model needs: {listed(missing)}."
+            f"{path} lacks {len(missing)} column(s) that the model needs: {listed(missing)}. Add "
+            "them, with the names that they had in training."
         )
     return ModelInputs({name: kinds[name] for name in names})
 
@@ -132,7 +133,7 @@ def _text_input(
     if isinstance(step, CountVectorizer | HashingVectorizer) and step.input != "content":
         raise ValueError(
             f"The model takes the names of text files ({type(step).__name__} has "
-            f"input={step.input!r}). Only input='content' is read here."
+            f"input={step.input!r}). Here it must take the texts themselves, input='content'."
         )
     if text_column is not None:
         if text_column not in kinds:

@@ -16,13 +16,13 @@ from shafer.cli.clean_errors import Refused
     required=True,
     help="Folder for index.html, results.json and the figures.",
 )
-@click.option("--quick", is_flag=True, help="A small version for tests; its numbers mean nothing.")
+@click.option("--quick", is_flag=True, help="A small version for tests; do not use its numbers.")
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
     default=0,
     show_default=True,
-    help="Fixes everything that is drawn.",
+    help="Seed of all random numbers.",
 )
 @click.option(
     "--select-lambda",

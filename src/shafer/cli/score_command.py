@@ -33,10 +33,14 @@ from shafer.cli.terminal_output import say
     help="Rows held in memory at a time.",
 )
 def score(data: Path, options: ModelOptions, out: Path, chunk: int) -> None:
-    """Write belief, plausibility, ignorance, conflict and the decided set of every row of DATA.
+    """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
-    The table is read in chunks, so it may be larger than the memory. The file --out appears when
-    it is complete.
+    The columns are the probability, belief, plausibility and pignistic probability of each class,
+    the ignorance, the conflict and the decided set. The table is read in chunks, so it may be
+    larger than the memory. The file --out appears when it is complete.
+
+    Weights of evidence are relative to the means of the training data. These come from the model
+    file (EvidentialClassifier, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
         from shafer.cli.score_table import write_scores

@@ -67,16 +67,20 @@ _OPTIONS = (
         "--train",
         "train_path",
         type=_PATH,
-        help="Training data (CSV or Parquet). Evidence is measured from its means. Without "
-        "--model, a logistic regression is trained on it.",
+        help="Training data (CSV or Parquet). Weights of evidence are relative to its means. "
+        "Without --model, a logistic regression is trained on it.",
     ),
-    click.option("--target", help="The column with the classes."),
+    click.option(
+        "--target",
+        help="The column with the classes. Needed without --model, to train one.",
+    ),
     click.option("--text-column", help="The column with the texts, for a model that takes texts."),
     click.option(
         "--means-from-data",
         is_flag=True,
-        help="Use the means of DATA if the model does not store those of its training data. A "
-        "row's numbers then depend on the other rows of the file.",
+        help="Take the means from the rows of the data if neither the model file nor --train "
+        "gives those of the training data. A row's numbers then depend on the other rows of the "
+        "file. (shafer report does this without the option.)",
     ),
     click.option(
         "--trust",

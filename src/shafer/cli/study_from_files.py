@@ -58,8 +58,8 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
     )
     if len(inputs.kinds) > _MOST_COLUMNS:
         raise ValueError(
-            f"The model takes {len(inputs.kinds):,} columns. One row of at most {_MOST_COLUMNS:,} "
-            "can be explained. Use shafer score, which writes the evidence of all rows."
+            f"The model takes {len(inputs.kinds):,} columns. shafer explain and shafer report "
+            f"accept at most {_MOST_COLUMNS:,}. Use shafer score, which has no such limit."
         )
     X = inputs.rows(frame)
     note(f"Reading the evidence of {len(frame):,} rows …")

@@ -34,7 +34,7 @@ def _pandas(path: Path) -> Any:
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give a .csv, .csv.gz or .parquet file.")
     if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
+        raise ValueError(f"{path} does not exist. Check the path.")
     if importlib.util.find_spec("pandas") is None:
         raise ValueError("Reading tables needs pandas; run: pip install pandas")
     if format_of(path) == "parquet" and importlib.util.find_spec("pyarrow") is None:

@@ -33,7 +33,7 @@ def read_labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
         if len(broken):
             raise ValueError(
                 f"The target {target!r} holds numbers such as {broken[0]}, not classes. "
-                "Divide the numbers into classes first."
+                "Divide the numbers into classes first, for instance with pandas.cut."
             )
         values = values.astype(np.int64)
     return values if values.dtype.kind in "iub" else values.astype(str)

@@ -57,7 +57,8 @@ class TrainedModel:
         lacking = [name for name in self.kinds if name not in there]
         if lacking:
             raise ValueError(
-                f"{path} lacks {len(lacking)} column(s) of the training data: {listed(lacking)}."
+                f"{path} lacks {len(lacking)} column(s) of the training data: {listed(lacking)}. "
+                "Add them."
             )
 
 
@@ -97,7 +98,7 @@ def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
         if len(beyond):
             raise ValueError(
                 f"Column {name!r} of {path} holds {column.iloc[beyond[0]]} in row {beyond[0]}, "
-                "which is too large to train on."
+                "which is too large to train on. Correct the value, or remove the column."
             )
     return X, kinds
 

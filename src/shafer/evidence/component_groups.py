@@ -82,7 +82,8 @@ def _completed(read: list[tuple[str, list[int]]], names: Sequence[str]) -> dict[
     if len(everything) < len(read) + len(alone):
         given = [name for name, _ in read]
         raise ValueError(
-            f"groups must have distinct names, also from components outside them; got {given}."
+            "Each group needs a name that no other group, and no component outside the groups, "
+            f"has; got {given}."
         )
     # In the order in which the components first appear, as the user knows them.
     return dict(sorted(everything.items(), key=lambda entry: min(entry[1])))

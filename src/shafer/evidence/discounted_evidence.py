@@ -39,7 +39,9 @@ def row_reliability(reliability: Any, like: Array) -> Array:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscountedEvidence(MassEvidence):
-    r"""Evidence m with a reliability r for each instance: :math:`m' = r\,m + (1 - r)\,m_\Theta`.
+    r"""Evidence from a source that is reliable with probability r: belief shrinks, ignorance grows.
+
+    The mass function of each instance is :math:`m' = r\,m + (1 - r)\,m_\Theta`.
 
     A share 1 − r of all mass moves to the whole frame (Shafer 1976, p. 252):
     :math:`Bel' = r\,Bel`, :math:`Pl' = 1 - r + r\,Pl`, :math:`m'(\Theta) = 1 - r + r\,m(\Theta)`.

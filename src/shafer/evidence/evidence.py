@@ -51,7 +51,7 @@ _LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence(MassEvidence):
-    r"""The pooled evidence for n instances, G components and K classes (Denœux 2019).
+    r"""The evidence for and against each of K classes, from G components, for n instances.
 
     Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
     positive, against it when negative. Dempster's rule pools them. Arrays about classes are

@@ -26,7 +26,7 @@ from shafer._validation import is_one_label, numbered, positions_of
 
 _NOUN = re.compile(r"class(?:es)?\s+")
 _FORMS = (
-    "a statement is words such as 'for A with weight 1.2' or 'against {B, C} with support 0.7', "
+    "A statement is a text such as 'for A with weight 1.2' or 'against {B, C} with support 0.7', "
     "or a mapping such as {'for': 'A', 'weight': 1.2}"
 )
 
@@ -50,10 +50,10 @@ def read_statements(statements: Any, classes: NDArray[Any]) -> list[Statement]:
     """Read one statement or several."""
     alone = isinstance(statements, str | Mapping)
     if not alone and not isinstance(statements, Iterable):
-        raise ValueError(f"statements must be a sequence of them; got {statements!r}: {_FORMS}.")
+        raise ValueError(f"statements must be a list of statements; got {statements!r}. {_FORMS}.")
     read = [_read(statement, classes) for statement in ([statements] if alone else statements)]
     if not read:
-        raise ValueError(f"statements must not be empty: {_FORMS}.")
+        raise ValueError(f"statements must hold at least one statement; got none. {_FORMS}.")
     return read
 
 
@@ -87,11 +87,11 @@ def _read(statement: Any, classes: NDArray[Any]) -> Statement:
         side, members, kind, value = _from_mapping(statement, classes)
         name = str(statement.get("name", f"{side} {_set_text(members, classes)}"))
     else:
-        raise ValueError(f"cannot read the statement {statement!r}: {_FORMS}.")
+        raise ValueError(f"The statement {statement!r} cannot be read. {_FORMS}.")
     if not 0 < len(members) < len(classes):
         raise ValueError(
-            f"a statement must name some classes and leave some; {statement!r} names "
-            f"{len(members)} of {len(classes)}."
+            "A statement must name at least one class, and not all of them; "
+            f"{statement!r} names {len(members)} of {len(classes)} classes."
         )
     return Statement(side == "for", tuple(members), _weight(kind, value, statement), name)
 
@@ -101,15 +101,15 @@ def _from_words(text: str, classes: NDArray[Any]) -> tuple[str, list[int], str, 
     by_text = {str(label): k for k, label in enumerate(classes.tolist())}
     if len(by_text) < len(classes):
         raise ValueError(
-            f"some labels read the same, so words cannot tell them apart: {classes.tolist()}. "
-            "Give statements as mappings."
+            f"Several class labels are the same as text: {classes.tolist()}. Give statements as "
+            "mappings, such as {'for': label, 'weight': 1.2}."
         )
     texts = _labels(named, by_text)
     unknown = [part for part in texts if part not in by_text]
     if unknown:
-        hint = " A set of labels with commas is given as a mapping." if len(texts) > 1 else ""
+        hint = " If a label contains a comma, use a mapping." if len(texts) > 1 else ""
         raise ValueError(
-            f"unknown class {', '.join(map(repr, unknown))} in the statement {text!r}; the classes "
+            f"Unknown class {', '.join(map(repr, unknown))} in the statement {text!r}; the classes "
             f"are {', '.join(map(repr, by_text))}.{hint}"
         )
     return side, sorted({by_text[part] for part in texts}), kind, value
@@ -126,7 +126,7 @@ def _words(text: str) -> tuple[str, str, str, str]:
         _, kind, value = words
         if kind in ("weight", "support"):
             return side, named, kind, value
-    raise ValueError(f"cannot read the statement {text!r}: {_FORMS}.")
+    raise ValueError(f"The statement {text!r} cannot be read. {_FORMS}.")
 
 
 def _labels(named: str, known: Mapping[str, int]) -> list[str]:
@@ -148,8 +148,8 @@ def _from_mapping(
     strange = set(given) - {"for", "against", "weight", "support", "name"}
     if len(sides) != 1 or len(kinds) != 1 or strange:
         raise ValueError(
-            f"a statement must have one of 'for' and 'against', one of 'weight' and 'support', "
-            f"and nothing else but a 'name'; got {dict(given)!r}."
+            "A statement given as a mapping must have either 'for' or 'against', and either "
+            f"'weight' or 'support', and may have a 'name'; got {dict(given)!r}."
         )
     members = given[sides[0]]
     return sides[0], positions_of(members, classes), kinds[0], given[kinds[0]]
@@ -194,10 +194,10 @@ def _too_general(statement: Statement, classes: NDArray[Any]) -> str:
     claim = f"{side} {_set_text(list(statement.classes), classes)}"
     left = _set_text(statement.focus(len(classes)), classes)
     return (
-        f"the statement {claim!r} supports the set {left} as a whole. Weights of evidence are for "
-        "or against single classes, so Evidence holds statements that single out one class or "
-        "leave out one class. Make statements about the classes one by one, or use "
-        "shafer.fusion.FiniteEvidence.from_statements, which takes any set of up to 16 classes."
+        f"The statement {claim!r} supports the set {left} as a whole. Evidence can hold only "
+        "statements that support one class, or all classes except one. Make a statement about each "
+        "class, or use shafer.fusion.FiniteEvidence.from_statements, which accepts any set of up "
+        "to 16 classes."
     )
 
 

@@ -23,9 +23,10 @@ from shafer.opinion import Opinion
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MassEvidence(ABC):
-    r"""A mass function for each of n instances, over K named classes.
+    r"""Belief, plausibility, ignorance and decisions for each of n instances, over K classes.
 
-    This is what all types of evidence share. :class:`shafer.Evidence` has weights of evidence and
+    This is what all types of evidence share: a mass function for each instance, which distributes
+    belief over sets of classes. :class:`shafer.Evidence` has weights of evidence and
     components; :class:`shafer.DiscountedEvidence` comes from a source that may be wrong;
     :class:`shafer.fusion.MixedEvidence` and :class:`shafer.fusion.FiniteEvidence` are results of
     :func:`shafer.combine`. All are frozen. Arrays about classes are (n, K) in the order of
@@ -72,7 +73,10 @@ class MassEvidence(ABC):
             rows = to_numpy(rows)
         positions = np.atleast_1d(np.arange(len(self))[rows]).copy()
         if positions.ndim != 1:
-            raise IndexError(f"Evidence is indexed by rows only; got {rows!r}.")
+            raise IndexError(
+                f"Evidence is indexed by rows only; got {rows!r}. For a class or component, index "
+                "an array: ev.belief[row, k]."
+            )
         part = self._rows(positions)
         return part if self.index is None else replace(part, index=self.index[positions])
 
@@ -198,7 +202,7 @@ class MassEvidence(ABC):
         tolerance: float | str | None = None,
         expectation: str | None = None,
     ) -> Array:
-        r"""Choose classes, or acts, for each instance; docs/deciding.md tells which rule when.
+        r"""Choose classes, or acts, for each instance; docs/deciding.md shows which rule to use.
 
         Parameters
         ----------

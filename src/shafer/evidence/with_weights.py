@@ -19,7 +19,7 @@ def with_weights(evidence: MassEvidence) -> Evidence:
     if isinstance(plain, Evidence):
         return plain
     raise ValueError(
-        f"Weights of evidence are needed here, and {type(evidence).__name__} has no weights. Use "
-        "the sources one by one. IntervalDisplay, MassDisplay and UncertaintyDisplay work without "
-        "weights."
+        f"Weights of evidence are needed here, and {type(evidence).__name__} has no weights. Pass "
+        "the evidence of each source by itself, as it was before combine. IntervalDisplay, "
+        "MassDisplay and UncertaintyDisplay work without weights."
     )

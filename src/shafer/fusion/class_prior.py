@@ -88,8 +88,8 @@ def log_prior(prior: Any, classes: list[Any]) -> NDArray[np.float64]:
         )
     if not (values > 0).all():
         raise ValueError(
-            f"prior must be positive: a class of probability {values.min()} could never be "
-            "believed, whatever the evidence."
+            f"prior must be above 0 for every class; got {values.min()}. A class with a prior of 0 "
+            "cannot be chosen with any evidence. Give it a small positive number."
         )
     logs = np.log(values)
     centred: NDArray[np.float64] = logs - logs.mean()

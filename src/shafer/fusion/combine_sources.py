@@ -194,7 +194,8 @@ def _prior_apart(
         )
     if not (sources.are_weights and alignment.is_fine and alignment.is_complete):
         raise ValueError(
-            "prior= needs sources that are Evidence over the same classes. Leave out prior= here."
+            "prior= needs sources of type Evidence with the same classes. Leave out prior=, or "
+            "give such sources."
         )
     if "prior" in sources.names:
         raise ValueError("A source is called 'prior', and prior= is given. Rename the source.")
@@ -218,7 +219,7 @@ def _reason(
 ) -> str:
     """Name what has no closed form."""
     if ballooned:
-        return "sources ballooned to classes that they do not know"
+        return "sources that do not know all classes, with frame='balloon',"
     if not alignment.is_fine:
         return "classes that stand for several others"
     if not sources.are_weights:

@@ -171,6 +171,7 @@ def check_frame(n_classes: int, what: str) -> None:
     """Refuse a frame whose sets cannot be listed."""
     if n_classes > LARGEST_FRAME:
         raise FrameTooLargeError(
-            f"{what[:1].upper()}{what[1:]} have no closed form. They are combined over all 2^K "
-            f"sets of classes: at most {LARGEST_FRAME} classes are accepted; got {n_classes}."
+            f"{what[:1].upper()}{what[1:]} have no closed form, so all 2^K sets of the K classes "
+            f"are listed. At most {LARGEST_FRAME} classes are accepted; got {n_classes}. Use fewer "
+            "classes, or a combination without this limit: see the table in docs/fusion.md."
         )

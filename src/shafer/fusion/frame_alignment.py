@@ -124,17 +124,20 @@ def meanings(
             meaning[label] = tuple(label)
     for label, members in (coarse or {}).items():
         if label not in everywhere:
-            raise ValueError(f"coarse explains {label!r}, but no source has this class.")
+            raise ValueError(
+                f"coarse has an entry for {label!r}, but no source has this class. Remove the "
+                "entry, or check the label."
+            )
         alone: Any = (members,)
         meaning[label] = alone if is_one_label(members) else tuple(members)
         if not meaning[label]:
-            raise ValueError(f"coarse must name the classes {label!r} stands for; got none.")
+            raise ValueError(f"coarse must name the classes that {label!r} stands for; got none.")
     for label, members in meaning.items():
         nested = [member for member in members if member in meaning and member != label]
         if nested:
             raise ValueError(
-                f"coarse must lead to fine classes; {label!r} stands for {nested[0]!r}, which "
-                "stands for others itself."
+                f"{label!r} stands for {nested[0]!r}, which stands for other classes itself. Give "
+                f"the classes that {nested[0]!r} stands for instead."
             )
     return meaning
 
@@ -166,5 +169,6 @@ def _check_disjoint(image: list[list[int]], source: Sequence[Label], name: str) 
     flat = [position for positions in image for position in positions]
     if len(set(flat)) < len(flat):
         raise ValueError(
-            f"the classes of source {name!r} must not overlap once refined; got {list(source)}."
+            f"The classes of source {name!r} must not overlap; after replacing coarse classes, "
+            f"some of {list(source)} do."
         )

@@ -37,7 +37,7 @@ from shafer.opinion import MixedOpinion, PooledOpinion, mixture
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class MixedEvidence(MassEvidence):
-    """One of several bodies of evidence holds, each with its chance.
+    """A mixture of several pieces of evidence, each with its probability.
 
     :func:`shafer.combine` returns it for unreliable sources and for Yager's rule. It has no
     weights; its members have.
@@ -160,9 +160,9 @@ def discounted_sum(
     doubtful = [s for s in range(len(sources)) if (reliability[:, s] < 1.0).any()]
     if len(doubtful) > MOST_UNRELIABLE:
         raise ValueError(
-            f"{len(doubtful)} sources have a reliability below 1. Discounted sources are pooled "
-            f"over all sets of them that may be reliable, at most {MOST_UNRELIABLE} at a time. "
-            "Use tempering= instead: it scales weights, and any number of sources stays cheap."
+            f"{len(doubtful)} sources have a reliability below 1; at most {MOST_UNRELIABLE} are "
+            "accepted, because each of them doubles the work. Use tempering= instead, which takes "
+            "any number of sources."
         )
     silent = _vacuous(sources[0])
     certain = [s for s in range(len(sources)) if s not in doubtful]

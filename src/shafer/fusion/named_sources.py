@@ -99,8 +99,8 @@ def _check(name: str, evidence: object) -> None:
     plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
     if isinstance(plain, Evidence) and plain.parts:
         raise ValueError(
-            f"source {name!r} is the evidence of single components. Give the evidence of the "
-            "instances themselves."
+            f"source {name!r} must be the evidence of whole rows; got the evidence of single "
+            "components (ev.components). Pass ev itself."
         )
 
 

@@ -83,14 +83,18 @@ def conflict_between(
     sources = checked_sources(evidences)
     if not sources.are_weights or sources.reliability is not None:
         raise ValueError(
-            "conflict_between needs sources that are Evidence, without a discount; the sources are "
-            f"{', '.join(sources.names)}. Give ev.evidence for discounted evidence."
+            "conflict_between needs sources of type Evidence; at least one of "
+            f"{', '.join(sources.names)} has another type. For discounted evidence, pass "
+            "ev.evidence, the evidence before discounting."
         )
     factors = read_numbers(tempering, sources, "tempering")
     labels = [evidence.classes.tolist() for evidence in sources.evidences]
     alignment = align(labels, sources.names, None, None)
     if not alignment.is_fine:
-        raise ValueError("conflict_between needs sources whose classes match one to one.")
+        raise ValueError(
+            "conflict_between needs sources with the same kind of classes; here a class of one "
+            "source stands for several classes of another. Give all sources the same classes."
+        )
     pool = source_pool(sources, alignment, factors)
     n_sources = len(sources.names)
     inner = [_weight(pool.dempster([s])) for s in range(n_sources)]

@@ -131,8 +131,9 @@ def _worth_by_size(utility: Any, n_classes: int) -> FloatArray:
     if isinstance(utility, str):
         if utility not in DISCOUNTED_UTILITIES:
             raise ValueError(
-                f"utility must be one of {', '.join(map(repr, DISCOUNTED_UTILITIES))}, the worths "
-                f"of sets of 1, 2, ..., K classes, or a function of the size; got {utility!r}."
+                f"utility must be one of {', '.join(map(repr, DISCOUNTED_UTILITIES))}, a list with "
+                f"the utility of a set of 1, 2, ..., K classes, or a function of the set size; got "
+                f"{utility!r}."
             )
         values = discounted_utility(utility, np.arange(1.0, n_classes + 1.0))
     elif callable(utility):

@@ -31,7 +31,7 @@ _FOLDS = 5
 
 
 class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Trains a classifier, predicts as it does, and decides with its evidence.
+    """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
     By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
     ``moderate`` accounts for coefficient uncertainty; ``docs/honesty.md`` shows the gains.
@@ -256,9 +256,10 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the normalised plausibilities: the inner classifier's probabilities.
+        """Return the probabilities of the classes: the inner classifier's own by default.
 
-        Tempering and moderation change them. The discount leaves ``predict_proba`` unchanged.
+        They are the normalised plausibilities. Tempering and moderation change them; the discount
+        does not.
         """
         check_is_fitted(self)
         untempered = self.explainer_.factor == 1.0

@@ -165,7 +165,7 @@ class Explainer:
 
     @property
     def own_calibration(self) -> Calibration | None:
-        """The same, or None if the probabilities are those of the model."""
+        """The same as ``calibration``, or None if the model's probabilities are not changed."""
         return None if self._is_plain else self.calibration
 
     @property

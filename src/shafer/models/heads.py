@@ -12,7 +12,7 @@ from shafer._typing import Array
 @final
 @dataclass(frozen=True, eq=False)
 class LinearHead:
-    """A linear head given as arrays: logits are ``features @ coef.T + intercept``.
+    """The last linear layer of a model, as arrays: logits are ``features @ coef.T + intercept``.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class SetConfusionDisplay:
         """
         for name, value in (("max_sets", max_sets), ("max_classes", max_classes)):
             if value < 2:
-                raise ValueError(f"{name} must be 2 at least; got {value!r}.")
+                raise ValueError(f"{name} must be at least 2; got {value!r}.")
         pooled = pooled_table(
             self.counts, self.sets, self.classes, self.normalize, (max_sets, max_classes)
         )

@@ -66,7 +66,7 @@ def _open_rows(decided: BoolArray, probability: FloatArray) -> tuple[BoolArray, 
 
 
 def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
-    """Return rows that differ in kind: sure, ignorant, conflicting.
+    """Return rows of different kinds: confident, with little evidence, with conflicting evidence.
 
     A row is called undecided if its decided set has several classes. If no row is, the rows whose
     probability is nearest to one half are called close calls.

@@ -172,7 +172,7 @@ def test_one_array_of_scores_for_each_fold(number: int) -> None:
 @pytest.mark.parametrize(
     ("folds", "message"),
     [
-        ([0, 1], r"one whole number for each of 20 rows.*got shape \(2,\)"),
+        ([0, 1], r"one whole number for each of the 20 rows.*got shape \(2,\)"),
         (np.full(20, 0.5), "of float64"),
         ([0, 2] * 10, r"without a gap; got \[0, 2\]"),
     ],

@@ -313,7 +313,7 @@ def test_a_new_row_is_covered_as_often_as_ranks_say(n: int, seed: int, coverage:
         ({"score": "aps"}, "score must be one of .* got 'aps'"),
         (
             {"y": [0, 1, 7] * 10},
-            r"y holds the labels \[0, 1, 7\], and nothing names the 3 columns",
+            r"y holds the labels \[0, 1, 7\], and it is not known which of the 3 ",
         ),
         ({"y": [0, 1, 2]}, r"one label for each of 30 rows; got shape \(3,\)"),
         ({"scores": np.full((30, 3), np.nan)}, "scores must not hold NaN"),

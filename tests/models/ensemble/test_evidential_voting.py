@@ -552,7 +552,7 @@ def test_reliability_discounts_the_sources(heart: Any) -> None:
     trusted = EvidentialVotingClassifier(two(), **options).fit(X, y)
     assert (doubted.evidence(X).ignorance > trusted.evidence(X).ignorance).all()
     for wrong, message in (
-        ("cv", "Factors on their weights are tempering='cv'"),
+        ("cv", "use tempering='cv'"),
         ([1.0, 1.5], "a number in .0, 1. for each of the 2 sources"),
         ({"c": 0.5}, "reliability names unknown sources"),
     ):

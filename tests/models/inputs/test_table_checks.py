@@ -56,11 +56,11 @@ def model(request: pytest.FixtureRequest) -> Any:
     [
         (None, "background is needed.*the model was trained on.*got None"),
         ([X[:50], X[50:]], r"list of 2 ndarrays, of shape \(50, 4\), \(100, 4\).*iter\(\[...\]\)"),
-        ([FRAME[:50], FRAME[50:]], "list of 2 DataFrames.*Concatenate batches"),
+        ([FRAME[:50], FRAME[50:]], "list of 2 DataFrames.*If they are batches, concatenate"),
         ([pl.DataFrame(X)] * 5, r"list of 5 DataFrames, of shape \(150, 4\),.*, …; these"),
         ([sparse.csr_array(X)], "list of 1 csr_arrays"),
         ([X, Y], r"list of 2 ndarrays, of shape \(150, 4\), \(150,\)"),
-        ("train.csv", "got the string 'train.csv'. Read a file first"),
+        ("train.csv", "got the string 'train.csv'. If it is the name of a file, read"),
         ({}.values(), "dict_values has no rows"),
     ],
 )

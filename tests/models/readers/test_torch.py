@@ -245,7 +245,7 @@ def test_inputs_without_columns(iris: tuple[Tensor, Tensor]) -> None:
             lambda X: X * 4e37,
             "X is finite in row 0, but the features that Sequential computes are not: unit",
         ),
-        (lambda X: X[:, 0], r"of shape \(n,\).*One row by itself is X\[None\]"),
+        (lambda X: X[:, 0], r"of shape \(n,\).*Pass a single row as X\[None\]"),
         (lambda X: X.numpy().astype(str), "X must hold real numbers; got an array of <U"),
         (lambda X: sparse.csr_array(X.numpy()), "takes dense arrays; got a sparse .*toarray"),
         (lambda X: (X, X), "input 0 of shape .* input 1 of shape .*takes 2 positional"),
@@ -279,7 +279,7 @@ def test_a_module_may_fill_gaps_itself(iris: tuple[Tensor, Tensor]) -> None:
 
 def test_one_row_is_no_table(iris: tuple[Tensor, Tensor]) -> None:
     network = _network(4, 3)
-    with pytest.raises(shafer.UnsupportedModelError, match=r"one row by itself is X\[None\]"):
+    with pytest.raises(shafer.UnsupportedModelError, match=r"If X is a single row, pass X\[None\]"):
         shafer.Explainer(nn.Linear(4, 3), iris[0])(iris[0][0])
     assert len(shafer.Explainer(network, iris[0])(iris[0][0][None])) == 1
 
@@ -301,7 +301,7 @@ def test_inputs_that_do_not_belong_together(iris: tuple[Tensor, Tensor]) -> None
             shafer.Explainer(network, short)
     with pytest.raises(ValueError, match="got 150 in 'x', 20 in 'scale'"):
         explainer({"x": X, "scale": scale[:20]})
-    with pytest.raises(ValueError, match="list of 2 Tensors.*Several inputs .* are a tuple"):
+    with pytest.raises(ValueError, match="2 Tensors.*inputs of a torch module, pass a tuple"):
         explainer([X, scale])
     with pytest.raises(ValueError, match="missing 1 required positional argument: 'scale'"):
         explainer(X)
@@ -414,7 +414,7 @@ def test_wrong_options(iris: tuple[Tensor, Tensor]) -> None:
     for batch_size in (0, 2.5, True):
         with pytest.raises(ValueError, match="batch_size must be a positive integer"):
             shafer.Explainer(network, X, batch_size=batch_size)
-    with pytest.raises(shafer.UnsupportedModelError, match="needs components that are columns"):
+    with pytest.raises(shafer.UnsupportedModelError, match="that were made from columns"):
         shafer.Explainer(network, X, "source")
 
 

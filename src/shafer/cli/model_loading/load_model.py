@@ -43,7 +43,7 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
     if path.is_dir():
         raise ValueError(f"{path} is a folder. Give a model file, such as model.skops.")
     if not path.is_file():
-        raise ValueError(f"There is no file {path}.")
+        raise ValueError(f"{path} does not exist. Check the path.")
     suffix = path.suffix.lower()
     if suffix in _PICKLES:
         if not trust_pickle:
@@ -74,7 +74,9 @@ def _from_skops(path: Path, trusted: Collection[str]) -> Any:
             with open_archive(file) as archive:
                 found = audit(archive)
         except Exception as error:  # a forged file can fail in any way
-            raise ValueError(f"{path} is not loaded: {one_line(error)}.") from error
+            raise ValueError(
+                f"{path} is not loaded: {one_line(error)}. Save the model again with skops.io.dump."
+            ) from error
         unknown = [name for name in found.unknown if name not in trusted]
         if unknown:
             _refuse(path, unknown)
@@ -95,8 +97,9 @@ def _refuse(path: Path, unknown: list[str]) -> None:
     own = [name for name in unknown if name.startswith("shafer.")]
     if own:
         raise ValueError(
-            f"{path} holds {listed(own)} of shafer, which no model file needs. The file is forged, "
-            "or another version of shafer wrote it."
+            f"{path} is not loaded: it holds {listed(own)}, which this version of shafer does not "
+            "write into model files. The file comes from another version, or is forged. Save the "
+            "model again with this version."
         )
     options = " ".join(f"--trust {shlex.quote(name)}" for name in unknown)
     raise ValueError(
@@ -111,7 +114,8 @@ def _check_class(name: str) -> None:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"--trust {name}: there is no such class here ({one_line(error)}). Install its package."
+            f"--trust {name}: this class cannot be imported ({one_line(error)}). Install its "
+            "package, or check the name."
         ) from error
     if not isinstance(found, type) or f"{found.__module__}.{found.__qualname__}" != name:
         raise ValueError(

@@ -76,7 +76,7 @@ def _schema(archive: zipfile.ZipFile) -> Node:
     protocol = schema.get("protocol")
     # Protocol 0 names functions in a place of its own.
     if type(protocol) is not int or protocol < 1:
-        raise ValueError("it was written by a version of skops that is too old; save it again")
+        raise ValueError("it was written by a version of skops that is too old")
     return schema
 
 
@@ -98,7 +98,7 @@ def _by_id(nodes: list[Node]) -> dict[int, list[Node]]:
     for node in nodes:
         if "__id__" in node:
             if type(node["__id__"]) is not int:
-                raise ValueError("a part of its schema.json has a wrong number")
+                raise ValueError("its schema.json is damaged (a part has a wrong number)")
             found.setdefault(node["__id__"], []).append(node)
     return found
 
@@ -117,22 +117,22 @@ class _Tree:
             node.get(key) for key in ("__loader__", "__module__", "__class__")
         )
         if not (isinstance(loader, str) and isinstance(module, str) and isinstance(attribute, str)):
-            raise ValueError("a part of its schema.json has no loader, module or class")
+            raise ValueError("its schema.json is damaged (a part has no loader, module or class)")
         name = f"{module}.{attribute}"
         if not all(part.isidentifier() and part.isascii() for part in name.split(".")):
             raise ValueError(
-                f"it names {name!r}, which is not a Python name, so there is no --trust to add: "
-                "the file is damaged or forged"
+                f"it names the class {name!r}, which is not a Python name: the file is damaged or "
+                "forged"
             )
         if loader in NEVER and not is_known(loader, name):
             raise ValueError(
                 f"it holds {NEVER[loader]} {name}, which could run any code, so no option admits "
-                "it. Save the model without it"
+                "it; remove it from the model"
             )
         if loader not in BY_LOADER:
-            raise ValueError(f"it needs the unknown loader {loader!r}")
+            raise ValueError(f"it needs {loader!r} of skops, which is not known here")
         if not (loader in TRUSTABLE or is_known(loader, name)):
-            raise ValueError(f"it reads {name} by {loader}, which no option admits")
+            raise ValueError(f"it holds {name} as a {loader}, which no option admits")
         self._check_content(loader, node)
         return name
 
@@ -155,21 +155,21 @@ class _Tree:
     def _alternatives(self, node: Any) -> list[Node]:
         """Return all nodes that skops could take for this one."""
         if not isinstance(node, dict):
-            raise ValueError("a part of its schema.json is missing")
+            raise ValueError("its schema.json is damaged (a part is missing)")
         found = [node, *self.by_id.get(node.get("__id__", 0), [])]
         return [other for other in found if "__loader__" in other] or [{"__loader__": None}]
 
     def _only(self, node: Any, loader: str) -> list[Node]:
         nodes = self._alternatives(node)
         if any(other["__loader__"] != loader for other in nodes):
-            raise ValueError("a part of its schema.json has the wrong loader")
+            raise ValueError("its schema.json is damaged (a part has the wrong loader)")
         return nodes
 
     def _value(self, node: Any) -> Any:
         """Return the one plain value that a node stands for."""
         values = [_loaded_json(other) for other in self._only(node, "JsonNode")]
         if any(value != values[0] for value in values):
-            raise ValueError("a part of its schema.json has the wrong loader")
+            raise ValueError("its schema.json is damaged (a value has two meanings)")
         return values[0]
 
     def _items(self, node: Any) -> list[Node]:
@@ -219,7 +219,7 @@ class _Tree:
         names = [self._value(c.get("bit_generator")) for c in self._items(parts["bit_generator"])]
         sizes = [self._value(c.get("pool_size")) for c in self._items(parts["seed_seq"])]
         if set(map(str, names)) != {"PCG64"} or set(map(str, sizes)) != {"4"}:
-            raise ValueError("it holds a random generator other than NumPy's default")
+            raise ValueError("it holds a random generator that is not NumPy's default, PCG64")
 
 
 def _loaded_json(node: Node) -> Any:

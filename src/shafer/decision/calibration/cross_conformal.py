@@ -193,10 +193,10 @@ def _fold_positions(folds: Any, n: int) -> NDArray[np.intp]:
     where = np.asarray(folds)
     if n == 0 or where.shape != (n,) or where.dtype.kind not in "iu":
         raise ValueError(
-            f"folds must hold one whole number for each of {n} rows, n ≥ 1; got shape "
-            f"{where.shape} of {where.dtype}."
+            f"folds must hold one whole number for each of the {n} rows, and there must be at "
+            f"least one row; got shape {where.shape} of {where.dtype}."
         )
     present = np.unique(where)
     if not np.array_equal(present, np.arange(len(present))):
-        raise ValueError(f"folds must be numbered 0..F−1 without a gap; got {present.tolist()}.")
+        raise ValueError(f"folds must be numbered from 0 without a gap; got {present.tolist()}.")
     return where.astype(np.intp)

@@ -32,7 +32,8 @@ def best_set_of_acts(
     if loss.shape[0] > MOST_ACTS:
         raise FrameTooLargeError(
             f"rule 'utility_set' looks at every set of acts, so at most {MOST_ACTS} acts are "
-            f"accepted; got {loss.shape[0]}. Without a loss matrix there is no limit."
+            f"accepted; got {loss.shape[0]}. Use fewer acts. Without a loss, any number of classes "
+            "is accepted."
         )
     like = opinion.belief
     xp = array_namespace(like)

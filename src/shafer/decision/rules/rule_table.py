@@ -59,8 +59,8 @@ def _best_acts(
     """Answer with the set of acts of largest expected utility, before discounting."""
     if tolerance in ("u65", "u80"):
         raise ValueError(
-            f"tolerance {tolerance!r} is defined for classes under 0-1 loss only; with a matrix "
-            "give a number from 0.5 to 1."
+            f"tolerance={tolerance!r} cannot be used with a loss or utility. Pass a number from "
+            "0.5 to 1 instead."
         )
     orness = check_tolerance(tolerance)
     return act_sets.best_set_of_acts(opinion.base, loss, orness, expectation, alpha)
@@ -172,7 +172,10 @@ def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str
     for option in given:
         if option not in rule.options:
             takes = ", ".join(rule.options) or "no options"
-            raise ValueError(f"rule {name!r} takes {takes}; got {option}={given[option]!r}.")
+            raise ValueError(
+                f"rule {name!r} does not take {option}; got {option}={given[option]!r}. It takes "
+                f"{takes}."
+            )
     read = {option: given.get(option, DEFAULTS[option]) for option in rule.options}
     if "expectation" in read and read["expectation"] not in EXPECTATIONS:
         raise ValueError(
@@ -181,7 +184,8 @@ def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str
         )
     if "alpha" in given and read.get("expectation", "hurwicz") != "hurwicz":
         raise ValueError(
-            f"alpha goes with expectation='hurwicz'; got expectation={read['expectation']!r}."
+            "alpha needs expectation='hurwicz'; got alpha and "
+            f"expectation={read['expectation']!r}. Leave out alpha, or change the expectation."
         )
     if "alpha" in read:
         read["alpha"] = check_alpha(read["alpha"])

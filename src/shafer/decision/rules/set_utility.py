@@ -27,7 +27,7 @@ _STEPS = 200  # of bisection: enough for any double
 
 
 def owa_weights(size: int, orness: float) -> FloatArray:
-    r"""Return the OWA weights of maximum entropy with the given orness, for values in descent.
+    r"""Return the OWA weights of maximum entropy with the given orness, largest value first.
 
     They are geometric, :math:`w_i \propto q^i`, with q such that the orness
     :math:`\sum_i w_i (n - i) / (n - 1)` is right.
@@ -64,7 +64,7 @@ def owa_weights(size: int, orness: float) -> FloatArray:
 
 
 def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
-    r"""Return the utility of a set of 1, ..., K classes that holds the truth, (K,).
+    r"""Return the utility of a set of 1, ..., K classes that contains the true class, (K,).
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ from shafer.evidence.weight_sources import DenseWeights
 @final
 @dataclass(frozen=True, eq=False)
 class AdditivePool:
-    """A sum of contributions, identified: call it on contributions to get their evidence.
+    """A sum with known weights of evidence: call it on contributions to get their evidence.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ def least_commitment_additive(
     classes: Any = None,
     names: Iterable[Any] | None = None,
 ) -> AdditivePool:
-    r"""Identify the weights of evidence of a sum of contributions (Denœux 2019, Prop. 2).
+    r"""Find the weights of evidence in a sum of contributions (Denœux 2019, Prop. 2).
 
     .. math:: w_{gk}(x) = z^*_{gk}(x) - \mu_{gk} + b_k / G, \qquad
               b_k = b^*_{0k} + \sum_g \mu_{gk},

@@ -34,7 +34,7 @@ from shafer.evidence.weight_sources import LinearWeights, SparseWeights, WeightS
 @final
 @dataclass(frozen=True, eq=False)
 class LinearPool:
-    """A linear head, identified: call it on features to get their :class:`Evidence`.
+    """A linear model with known weights of evidence: call it on features to get :class:`Evidence`.
 
     Attributes
     ----------
@@ -124,7 +124,7 @@ def least_commitment(
     classes: Any = None,
     names: Iterable[Any] | None = None,
 ) -> LinearPool:
-    r"""Identify the weights of evidence of a linear head (Denœux 2019, Prop. 2).
+    r"""Find the weights of evidence in a linear model given as arrays (Denœux 2019, Prop. 2).
 
     .. math:: \beta^*_{jk} = \beta_{jk} - \tfrac1K \sum_l \beta_{jl}, \qquad
               b_k = \beta^*_{0k} + \sum_j \beta^*_{jk} \mu_j, \qquad

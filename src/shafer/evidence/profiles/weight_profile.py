@@ -107,8 +107,8 @@ class WeightProfile:
 def _check_rows(ev: Evidence) -> None:
     if ev.logits.ndim != 2:
         raise ValueError(
-            "typicality compares instances; got the evidence of single components "
-            f"{tuple(ev.logits.shape)}. Give the evidence they belong to."
+            "typicality needs the evidence of whole rows; got the evidence of single components "
+            f"(ev.components), of shape {tuple(ev.logits.shape)}. Pass ev itself."
         )
 
 

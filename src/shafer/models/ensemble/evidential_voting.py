@@ -279,7 +279,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the normalised plausibilities of the combination."""
+        """Return the probabilities of the classes: normalised plausibilities of the combination."""
         return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
     def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:

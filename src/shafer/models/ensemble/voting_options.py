@@ -82,8 +82,8 @@ def given_reliability(reliability: Any, names: Sequence[str]) -> NDArray[np.floa
     """Return the reliability of each source, 1 by default."""
     if isinstance(reliability, str):
         raise ValueError(
-            f"reliability must be numbers in [0, 1] or None; got {reliability!r}. It discounts the "
-            "sources. Factors on their weights are tempering='cv'."
+            f"reliability must be numbers in [0, 1] or None; got {reliability!r}. To learn a "
+            "factor for each source from the data, use tempering='cv'."
         )
     return _one_each(reliability, names, "reliability", 1.0)
 
@@ -96,7 +96,9 @@ def _one_each(given: Any, names: Sequence[str], what: str, most: float) -> NDArr
     if isinstance(values, Mapping):
         unknown = [name for name in values if name not in names]
         if unknown:
-            raise ValueError(f"{what} names unknown sources {unknown}; there are {list(names)}.")
+            raise ValueError(
+                f"{what} names unknown sources {unknown}; the sources are {list(names)}."
+            )
         values = [values.get(name, 1.0) for name in names]
     numbers = to_numpy(float_array(values, what)).astype(np.float64)
     if numbers.shape != (len(names),) or not ((numbers >= 0) & (numbers <= most)).all():

@@ -25,15 +25,16 @@ def components_by_column(
         return _columns_of_terms(adapted, adapted.term_columns, background, names)
     if not adapted.by_column:
         raise UnsupportedModelError(
-            f"groups='source' needs components that are columns of the data; here they are "
-            f"{names[0]!r} and the like. Pass groups by name, or none."
+            "groups='source' needs components that were made from columns of the data; the "
+            f"components of this model have names such as {names[0]!r}. Pass groups by name, or "
+            "groups=None."
         )
     if not adapted.encoders:
         return {name: [g] for g, name in enumerate(names)}
     order, sources = _checked_sources(adapted, background)
     if len(sources) != len(names):
         raise UnsupportedModelError(
-            f"groups='source' traced {len(sources)} encoded columns, but the model has "
+            f"groups='source' found {len(sources)} encoded columns, but the model has "
             f"{len(names)}. Pass the groups by name instead."
         )
     return _gathered(order, sources)

@@ -77,6 +77,7 @@ def _rows(X: Any) -> Any:
     if array.ndim == 0:  # such as a DMatrix or a Pool, whose rows cannot be taken
         raise ValueError(
             f"X must hold rows, in an array, a data frame or a sparse matrix; got "
-            f"{type(X).__name__}. Pass the data that it was made from."
+            f"{type(X).__name__}. Pass the data that it was made from, such as the array behind a "
+            "DMatrix."
         )
     return array

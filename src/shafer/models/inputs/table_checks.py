@@ -30,16 +30,17 @@ def check_rows(X: Any, name: str) -> None:
         )
     if isinstance(X, str | bytes):
         raise ValueError(
-            f"{name} must hold rows, as the model takes them; got the string {X!r}. Read a file "
-            "first; one text is a list of one."
+            f"{name} must hold rows, as the model takes them; got the string {X!r}. If it is the "
+            "name of a file, read the file first. If it is a text, pass a list with one text."
         )
     if isinstance(X, list) and _is_no_list_of_rows([getattr(part, "shape", ()) for part in X[:2]]):
         shapes = ", ".join(str(tuple(getattr(part, "shape", ()))) for part in X[:4])
         raise ValueError(
             f"{name} is a list of {len(X)} {type(X[0]).__name__}s, of shape {shapes}"
-            f"{', …' if len(X) > 4 else ''}; these are not rows. Concatenate batches, or pass them "
-            "one by one: iter([...]) as background, explainer.stream([...]) for evidence. Several "
-            "inputs of a torch module are a tuple; rows of two dimensions are np.stack([...])."
+            f"{', …' if len(X) > 4 else ''}; these are not rows. If they are batches, concatenate "
+            "them, or pass iter([...]) as background and use explainer.stream([...]) for evidence. "
+            "If they are the inputs of a torch module, pass a tuple. If each is one row, pass "
+            "np.stack([...])."
         )
 
 
@@ -73,7 +74,7 @@ def _refuse_mapping(X: Any, reader: str) -> None:
     if isinstance(X, Mapping) and not hasattr(X, "shape"):
         raise ValueError(
             f"X must be a table, as {reader} takes it; got {type(X).__name__}. "
-            "Make a data frame or an array of it, also of a single row."
+            "Convert it to a data frame or a 2-D array; a single row is a table of one row."
         )
 
 

@@ -158,9 +158,9 @@ def _check_range(explanation: Any, logits: FloatArray) -> None:
     between = np.all(outputs > -_TOLERANCE) and np.all(outputs < 1 + _TOLERANCE)
     if between and np.all(base > 0.0) and np.all(base < 1.0):
         raise UnsupportedModelError(
-            "The SHAP values and their base add up to numbers between 0 and 1 in all rows, as "
-            "those of probabilities do. If they do explain log-odds, pass model= as well, so that "
-            f"this can be checked. {_ADVICE}"
+            "The SHAP values and their base value add up to numbers between 0 and 1 in all rows, "
+            f"so they seem to explain probabilities. {_ADVICE} If they do explain log-odds, pass "
+            "model= as well, so that this can be checked."
         )
 
 

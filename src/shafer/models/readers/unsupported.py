@@ -91,7 +91,7 @@ REFUSED = {
     ("sklearn", "LabelPropagation"): _NEIGHBOURS,
     ("sklearn", "LabelSpreading"): _NEIGHBOURS,
     ("sklearn", "DummyClassifier"): (
-        "ignores its inputs, so there is no evidence. Use a model that reads them, such as "
+        "ignores its inputs, so it gives no evidence. Use a model that reads them, such as "
         "LogisticRegression."
     ),
     ("sklearn", "ColumnTransformer"): (

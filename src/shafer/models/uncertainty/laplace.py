@@ -84,9 +84,9 @@ class LaplaceFit:
         size = n_features + free_intercept
         if size > LARGEST_CURVATURE:
             raise UnsupportedModelError(
-                f"moderate='laplace' needs a square matrix of the features and accepts at most "
-                f"{LARGEST_CURVATURE - 1}; the model has {n_features}. Select features, or use "
-                "temper='cv' alone."
+                f"moderate='laplace' accepts at most {LARGEST_CURVATURE - 1} features, because it "
+                f"needs a matrix of all pairs of them; the model has {n_features}. Select "
+                "features, or use temper='cv' alone."
             )
         self._joint = (n_classes - 1) * size <= LARGEST_CURVATURE
         shape = (n_classes - 1, n_classes - 1) if self._joint else (n_classes - 1,)
@@ -182,5 +182,6 @@ def _inverse(curvature: FloatArray) -> FloatArray:
         inverse = linalg.cho_solve(factor, np.eye(len(scaled)))
         return np.asarray(inverse * scale[:, None] * scale)
     raise ValueError(
-        "The curvature of the log loss is not positive definite. Are the features finite?"
+        "moderate='laplace' cannot invert the curvature of the log loss: the matrix is not "
+        "positive definite. Check that all features are finite, and scale them."
     )

@@ -23,8 +23,8 @@ def of_instances(evidence: _Mass) -> _Mass:
     """Refuse evidence whose rows are the components of instances: its arrays have another axis."""
     if len(evidence.belief.shape) != 2:
         raise ValueError(
-            "This is the evidence of single components. "
-            "Give the evidence of the instances themselves."
+            "The evidence of whole rows is needed; got the evidence of single components "
+            "(ev.components). Pass ev itself."
         )
     return evidence
 

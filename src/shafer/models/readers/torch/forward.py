@@ -95,7 +95,7 @@ def _what_failed(model: nn.Module, inputs: Inputs, error: Exception) -> str:
     shapes = ", ".join(_described(name, part, len(inputs)) for name, part in shown)
     shapes += f" and {len(inputs) - len(shown)} more" if len(inputs) > len(shown) else ""
     single = [part for part in inputs.values() if part.ndim == 1]
-    hint = " One row by itself is X[None]." if single and len(inputs) == 1 else ""
+    hint = " Pass a single row as X[None]." if single and len(inputs) == 1 else ""
     return (
         f"{type(model).__name__} cannot take X, {shapes}: {first_line.rstrip('.')}. Pass X as its "
         f"forward takes it: one array, or a tuple or mapping with one array for each input.{hint}"

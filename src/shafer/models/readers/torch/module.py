@@ -153,9 +153,9 @@ def _check_calls(head: nn.Linear, calls: list[LayerCall]) -> None:
         )
     if calls[0].features.ndim != 2:
         raise UnsupportedModelError(
-            f"The last layer {head} gets an input of shape {tuple(calls[0].features.shape)}; one "
-            "row of features for each instance is needed, (n, J). Flatten or pool before it; an X "
-            "that is one row by itself is X[None]."
+            f"The last layer {head} gets an input of shape {tuple(calls[0].features.shape)}; it "
+            "must be (n, J), one row of features for each instance. Flatten or pool the features "
+            "before this layer. If X is a single row, pass X[None]."
         )
 
 
