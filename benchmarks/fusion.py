@@ -34,7 +34,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from datasets import load
-from shafer.decision import set_worth
+from shafer.decision import set_utility
 from shafer.decision.rules.class_sets import most_probable_set
 from shafer.fusion import prior_evidence
 from shafer.fusion.class_prior import log_prior
@@ -216,7 +216,7 @@ def scores(probability: Table, truth: Table) -> Table:
     """Return accuracy, log loss and u65."""
     n, n_classes = probability.shape
     chosen = np.clip(probability[np.arange(n), truth], 1e-15, 1.0)
-    sets = most_probable_set(probability, set_worth(n_classes, "u65"))
+    sets = most_probable_set(probability, set_utility(n_classes, "u65"))
     return np.array(
         [
             np.mean(probability.argmax(axis=1) == truth),
