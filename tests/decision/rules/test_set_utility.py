@@ -1,4 +1,4 @@
-"""OWA weights of maximum entropy, and what a set is worth."""
+"""OWA weights of maximum entropy, and the utilities of sets."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def test_no_other_weights_have_more_entropy(orness: float) -> None:
 
 
 @given(st.integers(1, 40), st.floats(0.5, 1))
-def test_a_sets_worth_is_its_first_weight(size: int, tolerance: float) -> None:
-    worth = set_utility(size, tolerance)
-    assert_allclose(worth[-1], owa_weights(size, tolerance)[0], rtol=1e-9)
-    assert (np.diff(worth) <= 1e-12).all()
+def test_a_sets_utility_is_its_first_weight(size: int, tolerance: float) -> None:
+    utility = set_utility(size, tolerance)
+    assert_allclose(utility[-1], owa_weights(size, tolerance)[0], rtol=1e-9)
+    assert (np.diff(utility) <= 1e-12).all()
 
 
 def test_discounted_utilities() -> None:
