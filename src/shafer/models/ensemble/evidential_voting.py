@@ -25,7 +25,7 @@ from shafer.models.ensemble.source_views import (
     checked_rows,
     number_of_rows,
     present_rows,
-    take_rows,
+    rows_of_view,
     view_of,
 )
 from shafer.models.ensemble.training_prior import class_frequencies
@@ -262,7 +262,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         rows = np.flatnonzero(present)
         if not len(rows):
             return source.no_evidence(len(present), whole=self._whole)
-        view = view if len(rows) == len(present) else take_rows(view, rows)
+        view = view if len(rows) == len(present) else rows_of_view(view, rows)
         own = source.evidence(view, whole=self._whole, with_prior=not self._apart)
         # An absent row gets the evidence of another row, which the factor 0 removes.
         return own if len(rows) == len(present) else own[np.maximum(np.cumsum(present) - 1, 0)]

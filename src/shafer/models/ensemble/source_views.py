@@ -155,6 +155,6 @@ def _entries(view: Any) -> NDArray[Any]:
         return entries
 
 
-def take_rows(view: Any, rows: Any) -> Any:
+def rows_of_view(view: Any, rows: Any) -> Any:
     """Take rows of a view by position."""
     return _safe_indexing(view, rows)
