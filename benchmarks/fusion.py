@@ -34,13 +34,13 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from datasets import load
-from shafer.decision import set_worth
+from shafer.decision import set_utility
 from shafer.decision.rules.class_sets import most_probable_set
 from shafer.fusion import prior_evidence
 from shafer.fusion.class_prior import log_prior
 from shafer.metrics import u65_score
 from shafer.models.ensemble.fitted_source import fit_source
-from shafer.models.ensemble.source_factors import factors_for, learn_by_presence, out_of_fold
+from shafer.models.ensemble.source_factors import learn_by_presence, out_of_fold
 
 DATA = [
     "australian",
@@ -85,8 +85,9 @@ class Panel:
         counts = np.bincount(y)
         self.prior = counts / counts.sum()
         folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0)
+        splits = list(folds.split(X, y))
         self.held_out = np.stack(
-            out_of_fold(entries, X, y, self.classes, folds, whole=True, with_prior=True)
+            out_of_fold(entries, X, y, self.classes, splits, whole=True, with_prior=True)
         )
         self.test: dict[str, shafer.Evidence] = {}
         self.holds_prior = []
@@ -124,7 +125,7 @@ def factors_of(panel: Panel, present: Table, *, cautious: bool, apart: bool) -> 
     start = log_prior(panel.prior, panel.classes.tolist()) if apart else np.zeros(n_classes)
     held = without_prior(panel) if apart else tuple(panel.held_out)
     learnt = learn_by_presence(*held, start, panel.truth, cautious=cautious)
-    return factors_for(present > 0, learnt)
+    return learnt.for_rows(present > 0)
 
 
 def dempster(panel: Panel, present: Table, *, learnt: bool, prior: str = "once") -> Table:
@@ -216,7 +217,7 @@ def scores(probability: Table, truth: Table) -> Table:
     """Return accuracy, log loss and u65."""
     n, n_classes = probability.shape
     chosen = np.clip(probability[np.arange(n), truth], 1e-15, 1.0)
-    sets = most_probable_set(probability, set_worth(n_classes, "u65"))
+    sets = most_probable_set(probability, set_utility(n_classes, "u65"))
     return np.array(
         [
             np.mean(probability.argmax(axis=1) == truth),

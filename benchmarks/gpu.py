@@ -14,8 +14,9 @@ import torch
 import triton
 from machine import record, table
 
-from shafer.kernels import pooling, triton_kernels
+from shafer.kernels import pooling
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
+from shafer.kernels.compiled import triton_kernels
 from shafer.kernels.pooling import Pooled
 
 SHAPES = [

@@ -72,11 +72,11 @@ def everything(evidence: shafer.Evidence) -> tuple[Any, ...]:
 
 def with_numpy(function: Callable[[], Any]) -> float:
     """Time with the reference kernels."""
-    worth, dispatch._MIN_WEIGHTS_FOR_NUMBA = dispatch._WORTH_COMPILING, 2**62
+    usual, dispatch._MIN_WEIGHTS_FOR_NUMBA = dispatch._MIN_WEIGHTS_FOR_NUMBA, 2**62
     try:
         return best(function, 0.0, calls=1)
     finally:
-        dispatch._MIN_WEIGHTS_FOR_NUMBA = worth
+        dispatch._MIN_WEIGHTS_FOR_NUMBA = usual
 
 
 def peak_memory(function: Callable[[], Any]) -> float:

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.report import Study, heart_study, make_study, write_report
-from shafer.report.default_model import train
+from shafer.report.default_model import train_default_model
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -141,7 +141,7 @@ def mixed() -> Study:
     )
     X.loc[3, "count"] = np.nan
     X.loc[5, "colour"] = np.nan
-    return make_study(shafer.Explainer(train(X, y), X, groups="source"), X, y)
+    return make_study(shafer.Explainer(train_default_model(X, y), X, groups="source"), X, y)
 
 
 @pytest.fixture(scope="session")
@@ -179,6 +179,6 @@ def hostile() -> Study:
     X = pd.DataFrame(rng.normal(size=(60, len(HOSTILE) - 1)), columns=HOSTILE[:-1])
     X[HOSTILE[-1]] = rng.choice(HOSTILE, 60).astype(object)
     y = np.array(HOSTILE)[rng.integers(0, len(HOSTILE), 60)]
-    model = train(X, y)
+    model = train_default_model(X, y)
     explainer = shafer.Explainer(model, X, groups="source")
     return make_study(explainer, X, y, title=HOSTILE[1], about=HOSTILE)

@@ -162,7 +162,7 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
 
 def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     """The sentence on the page and in the terminal name the same numbers."""
-    from shafer.report.instance_sentence import shortened, shown_value
+    from shafer.report.instance_sentence import short_name, shown_value
 
     rng = np.random.default_rng(9)
     values = [1234.5, 123.25, -0.00012345, 1e-6, 9.99996e-7, 1e-7, 1e15, 2.5e16, 1e21, 1.5e300]
@@ -172,7 +172,7 @@ def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     assert written == [shown_value(value) for value in values]
     names = ["", " \t", "a" * 41, "🫀" * 41, "plain"]
     written = page.evaluate("all => all.map(window.shafer.Words.shortened)", names)
-    assert written == [shortened(name) for name in names]
+    assert written == [short_name(name) for name in names]
 
 
 def test_degrees_of_support_are_the_components_beliefs(heart: Study, open_report: Any) -> None:

@@ -28,7 +28,7 @@ from oracle import pooled_by_dempster
 from rule_oracle import best_by_value, check_rule, expectations, members, risks
 from shafer import Evidence, MassEvidence, belief, combine
 from shafer.belief import MassFunction
-from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_worth
+from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_utility
 from shafer.decision.rules.rule_table import EXPECTATIONS
 from shafer.fusion import FiniteEvidence
 from shafer.plots import (
@@ -226,7 +226,7 @@ def test_best_sets(
     case = TYPES[kind](*pair)
     n_classes = case.evidence.n_classes
     sets = members(n_classes)[1:]
-    worth = set_worth(n_classes, tolerance)[sets.sum(axis=1) - 1][:, None] * sets
+    worth = set_utility(n_classes, tolerance)[sets.sum(axis=1) - 1][:, None] * sets
     options = {"expectation": expectation} | ({"alpha": 0.3} if expectation == "hurwicz" else {})
     chosen = case.evidence.decide("utility_set", tolerance=tolerance, **options)
     of_acts = case.evidence.decide(

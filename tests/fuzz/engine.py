@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import shafer
-from shafer.kernels import numba_kernels, pooling, sparse_pooling
+from shafer.kernels import pooling, sparse_pooling
 from shafer.kernels.closed_forms import closed_forms
+from shafer.kernels.compiled import numba_kernels
 
 from .hostile_weights import (
     Size,

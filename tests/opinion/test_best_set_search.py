@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shafer
-from shafer.decision import set_worth
+from shafer.decision import set_utility
 from shafer.opinion.best_set_search import TIE, Gain, SetSearch
 
 NUMBER = st.one_of(st.sampled_from([0.0, 0.1, 0.2]), st.floats(0, 0.3))
@@ -48,7 +48,7 @@ def test_a_thousand_classes_whose_orders_disagree(alpha: float) -> None:
     weights = weights + rng.uniform(0, 1e-3, size=weights.shape) * [[1.0], [-1.0]]
     ev = shafer.Evidence.from_weights(weights[None])
     chosen = ev.decide("utility_set", expectation="hurwicz", alpha=alpha, tolerance=0.8)[0]
-    worth = set_worth(1000, 0.8)
+    worth = set_utility(1000, 0.8)
 
     def value(inside: np.ndarray) -> float:
         labels = np.flatnonzero(inside).tolist()

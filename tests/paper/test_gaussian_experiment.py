@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from shafer.datasets import make_gaussian
 from shafer.paper.gaussian_experiment import Plan, Sample, run_gaussian, unit_pool
-from shafer.paper.network import train
+from shafer.paper.network import train_networks
 from shafer.paper.penalty_selection import Selection, cross_validate
 from shafer.paper.results import gaussian_results
 
@@ -18,7 +18,7 @@ def test_networks_do_not_disturb_each_other() -> None:
     """A penalty on one network changes that one only."""
     X, y = (np.stack([part, part]) for part in make_gaussian(250, 0))
     for penalty in ([0.0, 0.0], [0.0, 9.0]):
-        ((_, networks),) = train(X, y, np.array(penalty), (3,), seed=1)
+        ((_, networks),) = train_networks(X, y, np.array(penalty), (3,), seed=1)
         if penalty[1] == 0.0:
             before = networks
     assert torch.equal(before[0].weights[2], networks[0].weights[2])
@@ -28,7 +28,7 @@ def test_networks_do_not_disturb_each_other() -> None:
 def test_training_learns() -> None:
     X, y = make_gaussian(900, 0)
     losses = []
-    for _, network in train(X[None], y[None], np.zeros(1), (1, 60), seed=0):
+    for _, network in train_networks(X[None], y[None], np.zeros(1), (1, 60), seed=0):
         evidence = unit_pool(network, X)(network.features(X))
         losses.append(-np.log(evidence.probability[np.arange(900), y]).mean())
     assert losses[1] < 0.75 < losses[0]
@@ -36,7 +36,7 @@ def test_training_learns() -> None:
 
 def test_evidence_gives_the_networks_own_probabilities() -> None:
     X, y = make_gaussian(60, 0)
-    ((_, network),) = train(X[None], y[None], np.zeros(1), (2,), seed=0)
+    ((_, network),) = train_networks(X[None], y[None], np.zeros(1), (2,), seed=0)
     hidden = network.hidden(torch.from_numpy(X[None].astype(np.float32)))
     softmax = torch.softmax(network.logits(hidden), dim=-1)[0]
     evidence = unit_pool(network, X)(network.features(X))

@@ -18,7 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 import shafer
 from shafer.report import Study, heart_study, make_study, render, write_report
-from shafer.report.default_model import held_out_error, train
+from shafer.report.default_model import held_out_error, train_default_model
 from shafer.report.payload import as_json, payload
 
 
@@ -129,7 +129,7 @@ def test_what_if_is_learnt_or_refused(pipeline: str) -> None:
     if pipeline == "trained here":
         X["d"] = X["d"].astype(str)
         X.loc[[4, 9], "a"] = np.nan
-        model = train(X, y)
+        model = train_default_model(X, y)
     elif pipeline == "one-hot":
         X = X[["b", "d"]]
         model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from shafer.cli.shared_options import ModelOptions, careful, examples, model_options
-from shafer.cli.terminal_output import columns, say
+from shafer.cli.terminal_output import say, terminal_width
 
 
 @click.command(
@@ -40,6 +40,6 @@ def explain(data: Path | None, options: ModelOptions, row: int) -> None:
         from shafer.report.terminal_view import explained
 
         study = study_of(options.loaded(), data, options.means())
-        say(explained(study, row, columns()))
+        say(explained(study, row, terminal_width()))
         if data is not None:
             say(f"\n{study.about[0]}")

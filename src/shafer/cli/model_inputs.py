@@ -14,7 +14,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from shafer._text import listed
-from shafer.cli.table_files import Kind, Kinds, texts_of
+from shafer.cli.table_files import Kind, Kinds, column_as_texts
 from shafer.models import EvidentialClassifier
 
 
@@ -47,7 +47,7 @@ class ModelInputs:
                 f"Column {name!r} has no text in row {frame.index[missing.argmax()]}. Fill it in, "
                 "or remove the row."
             )
-        return list(texts_of(column))
+        return list(column_as_texts(column))
 
 
 def first_step(model: Any) -> Any:

@@ -36,7 +36,7 @@ def paper(out: Path, quick: bool, seed: int, select_lambda: bool) -> None:
     """
     try:
         from shafer.paper import reproduce
-        from shafer.paper.findings import summary
+        from shafer.paper.findings import summary_of_results
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
         raise Refused(f"This command needs {missing}; run: pip install 'shafer[paper]'") from error
@@ -45,5 +45,5 @@ def paper(out: Path, quick: bool, seed: int, select_lambda: bool) -> None:
         results = reproduce(out, quick=quick, seed=seed, select_lambda=select_lambda)
     except (ValueError, OSError) as error:
         raise Refused(str(error)) from error
-    click.echo(summary(results))
+    click.echo(summary_of_results(results))
     click.echo(f"Written to {out} in {results['seconds']} seconds: open index.html there.")

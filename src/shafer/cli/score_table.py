@@ -21,7 +21,7 @@ from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.table_files import Kinds, chunks_of, format_of, survey
 from shafer.cli.trained_model import train_on
 from shafer.evidence import MassEvidence
-from shafer.evidence.io.frame_table import columns
+from shafer.evidence.io.frame_table import evidence_columns
 from shafer.models import Explainer
 
 
@@ -79,7 +79,7 @@ def _in_folder(out: Path) -> Path:
 
 
 def _table(evidence: MassEvidence, first: int) -> dict[str, Any]:
-    return {"row": np.arange(first, first + len(evidence)), **columns(evidence)}
+    return {"row": np.arange(first, first + len(evidence)), **evidence_columns(evidence)}
 
 
 @contextmanager

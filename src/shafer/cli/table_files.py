@@ -238,11 +238,11 @@ def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = Tru
         if kind == "number":
             columns[name] = floats[name] if ready[name] else _numbers(pandas, column, name)
         elif kind == "truth" and not truth_as_text:
-            columns[name] = texts_of(column).map(
+            columns[name] = column_as_texts(column).map(
                 lambda text: _TRUTH.get(text.lower(), text), na_action="ignore"
             )
         else:
-            columns[name] = texts_of(column, truth=kind == "truth")
+            columns[name] = column_as_texts(column, truth=kind == "truth")
     return pandas.DataFrame(columns, index=frame.index)
 
 
@@ -257,7 +257,7 @@ def _numbers(pandas: Any, column: Any, name: str) -> Any:
     return numbers.astype(float)
 
 
-def texts_of(column: Any, truth: bool = False) -> Any:
+def column_as_texts(column: Any, truth: bool = False) -> Any:
     """Return a pandas column as texts, NaN where a value is missing."""
     missing = column.isna()
     texts = [

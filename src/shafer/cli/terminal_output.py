@@ -42,7 +42,7 @@ def say(text: str) -> None:
     click.echo(text)
 
 
-def columns() -> int:
+def terminal_width() -> int:
     """Return the width of the terminal, or 0 if the output is not a terminal."""
     return shutil.get_terminal_size(fallback=(0, 0)).columns
 

@@ -14,7 +14,7 @@ from shafer.cli.table_files import Kinds, as_kinds, kinds_of, read_table
 from shafer.cli.target_labels import read_labels
 from shafer.cli.terminal_output import note
 from shafer.models import Explainer
-from shafer.report.default_model import held_out_error, how_measured, train
+from shafer.report.default_model import held_out_error, how_measured, train_default_model
 
 _MOST_CLASSES = 1000
 _MOST_COLUMNS = 10_000
@@ -74,7 +74,7 @@ def train_on(path: Path, target: str) -> TrainedModel:
         )
     X, kinds = _inputs(frame.drop(columns=[target]), target, path)
     note(f"Training a logistic regression on {len(X):,} rows and {len(kinds):,} columns …")
-    model = train(X, y)
+    model = train_default_model(X, y)
     note("Measuring its error by cross-validation …")
     error, folds = held_out_error(model, X, y)
     explainer = Explainer(model, X, groups="source")

@@ -13,7 +13,7 @@ from shafer.decision.calibration.temperature import tempering_factor
 from shafer.decision.rules.class_rules import interval_dominance
 from shafer.decision.rules.dominance import choose_largest
 from shafer.decision.rules.rule_table import PRECISE_RULES, RULES, choose, chosen_names
-from shafer.decision.rules.set_utility import owa_weights, set_worth
+from shafer.decision.rules.set_utility import owa_weights, set_utility
 
 __all__ = [
     "PRECISE_RULES",
@@ -30,7 +30,7 @@ __all__ = [
     "owa_weights",
     "read_acts",
     "read_loss",
-    "set_worth",
+    "set_utility",
     "split_conformal",
     "tempering_factor",
 ]

@@ -44,7 +44,7 @@ def table_of_frame(value: Any, classes: NDArray[Any], name: str) -> LossTable | 
     if len(set(acts)) < len(acts):
         raise ValueError(f"{name} must name each act once; got acts {listed(acts)}.")
     table = to_numpy(float_array(frame.to_native(), name, ndim=(2,)))
-    return LossTable(tuple(acts), table[:, columns_of(labels, classes, name)])
+    return LossTable(tuple(acts), table[:, positions_of_classes(labels, classes, name)])
 
 
 def rows_by_act(value: Mapping[Label, Any], classes: NDArray[Any], name: str) -> LossTable:
@@ -60,7 +60,7 @@ def _row(row: Any, classes: NDArray[Any], name: str) -> FloatArray:
     row = _as_mapping(row)
     if isinstance(row, Mapping):
         numbers = to_numpy(float_array(list(row.values()), name, ndim=(1,)))
-        return numbers[columns_of(list(row), classes, name)]
+        return numbers[positions_of_classes(list(row), classes, name)]
     numbers = to_numpy(float_array(row, name, ndim=(1,)))
     if len(numbers) != len(classes):
         raise ValueError(
@@ -77,7 +77,9 @@ def _as_mapping(row: Any) -> Any:
     return dict(zip(row.index.tolist(), row.tolist(), strict=True)) if is_series else row
 
 
-def columns_of(labels: Sequence[Label], classes: NDArray[Any], name: str) -> NDArray[np.intp]:
+def positions_of_classes(
+    labels: Sequence[Label], classes: NDArray[Any], name: str
+) -> NDArray[np.intp]:
     """Return the position of each class among the labels of a loss."""
     known = classes.tolist()
     if len(set(labels)) < len(labels):

@@ -6,7 +6,7 @@ LACKING, CONFLICTING = 0.2, 0.5
 """From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
 
-def height(ignorance: float) -> str:
+def ignorance_words(ignorance: float) -> str:
     """Return a word for how high the ignorance is."""
     if ignorance >= 0.5:
         return "very high"
@@ -15,7 +15,7 @@ def height(ignorance: float) -> str:
     return "moderate" if ignorance >= 0.05 else "low"
 
 
-def agreement(conflict: float) -> str:
+def conflict_words(conflict: float) -> str:
     """Return words for how far the components agree."""
     if conflict >= CONFLICTING:
         return "the evidence conflicts"

@@ -143,8 +143,8 @@ class Evidence(MassEvidence):
         Examples
         --------
         >>> import shafer
-        >>> said = ["for A with weight 1.2", "against {B, C} with support 0.7"]
-        >>> ev = shafer.Evidence.from_statements(said, classes=["A", "B", "C"])
+        >>> statements = ["for A with weight 1.2", "against {B, C} with support 0.7"]
+        >>> ev = shafer.Evidence.from_statements(statements, classes=["A", "B", "C"])
         >>> ev.belief.round(3), ev.component_names
         (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
         """

@@ -283,7 +283,7 @@ class MassEvidence(ABC):
         kept by interval dominance). Discounted evidence also has ``betting_probability_c`` and
         ``epistemic_ignorance``. A pandas frame has ``index`` as its index, if there is one.
         """
-        columns = frame_table.columns(self)
+        columns = frame_table.evidence_columns(self)
         repeated = max(1, len(self._axis_names))
         index = None if self.index is None else self.index[np.arange(len(self)).repeat(repeated)]
         return frame_table.native_frame(columns, index, backend)

@@ -104,7 +104,7 @@ def _check(name: str, evidence: object) -> None:
         )
 
 
-def _repeated(name: str, evidence: Any, n: int) -> Any:
+def _repeated(name: str, evidence: MassEvidence, n: int) -> MassEvidence:
     if len(evidence) == n:
         return evidence
     if len(evidence) != 1:

@@ -5,14 +5,20 @@ their kind. No classes, no validation, no labels: callers check their input. May
 and ``_errors`` only; never ``belief``, the oracle in its tests.
 
 - ``pooling``, ``sparse_pooling``: weights for and against each class, summed over components.
-- ``log_terms``, ``closed_forms``: probability, plausibility, belief, ignorance, conflict.
+- ``closed_forms``: probability, plausibility, belief, ignorance; ``log_terms``: what they share.
 - ``conflict``, ``pignistic``, ``set_functions``, ``largest_focal_sets``, ``expected_loss``,
   ``e_admissible_classes``: one quantity each.
 - ``logspace``: accurate logarithms. ``shares``: the same terms as ordinary numbers.
-- ``numba_kernels``, ``triton_kernels``: faster versions; ``dispatch`` chooses between them.
+- ``compiled``: faster versions for numba and Triton; ``dispatch`` chooses between them.
 """
 
-from shafer.kernels.closed_forms import Forms
+from shafer.kernels.closed_forms import (
+    Forms,
+    log_belief,
+    log_ignorance,
+    log_plausibility,
+    probability,
+)
 from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
 from shafer.kernels.dispatch import (
     closed_forms,
@@ -27,14 +33,7 @@ from shafer.kernels.expected_loss import (
     upper_risk,
 )
 from shafer.kernels.largest_focal_sets import focal_logarithms, largest_focal_sets
-from shafer.kernels.log_terms import (
-    LogTerms,
-    log_belief,
-    log_ignorance,
-    log_plausibility,
-    log_terms,
-    probability,
-)
+from shafer.kernels.log_terms import LogTerms, log_terms
 from shafer.kernels.pignistic import pignistic
 from shafer.kernels.pooling import Pooled, linear_weights, pool
 from shafer.kernels.set_functions import (

@@ -33,14 +33,14 @@ _WEIGHTS_PER_CLOSED_FORM = 20
 def _compiled() -> ModuleType | None:
     if importlib.util.find_spec("numba") is None:
         return None
-    return importlib.import_module("shafer.kernels.numba_kernels")
+    return importlib.import_module("shafer.kernels.compiled.numba_kernels")
 
 
 @cache
 def _cuda() -> ModuleType | None:
     if importlib.util.find_spec("triton") is None:
         return None
-    return importlib.import_module("shafer.kernels.triton_kernels")
+    return importlib.import_module("shafer.kernels.compiled.triton_kernels")
 
 
 def _wants_gradient(*tensors: Array) -> bool:

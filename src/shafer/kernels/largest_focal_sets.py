@@ -17,7 +17,8 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer.kernels.log_terms import LogTerms, log_belief
+from shafer.kernels.closed_forms import log_belief
+from shafer.kernels.log_terms import LogTerms
 
 _Flips = tuple["_Flips", int] | None  # a linked list: adding a flip copies nothing
 

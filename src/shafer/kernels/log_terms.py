@@ -1,4 +1,4 @@
-r"""The pooled mass function in closed form: plausibility, belief, ignorance (Denœux 2019, Prop. 1).
+r"""The logarithms that all closed forms of the pooled mass function share (Denœux 2019, Prop. 1).
 
 With :math:`u = e^{-w^-}`, :math:`v = 1 - u`, :math:`s = u(e^{w^+} - 1)`, :math:`P = \prod_k v_k`
 and :math:`D = \sum_k s_k + 1 - P`, everything costs O(K) per row. Logarithms are kept relative to
@@ -15,7 +15,6 @@ from array_api_compat import array_namespace
 
 from shafer._typing import Array
 from shafer.kernels.logspace import (
-    leave_one_out_sum,
     log1mexp,
     log1mexpexp,
     log_neg_log1mexp,
@@ -75,36 +74,3 @@ def log_terms(pooled: Pooled) -> LogTerms:
         log_1mp,
         xp.logaddexp(logsumexp(log_s, keepdims=True), log_1mp),
     )
-
-
-def probability(terms: LogTerms) -> Array:
-    r"""Return the normalised plausibilities: the softmax of the logits."""
-    xp = array_namespace(terms.logits)
-    odds = xp.exp(terms.logits)
-    return odds / xp.sum(odds, axis=-1, keepdims=True)
-
-
-def log_plausibility(terms: LogTerms) -> Array:
-    r"""Return :math:`\ln pl_k`, where :math:`pl_k = u_k e^{w^+_k} / D`."""
-    xp = array_namespace(terms.logits)
-    return xp.clip(terms.logits - terms.log_d, max=0.0)
-
-
-def log_belief(terms: LogTerms) -> Array:
-    r"""Return :math:`\ln bel_k`, where :math:`bel_k = (s_k + u_k \prod_{l \ne k} v_l) / D`.
-
-    Computed as :math:`pl_k \rho_k` with :math:`\rho_k = 1 - e^{-w^+_k} + e^{-w^+_k}
-    \prod_{l \ne k} v_l`, which lies in [0, 1]: belief never exceeds plausibility.
-    """
-    xp = array_namespace(terms.logits)
-    log_ratio = xp.logaddexp(
-        log1mexp(terms.weights_for), -terms.weights_for - leave_one_out_sum(terms.neg_log_v)
-    )
-    return log_plausibility(terms) + xp.clip(log_ratio, max=0.0)
-
-
-def log_ignorance(terms: LogTerms) -> Array:
-    r"""Return :math:`\ln m(\Theta)`, where :math:`m(\Theta) = \prod_k u_k / D`; shape (...)."""
-    xp = array_namespace(terms.logits)
-    log_all_u = -xp.sum(terms.weights_against, axis=-1, keepdims=True)
-    return xp.clip(log_all_u - terms.shift - terms.log_d, max=0.0)[..., 0]

@@ -13,7 +13,8 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from shafer._typing import Array, FloatArray
-from shafer.kernels.log_terms import LogTerms, log_belief, log_plausibility
+from shafer.kernels.closed_forms import log_belief, log_plausibility
+from shafer.kernels.log_terms import LogTerms
 
 
 def quadrature_size(n_classes: int) -> int:

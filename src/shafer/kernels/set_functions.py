@@ -9,7 +9,8 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from shafer._typing import Array
-from shafer.kernels.log_terms import LogTerms, log_belief, log_one_minus_product
+from shafer.kernels.closed_forms import log_belief
+from shafer.kernels.log_terms import LogTerms, log_one_minus_product
 from shafer.kernels.logspace import logsumexp
 
 

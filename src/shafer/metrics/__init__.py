@@ -2,8 +2,8 @@
 
 Sets are boolean (n, K), as ``ev.decide(rule)`` and ``clf.predict_set(X)`` return them. True classes
 are labels; pass the classes in the order of the columns as ``labels=``. Models and Evidence are
-unknown here. May import ``belief``, ``kernels``, ``_validation``, ``_errors``, ``_text`` and
-``_typing``; scikit-learn only when a scorer is asked for its metadata.
+unknown here. May import ``decision``, ``_validation``, ``_errors``, ``_text`` and ``_typing``;
+scikit-learn only when a scorer is asked for its metadata.
 """
 
 from shafer.metrics.confusion import confusion_sets, set_confusion_matrix

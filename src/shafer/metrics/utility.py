@@ -9,8 +9,8 @@ import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
+from shafer.decision.rules.set_utility import DISCOUNTED_UTILITIES, discounted_utility
 from shafer.metrics.set_predictions import set_predictions, weighted_mean
-from shafer.opinion import DISCOUNTED_UTILITIES, discounted_utility
 
 
 def discounted_utility_score(
@@ -64,8 +64,8 @@ def discounted_utility_score(
     0.25
     """
     predictions = set_predictions(y_true, y_set, labels, sample_weight)
-    worth = _worth_by_size(utility, predictions.chosen.shape[1])[predictions.size]
-    return weighted_mean(np.where(predictions.hit, worth, 0.0), predictions.weight)
+    gained = _utility_by_size(utility, predictions.chosen.shape[1])[predictions.size]
+    return weighted_mean(np.where(predictions.hit, gained, 0.0), predictions.weight)
 
 
 def u65_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any = None) -> float:
@@ -126,8 +126,8 @@ def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
     )
 
 
-def _worth_by_size(utility: Any, n_classes: int) -> FloatArray:
-    """Return the worth of sets of 0, 1, ..., K classes, (K + 1,)."""
+def _utility_by_size(utility: Any, n_classes: int) -> FloatArray:
+    """Return the utility of sets of 0, 1, ..., K classes, (K + 1,)."""
     if isinstance(utility, str):
         if utility not in DISCOUNTED_UTILITIES:
             raise ValueError(

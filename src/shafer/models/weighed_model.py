@@ -10,7 +10,7 @@ from shafer._typing import Array
 from shafer._validation import frame_columns
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.component_groups import Groups
-from shafer.models.inputs.component_partition import (
+from shafer.models.grouping.component_partition import (
     is_renaming,
     names_of_components,
     read_partition,

@@ -2,24 +2,20 @@
 
 ``Opinion`` is the abstract class. ``PooledOpinion`` has closed forms for any number of classes,
 ``DiscountedOpinion`` and ``MixedOpinion`` are made of it, ``TableOpinion`` holds all 2^K masses.
-``discounted_utility`` holds the utilities u50, u65 and u80. May import ``kernels``,
-``_validation``, ``_errors`` and ``_typing``; knows no class labels.
+May import ``kernels``, ``_validation``, ``_errors`` and ``_typing``; knows no class labels.
 """
 
 from shafer.opinion.discounted_opinion import DiscountedOpinion
-from shafer.opinion.discounted_utility import DISCOUNTED_UTILITIES, discounted_utility
 from shafer.opinion.mixed_opinion import MixedOpinion, mixture
 from shafer.opinion.opinion import Opinion
 from shafer.opinion.pooled_opinion import PooledOpinion
 from shafer.opinion.table_opinion import TableOpinion
 
 __all__ = [
-    "DISCOUNTED_UTILITIES",
     "DiscountedOpinion",
     "MixedOpinion",
     "Opinion",
     "PooledOpinion",
     "TableOpinion",
-    "discounted_utility",
     "mixture",
 ]

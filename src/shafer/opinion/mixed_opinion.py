@@ -15,7 +15,7 @@ from shafer import kernels
 from shafer._errors import FrameTooLargeError
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
-from shafer.opinion.opinion import MOST_ROUNDING, Opinion, log_of
+from shafer.opinion.opinion import MOST_ROUNDING, Opinion
 from shafer.opinion.pooled_opinion import PooledOpinion
 from shafer.opinion.table_opinion import TableOpinion
 
@@ -72,16 +72,6 @@ class MixedOpinion(Opinion):
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K)."""
         return self.mixed(lambda member: member.pignistic)
-
-    @property
-    def log_plausibility(self) -> Array:
-        """Logarithms of the plausibilities, (n, K); −∞ for an impossible class."""
-        return log_of(self.plausibility)
-
-    @property
-    def log_belief(self) -> Array:
-        """Logarithms of the beliefs, (n, K); −∞ for no belief."""
-        return log_of(self.belief)
 
     def lower_risk(self, loss: Array) -> Array:
         """Lower expected loss of each act, (n, acts)."""

@@ -47,17 +47,17 @@ class Opinion(ABC):
         return frozen(self.plausibility / total)
 
     @property
-    @abstractmethod
     def log_plausibility(self) -> Array:
         """Logarithms of the plausibilities up to a constant in each row, (..., K).
 
         They order the classes as the plausibilities do. −∞ marks an impossible class.
         """
+        return _log_of(self.plausibility)
 
     @property
-    @abstractmethod
     def log_belief(self) -> Array:
         """Logarithms of the beliefs up to a constant in each row, (..., K); −∞ for no belief."""
+        return _log_of(self.belief)
 
     # -- expectations ---------------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ class Opinion(ABC):
         """Return the same in double precision: decisions are made there."""
 
 
-def log_of(values: Array) -> Array:
+def _log_of(values: Array) -> Array:
     """Take logarithms; −∞ for zero, without a warning."""
     xp = array_namespace(values)
     positive = values > 0

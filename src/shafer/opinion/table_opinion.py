@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.opinion.best_set_search import TIE
-from shafer.opinion.opinion import Opinion, log_of
+from shafer.opinion.opinion import Opinion
 
 _ROUNDING = 4096.0 * float(np.finfo(np.float64).eps)  # as far as the combination rules are exact
 _BLOCK = 2**22  # masses handled at a time
@@ -50,16 +50,6 @@ class TableOpinion(Opinion):
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
         inside = members(self._n_classes)
         return frozen(self.table @ (inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)))
-
-    @property
-    def log_plausibility(self) -> Array:
-        """Logarithms of the plausibilities, (n, K); −∞ for an impossible class."""
-        return log_of(self.plausibility)
-
-    @property
-    def log_belief(self) -> Array:
-        """Logarithms of the beliefs, (n, K); −∞ for no belief."""
-        return log_of(self.belief)
 
     def lower_risk(self, loss: Array) -> FloatArray:
         """Lower expected loss of each act, (n, acts)."""

@@ -38,7 +38,7 @@ def verdict(figure: dict[str, Any]) -> str:
     return f"the paper's number lies {side} the range"
 
 
-def summary(results: dict[str, Any]) -> str:
+def summary_of_results(results: dict[str, Any]) -> str:
     """Return the main results as lines of text for the terminal."""
     heart, gaussian = results["heart"], results["gaussian"]
     worst = max(

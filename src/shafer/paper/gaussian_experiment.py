@@ -17,7 +17,7 @@ from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.datasets import gaussian_posterior, make_gaussian
 from shafer.evidence import Evidence, LinearPool, RunningMean, least_commitment
-from shafer.paper.network import SIZES, Networks, one_thread, train
+from shafer.paper.network import SIZES, Networks, one_thread, train_networks
 from shafer.paper.printed_numbers import GAUSSIAN
 from shafer.paper.set_tables import (
     missed,
@@ -159,7 +159,7 @@ def run_gaussian(
     penalty = np.full(plan.networks, plan.penalty)
     looked_at: list[list[_Scores]] = []
     with one_thread():
-        for epochs, networks in train(X, y, penalty, plan.checkpoints, seed, progress):
+        for epochs, networks in train_networks(X, y, penalty, plan.checkpoints, seed, progress):
             looked_at.append(
                 [_scores(networks[s], training[s], tests[s]) for s in range(plan.networks)]
             )

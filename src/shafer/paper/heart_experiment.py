@@ -56,7 +56,7 @@ class HeartResult:
     derived: dict[str, FloatArray]
 
 
-def heart_data() -> HeartData:
+def paper_heart_data() -> HeartData:
     """Take the two features of the paper; θ₁ is infarction."""
     heart = load_heart()
     columns = [heart.feature_names.index(name) for name in FEATURES]
@@ -94,7 +94,7 @@ def run_heart(replications: int, seed: int, progress: Callable[[range], Any] = i
     progress : function, optional
         Wraps the replications for a progress bar.
     """
-    data = heart_data()
+    data = paper_heart_data()
     model = _classifier().fit(data.X, data.y)
     explainer = Explainer(model.estimator_, data.X, names=FEATURES)
     pool = explainer.pool

@@ -115,7 +115,7 @@ def _loss(networks: Networks, X: Tensor, y: Tensor, penalty: Tensor, kept: Tenso
     return (fit + penalty * networks.weights[2].square().sum(dim=(1, 2))).sum()
 
 
-def train(
+def train_networks(
     X: FloatArray,
     y: NDArray[np.int64],
     penalty: FloatArray,

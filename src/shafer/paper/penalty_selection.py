@@ -18,7 +18,7 @@ from sklearn.model_selection import KFold
 
 from shafer._typing import FloatArray
 from shafer.paper.gaussian_experiment import N_TRAIN, draw_samples
-from shafer.paper.network import as_tensor, one_thread, train
+from shafer.paper.network import as_tensor, one_thread, train_networks
 
 FOLDS = 10
 PENALTIES = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
@@ -86,7 +86,7 @@ def cross_validate(
     losses = []
     with one_thread():
         strength = np.repeat(penalties, FOLDS)
-        for _, networks in train(X, y, strength, checkpoints, seed, progress):
+        for _, networks in train_networks(X, y, strength, checkpoints, seed, progress):
             with torch.no_grad():
                 logits = networks.logits(networks.hidden(X_out))
                 loss = -torch.log_softmax(logits, dim=-1).gather(2, y_out[..., None])

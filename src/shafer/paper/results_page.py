@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 import shafer
 from shafer._files import replacing
+from shafer._html_templates import html_templates
 from shafer.paper import printed_numbers
 from shafer.paper.findings import GAUSSIAN_NAMES, HEART_NAMES, verdict
 
@@ -118,13 +117,7 @@ def write_page(folder: Path, results: dict[str, Any], findings: dict[str, str]) 
     findings : dict of figure name to str
         Our findings about the paper's claims, by figure name.
     """
-    environment = Environment(
-        loader=PackageLoader("shafer.paper"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_templates("shafer.paper")
     environment.filters["signed"] = _signed
     names = [*printed_numbers.FIGURES, "hidden-units", "epochs"]
     html = environment.get_template("page.html.jinja").render(

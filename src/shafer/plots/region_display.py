@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer._validation import class_labels, float_array, to_numpy
 from shafer.evidence import MassEvidence
-from shafer.plots.drawing.contours import draw_boundaries, draw_levels, draw_regions
 from shafer.plots.drawing.evidence_arrays import of_instances
-from shafer.plots.drawing.plane_grid import (
+from shafer.plots.drawing.feature_plane.contours import draw_boundaries, draw_levels, draw_regions
+from shafer.plots.drawing.feature_plane.plane_grid import (
     check_response,
     feature_names_of,
     grid_over,

@@ -20,7 +20,7 @@ _FOLDS = 5
 _MOST_CATEGORIES = 30
 
 
-def train(X: Any, y: NDArray[Any]) -> Pipeline:
+def train_default_model(X: Any, y: NDArray[Any]) -> Pipeline:
     """Train a logistic regression: numbers imputed and scaled, categories one-hot encoded.
 
     Parameters

@@ -17,7 +17,7 @@ from shafer import _text
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence, MassEvidence, with_weights
-from shafer.evidence.degree_words import CONFLICTING, LACKING, agreement, height
+from shafer.evidence.degree_words import CONFLICTING, LACKING, conflict_words, ignorance_words
 from shafer.evidence.io.frame_table import label_texts
 
 NAMED = 4
@@ -29,7 +29,7 @@ _LONGEST = 40
 _FOUR_DIGITS = Context(prec=4, rounding=ROUND_HALF_UP)
 
 
-def shortened(text: str) -> str:
+def short_name(text: str) -> str:
     """Return a name short enough for a sentence."""
     return _text.shortened(text, _LONGEST) if text.strip() else "(blank)"
 
@@ -39,7 +39,7 @@ def shown_value(value: Any) -> str:
     if value is None:
         return "missing"
     if isinstance(value, str):
-        return shortened(value)
+        return short_name(value)
     number = float(value)
     if number.is_integer() and abs(number) < 1e15:
         return str(int(number))
@@ -110,7 +110,7 @@ def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
     'age 61 strongly supports yes, LDL 3.1 weakly opposes it; ignorance is moderate; \
 the evidence agrees; the answer is yes.'
     """
-    labels = [shortened(label) for label in label_texts(evidence.classes)]
+    labels = [short_name(label) for label in label_texts(evidence.classes)]
     weighted = with_weights(evidence)
     answer = int(np.argmax(to_numpy(weighted.logits)[0]))
     weights = to_numpy(weighted.weights)[0, :, answer]
@@ -121,8 +121,8 @@ the evidence agrees; the answer is yes.'
     return "; ".join(
         [
             _named(weights, support, titles, labels[answer]),
-            f"ignorance is {height(ignorance)}",
-            agreement(conflict),
+            f"ignorance is {ignorance_words(ignorance)}",
+            conflict_words(conflict),
             _answer([labels[k] for k in decided], len(labels), doubtful) + ".",
         ]
     )

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import shafer
 from shafer._files import replacing
+from shafer._html_templates import html_templates
 from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.report.overview import OVERLAP
 from shafer.report.payload import as_json, payload
@@ -69,13 +69,7 @@ def render(study: Study, rows: Sequence[int] | None = None) -> str:
     rows : sequence of int, optional
         Positions of the instances to show; by default all, or as many as fit into six megabytes.
     """
-    environment = Environment(
-        loader=PackageLoader("shafer.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_templates("shafer.report")
     plotly = _plotly()
     own = "(() => {\n" + "\n".join(_source(name) for name in _SCRIPTS) + "})();"
     style = _source("page.css")

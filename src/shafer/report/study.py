@@ -83,7 +83,7 @@ class Study:
 
     def title_of(self, component: str, row: int) -> str:
         """Return a component's name, with its value in the row if it is an input: ``age 61``."""
-        name = instance_sentence.shortened(component)
+        name = instance_sentence.short_name(component)
         if component not in self.columns:
             return name
         return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"

@@ -1,4 +1,4 @@
-"""Tempering: the best factor where data speak, near 1 where they do not."""
+"""Tempering: the best factor where there are enough data, near 1 where there are few."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from rule_oracle import (
     risks,
 )
 from shafer import belief
-from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_worth
+from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_utility
 
 SIZES = st.sampled_from([0.0, 0.0, 1e-9, -1e-9, 0.5, -0.5, 2.0, -3.0, 20.0, -20.0])
 ELEMENT = st.one_of(SIZES, st.floats(-4, 4))
@@ -149,7 +149,7 @@ def test_best_set_of_classes(case: Case, tolerance: Any, expectation: str) -> No
     base = getattr(case.evidence, "evidence", case.evidence)  # one bets without the discount
     mass = belief.MassFunction(case.mass.frame, base.masses()[0] / base.masses()[0].sum())
     sets = members(case.n)[1:]
-    utility = set_worth(case.n, tolerance)[sets.sum(axis=1) - 1][:, None] * sets
+    utility = set_utility(case.n, tolerance)[sets.sum(axis=1) - 1][:, None] * sets
     options = {"alpha": 0.3} if expectation == "hurwicz" else {}
     chosen = case.evidence.decide(
         "utility_set", tolerance=tolerance, expectation=expectation, **options

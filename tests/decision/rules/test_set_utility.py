@@ -1,4 +1,4 @@
-"""OWA weights of maximum entropy, and what a set is worth."""
+"""OWA weights of maximum entropy, and the utilities of sets."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
-from shafer.decision import owa_weights, set_worth
+from shafer.decision import owa_weights, set_utility
 
 
 def test_first_weights_of_ma_and_denoeux() -> None:
     first = [0.8, 0.681867, 0.596482, 0.530673]
     assert_allclose([owa_weights(b, 0.8)[0] for b in (2, 3, 4, 5)], first, atol=1e-6)
-    assert_allclose(set_worth(5, 0.8), [1.0, *first], atol=1e-6)
+    assert_allclose(set_utility(5, 0.8), [1.0, *first], atol=1e-6)
 
 
 @given(st.integers(2, 60), st.floats(0, 1))
@@ -47,15 +47,15 @@ def test_no_other_weights_have_more_entropy(orness: float) -> None:
 
 
 @given(st.integers(1, 40), st.floats(0.5, 1))
-def test_a_sets_worth_is_its_first_weight(size: int, tolerance: float) -> None:
-    worth = set_worth(size, tolerance)
-    assert_allclose(worth[-1], owa_weights(size, tolerance)[0], rtol=1e-9)
-    assert (np.diff(worth) <= 1e-12).all()
+def test_a_sets_utility_is_its_first_weight(size: int, tolerance: float) -> None:
+    utility = set_utility(size, tolerance)
+    assert_allclose(utility[-1], owa_weights(size, tolerance)[0], rtol=1e-9)
+    assert (np.diff(utility) <= 1e-12).all()
 
 
 def test_discounted_utilities() -> None:
-    assert_allclose(set_worth(3, "u65"), [1.0, 0.65, 1.6 / 3 - 0.6 / 9])
-    assert_allclose(set_worth(3, "u80"), [1.0, 0.80, 2.2 / 3 - 1.2 / 9])
+    assert_allclose(set_utility(3, "u65"), [1.0, 0.65, 1.6 / 3 - 0.6 / 9])
+    assert_allclose(set_utility(3, "u80"), [1.0, 0.80, 2.2 / 3 - 1.2 / 9])
 
 
 def test_the_ends() -> None:
@@ -63,9 +63,9 @@ def test_the_ends() -> None:
     assert owa_weights(3, 0.0).tolist() == [0.0, 0.0, 1.0]
     assert_allclose(owa_weights(4, 0.5), 0.25)
     assert owa_weights(1, 0.7).tolist() == [1.0]
-    assert_allclose(set_worth(1000, 0.5), 1 / np.arange(1, 1001))
-    assert set_worth(1000, 1.0).tolist() == [1.0] * 1000
-    assert_allclose(set_worth(1000, 0.5 + 1e-13), 1 / np.arange(1, 1001), rtol=1e-9)
+    assert_allclose(set_utility(1000, 0.5), 1 / np.arange(1, 1001))
+    assert set_utility(1000, 1.0).tolist() == [1.0] * 1000
+    assert_allclose(set_utility(1000, 0.5 + 1e-13), 1 / np.arange(1, 1001), rtol=1e-9)
 
 
 @pytest.mark.parametrize("size", [0, 2.0, True, None])
@@ -83,4 +83,4 @@ def test_bad_orness(orness: Any) -> None:
 @pytest.mark.parametrize("tolerance", [0.4, 1.1, np.nan, "u90", None])
 def test_bad_tolerance(tolerance: Any) -> None:
     with pytest.raises(ValueError, match="tolerance must be a number from 0.5 to 1, or 'u65'"):
-        set_worth(3, tolerance)
+        set_utility(3, tolerance)

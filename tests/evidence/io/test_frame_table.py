@@ -14,19 +14,6 @@ from numpy.testing import assert_array_equal
 import shafer
 
 
-@pytest.fixture
-def pool() -> Any:
-    rng = np.random.default_rng(0)
-    return shafer.least_commitment(
-        rng.normal(size=(3, 4)), rng.normal(size=3), classes=["a", "b", "c"], names=list("wxyz")
-    )
-
-
-@pytest.fixture
-def X() -> Any:
-    return np.random.default_rng(1).normal(size=(6, 4)).round(1)
-
-
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
 def test_frame(pool: Any, X: Any, backend: str) -> None:
     ev = pool(X)

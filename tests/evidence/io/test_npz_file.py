@@ -17,19 +17,6 @@ from scipy import sparse
 import shafer
 
 
-@pytest.fixture
-def pool() -> Any:
-    rng = np.random.default_rng(0)
-    return shafer.least_commitment(
-        rng.normal(size=(3, 4)), rng.normal(size=3), classes=["a", "b", "c"], names=list("wxyz")
-    )
-
-
-@pytest.fixture
-def X() -> Any:
-    return np.random.default_rng(1).normal(size=(6, 4)).round(1)
-
-
 @pytest.mark.parametrize("kind", ["linear", "dense", "sparse", "components"])
 def test_save_and_load(pool: Any, X: Any, tmp_path: Path, kind: str) -> None:
     ev = pool(sparse.csr_array(X)) if kind == "sparse" else pool(X)

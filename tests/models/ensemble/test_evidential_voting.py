@@ -6,20 +6,15 @@ import pickle
 from typing import Any
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris, make_classification
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
@@ -30,17 +25,13 @@ from shafer import (
     Evidence,
     EvidentialClassifier,
     EvidentialVotingClassifier,
-    Explainer,
     NeighbourEvidence,
     UnsupportedModelError,
     combine,
 )
-from shafer.datasets import load_heart
 from shafer.fusion import FiniteEvidence, MixedEvidence
 
-
-def two() -> list[Any]:
-    return [("logistic", LogisticRegression(max_iter=2000)), ("bayes", GaussianNB())]
+from .examples import two
 
 
 @parametrize_with_checks(
@@ -52,11 +43,6 @@ def two() -> list[Any]:
 )
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
     check(estimator)
-
-
-@pytest.fixture(scope="module")
-def heart() -> Any:
-    return load_heart()
 
 
 def test_dempster_is_bayes_rule_with_the_prior_once(heart: Any) -> None:
@@ -75,132 +61,6 @@ def test_dempster_is_bayes_rule_with_the_prior_once(heart: Any) -> None:
     given = EvidentialVotingClassifier(estimators, tempering={"b": 0.5}).fit(X, y)
     halved = first + 0.5 * (second - np.log(prior))
     assert_allclose(given.predict_proba(X), softmax(halved, axis=1), atol=1e-10)
-
-
-@pytest.mark.parametrize("granularity", ["sources", "components"])
-def test_missing_sources_contribute_nothing(heart: Any, granularity: str) -> None:
-    X, y = heart.data.copy(), heart.target
-    columns = {"a": [0, 1, 2], "b": [5, 7, 8]}
-    X[::4, columns["a"]] = np.nan
-    X[1::4, columns["b"]] = np.nan
-    X[3::8] = np.nan
-    estimators = [(name, LogisticRegression(max_iter=5000), c) for name, c in columns.items()]
-    clf = EvidentialVotingClassifier(estimators, granularity=granularity).fit(X, y)
-    evidence = clf.evidence(X)
-    whole = np.array([name.split(":")[0] for name in evidence.component_names])
-    weights = np.abs(evidence.weights).sum(axis=2)
-    assert not weights[::4][:, whole == "a"].any()
-    assert not weights[1::4][:, whole == "b"].any()
-    assert weights[2::4][:, whole == "a"].any()
-    assert_allclose(evidence[3::8].probability, np.tile(clf.prior_, (len(X[3::8]), 1)))
-    # A source is trained on the rows where it is there.
-    there = ~np.isnan(X[:, columns["a"]]).all(axis=1)
-    alone = LogisticRegression(max_iter=5000).fit(X[there][:, columns["a"]], y[there])
-    assert_allclose(clf.sources_["a"].estimator.coef_, alone.coef_)
-    nothing = clf.evidence(np.full((3, 9), np.nan))
-    assert_allclose(nothing.probability, np.tile(clf.prior_, (3, 1)))
-    assert nothing.component_names == evidence.component_names
-    one_row = clf.evidence(X[4:5])
-    assert one_row.probability.shape == (1, 2)
-
-
-def test_any_missing_input_can_silence_a_source(heart: Any) -> None:
-    X, y = heart.data.copy(), heart.target
-    X[::3, 0] = np.nan
-    estimators = [("a", LogisticRegression(max_iter=5000), [0, 1, 2]), ("b", GaussianNB(), [5, 8])]
-    with pytest.raises(ValueError, match="NaN"):
-        EvidentialVotingClassifier(estimators).fit(X, y)
-    clf = EvidentialVotingClassifier(estimators, absent_if="any").fit(X, y)
-    weights = clf.evidence(X).weights
-    assert not weights[::3, 0].any()
-    assert weights[1::3, 0].any()
-    there = np.arange(len(y)) % 3 > 0
-    alone = LogisticRegression(max_iter=5000).fit(X[there][:, :3], y[there])
-    assert_allclose(clf.sources_["a"].estimator.coef_, alone.coef_)
-    mixed = pd.DataFrame({"x": X[:, 1], "kind": np.where(y > 0, "u", None)})
-    from shafer.models.ensemble.source_views import present_rows
-
-    assert_array_equal(present_rows(mixed, len(y), absent_if="any"), y > 0)
-    assert present_rows(mixed, len(y)).all()
-
-
-def test_views_as_a_mapping(heart: Any) -> None:
-    X, y = heart.data, heart.target
-    estimators = [("a", LogisticRegression(max_iter=5000)), ("b", GaussianNB())]
-    by_columns = [("a", estimators[0][1], [0, 1, 2]), ("b", estimators[1][1], [5, 8])]
-    views = {"a": X[:, [0, 1, 2]], "b": pd.DataFrame(X[:, [5, 8]])}
-    clf = EvidentialVotingClassifier(estimators).fit(views, y)
-    same = EvidentialVotingClassifier(by_columns).fit(X, y)
-    assert_allclose(clf.predict_proba(views), same.predict_proba(X), rtol=1e-10)
-    without = {"a": views["a"], "b": None}
-    holed = X.copy()
-    holed[:, [5, 8]] = np.nan
-    assert_allclose(clf.predict_proba(without), same.predict_proba(holed), rtol=1e-10)
-    assert_allclose(clf.predict_proba({"a": views["a"]}), clf.predict_proba(without))
-    with pytest.raises(ValueError, match="the input of at least one source"):
-        clf.predict({"a": None})
-    with pytest.raises(ValueError, match=r"same number of rows; got \[2, 462\]"):
-        clf.predict({"a": views["a"], "b": X[:2, [5, 8]]})
-    with pytest.raises(ValueError, match="one label for each of the 462 rows of X; got 3"):
-        clf.fit(views, [0, 1, 0])
-
-
-def test_text_beside_numbers() -> None:
-    texts = np.array(["good film", "bad film", "good", "bad", "nice", "awful"] * 5, dtype=object)
-    y = np.array([1, 0, 1, 0, 1, 0] * 5)
-    views = {"text": texts, "numbers": np.random.default_rng(0).normal(size=(30, 2)) + y[:, None]}
-    estimators = [
-        ("text", make_pipeline(TfidfVectorizer(), LogisticRegression())),
-        ("numbers", GaussianNB()),
-    ]
-    clf = EvidentialVotingClassifier(estimators, granularity="components").fit(views, y)
-    assert clf.predict(views).tolist() == y.tolist()
-    assert "text: film" in clf.evidence(views).component_names
-
-
-def test_tempering_is_learnt() -> None:
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:600], y[:600]
-    random = np.random.default_rng(0)
-    noise = random.normal(size=(len(X), 5))
-    views = {"good": X, "noise": noise}
-    estimators = [
-        ("good", make_pipeline(StandardScaler(), LogisticRegression(C=0.1))),
-        ("noise", GaussianNB()),
-    ]
-    clf = EvidentialVotingClassifier(estimators, cv=3).fit(views, y)
-    assert clf.tempering_[0] > 0.5
-    assert clf.tempering_[1] < clf.tempering_[0] / 2
-    cautious = EvidentialVotingClassifier(estimators, "cautious", cv=3).fit(views, y)
-    assert cautious.tempering_[0] > cautious.tempering_[1]
-
-
-def test_overconfident_copies_are_held_back() -> None:
-    X, y = load_heart(return_X_y=True)
-    X, T, y, t = train_test_split(X, y, random_state=0)
-    copies = [(f"copy {i}", GaussianNB()) for i in range(5)]
-    learnt = EvidentialVotingClassifier(copies).fit(X, y)
-    plain = EvidentialVotingClassifier(copies, tempering=None).fit(X, y)
-    assert learnt.tempering_.sum() < 1.0  # naive Bayes is overconfident as it is
-    assert log_loss(t, learnt.predict_proba(T)) < log_loss(t, plain.predict_proba(T))
-
-
-def test_a_source_counts_for_more_when_the_others_are_missing() -> None:
-    X, y = load_heart(return_X_y=True)
-    copies = [(f"copy {i}", make_pipeline(StandardScaler(), LogisticRegression())) for i in (1, 2)]
-    views = {"copy 1": X, "copy 2": X}
-    clf = EvidentialVotingClassifier(copies).fit(views, y)
-    assert_allclose(clf.tempering_[0], clf.tempering_[1], rtol=1e-3)
-    both = clf.evidence(views)
-    alone = clf.evidence({"copy 1": X, "copy 2": None})
-    assert_allclose(alone.probability, both.probability, atol=0.02)
-    assert_allclose(alone.weights[:, 0], 2 * both.weights[:, 0], rtol=0.1)
-    # With many sources only all of them together are looked at.
-    many = [(f"copy {i}", GaussianNB(), [i]) for i in range(7)]
-    clf = EvidentialVotingClassifier(many, cv=2).fit(X, y)
-    holed = X.copy()
-    holed[:, 0] = np.nan
-    assert_allclose(clf.evidence(holed).weights[:, 1:7], clf.evidence(X).weights[:, 1:7])
 
 
 def test_cautious_counts_copies_once() -> None:
@@ -223,11 +83,11 @@ def test_the_evidence_is_that_of_combine(heart: Any) -> None:
     model = EvidentialClassifier(LogisticRegression(max_iter=5000)).fit(X, y)
     scaler = StandardScaler().fit(X)
     neighbours = NeighbourEvidence(k=5).fit(scaler.transform(X), y)
-    said = {
+    sources = {
         "model": model.evidence(X),
         "neighbours": neighbours.evidence(scaler.transform(X)),
     }
-    expected = combine(said, tempering=[0.7, 0.4])
+    expected = combine(sources, tempering=[0.7, 0.4])
     evidence = clf.evidence(X)
     assert isinstance(evidence, Evidence)
     assert evidence.component_names == expected.component_names
@@ -276,19 +136,6 @@ def test_estimators_that_cannot_be_explained() -> None:
     assert clf.score(X, y) > 0.95
     with pytest.raises(UnsupportedModelError):
         EvidentialVotingClassifier([("svc", LinearSVC()), ("bayes", GaussianNB())]).fit(X, y)
-
-
-@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
-def test_frames(heart: Any, make: Any) -> None:
-    frame = make(dict(zip(heart.feature_names, heart.data.T, strict=True)))
-    estimators = [
-        ("blood", LogisticRegression(max_iter=5000), ["ldl", "sbp"]),
-        ("life", GaussianNB(), ["age", "tobacco"]),
-    ]
-    clf = EvidentialVotingClassifier(estimators, granularity="components").fit(frame, heart.target)
-    names = clf.evidence(frame).component_names
-    assert names == ("blood: ldl", "blood: sbp", "life: age", "life: tobacco", "prior: prior")
-    assert list(clf.feature_names_in_) == heart.feature_names
 
 
 def test_in_the_company_of_scikit_learn() -> None:
@@ -352,108 +199,6 @@ def test_too_little_to_learn_from() -> None:
         EvidentialVotingClassifier(views).fit(X, y)
 
 
-def uneven() -> tuple[Any, Any]:
-    X, y = make_classification(1200, 6, n_informative=4, weights=[0.9], random_state=0)
-    return X, y
-
-
-@pytest.mark.parametrize(
-    ("estimator", "prior"),
-    [
-        (LogisticRegression(class_weight="balanced"), [0.5, 0.5]),
-        (make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced")), [0.5, 0.5]),
-        (LogisticRegression(class_weight={0: 1.0, 1: 3.0}), None),
-        (EvidentialClassifier(LogisticRegression(class_weight="balanced")), [0.5, 0.5]),
-        (GaussianNB(priors=[0.3, 0.7]), [0.3, 0.7]),
-        (BernoulliNB(fit_prior=False), [0.5, 0.5]),
-        (LinearDiscriminantAnalysis(priors=[0.4, 0.6]), [0.4, 0.6]),
-        (
-            RandomForestClassifier(20, class_weight="balanced_subsample", random_state=0),
-            [0.5, 0.5],
-        ),
-    ],
-)
-def test_a_model_told_of_another_prior_gives_that_one_back(estimator: Any, prior: Any) -> None:
-    X, y = uneven()
-    clf = EvidentialVotingClassifier([("a", estimator), ("b", GaussianNB())], tempering=None)
-    source = clf.fit(X, y).sources_["a"]
-    if prior is None:
-        prior = np.bincount(y) * [1.0, 3.0] / (np.bincount(y) @ [1.0, 3.0])
-    assert_allclose(source.prior, prior, atol=1e-12)
-    assert_allclose(clf.sources_["b"].prior, np.bincount(y) / len(y))
-
-
-def test_balanced_models_do_not_count_the_rare_class_again() -> None:
-    X, y = uneven()
-    views = ([0, 1, 2], [3, 4, 5])
-    balanced = LogisticRegression(class_weight="balanced")
-    clf = EvidentialVotingClassifier(
-        [(f"view {v}", balanced, columns) for v, columns in enumerate(views)], tempering=None
-    ).fit(X, y)
-    assert clf.predict_proba(X)[:, 1].mean() == pytest.approx(y.mean(), abs=0.05)
-
-
-@pytest.mark.parametrize("rule", ["disjunctive", "dubois_prade"])
-def test_a_missing_source_is_left_out_where_silence_would_speak(rule: str) -> None:
-    X, y = load_iris(return_X_y=True)
-    columns = {"a": [0, 1], "b": [2], "c": [3]}
-    estimators = [(name, LogisticRegression(), own) for name, own in columns.items()]
-    clf = EvidentialVotingClassifier(estimators, rule, tempering=None).fit(X, y)
-    gaps = X.copy()
-    gaps[1::3, columns["a"]] = np.nan
-    gaps[2::3] = np.nan
-    evidence = clf.evidence(gaps)
-    assert isinstance(evidence, FiniteEvidence)
-    assert_allclose(evidence[::3].masses(), clf.evidence(X[::3]).masses())
-    others = {name: clf.sources_[name].evidence(X[1::3][:, columns[name]]) for name in "bc"}
-    assert_allclose(evidence[1::3].masses(), combine(others, rule).masses(), atol=1e-12)
-    assert evidence[1::3].ignorance.min() < 0.5
-    assert_allclose(evidence[2::3].ignorance, 1.0)
-
-
-@pytest.mark.parametrize("missing_text", [None, float("nan")])
-@pytest.mark.parametrize("kind", [list, pd.Series])
-def test_a_missing_text_is_a_missing_source(heart: Any, missing_text: Any, kind: Any) -> None:
-    y = heart.target[:80]
-    texts = [f"word{label} and{i % 3}" for i, label in enumerate(y)]
-    texts[3] = missing_text
-    X = {"text": kind(texts), "life": heart.data[:80, [0, 5]]}
-    estimators = [
-        ("text", make_pipeline(CountVectorizer(), LogisticRegression())),
-        ("life", GaussianNB()),
-    ]
-    weights = EvidentialVotingClassifier(estimators).fit(X, y).evidence(X).weights
-    assert not weights[3, 0].any()
-    assert weights[[2, 4], 0].all()
-
-
-def test_views_of_unknown_sources_are_refused(heart: Any) -> None:
-    X, y = heart.data[:, :4], heart.target
-    clf = EvidentialVotingClassifier(two()).fit({"logistic": X, "bayes": X}, y)
-    with pytest.raises(
-        ValueError, match=r"unknown sources \['bays'\]; the sources are \['logistic'"
-    ):
-        clf.predict({"logistic": X, "bays": X})
-
-
-def test_each_set_of_sources_is_learnt_where_it_was_seen() -> None:
-    X, y = make_classification(1500, 4, n_informative=4, n_redundant=0, random_state=0)
-    random = np.random.default_rng(0)
-    twice = np.column_stack([X, X])  # two sources that say the same
-    for columns in (slice(0, 4), slice(4, 8)):
-        gone = random.random(len(X)) < 0.5
-        twice[gone, columns] = np.nan
-    estimators = [
-        ("a", LogisticRegression(), slice(0, 4)),
-        ("b", LogisticRegression(), slice(4, 8)),
-    ]
-    clf = EvidentialVotingClassifier(estimators).fit(twice, y)
-    both = ~np.isnan(twice).any(axis=1)
-    seen = EvidentialVotingClassifier(estimators).fit(twice[both], y[both])
-    assert clf.tempering_.sum() == pytest.approx(seen.tempering_.sum(), abs=0.15)
-    assert clf.tempering_.sum() < 1.15  # not 2: together they count once
-
-
 def test_sample_weight_reaches_sources_prior_and_reliabilities(heart: Any) -> None:
     X, y = heart.data, heart.target
     random = np.random.default_rng(0)
@@ -495,80 +240,6 @@ def test_an_estimator_that_is_none_is_refused(heart: Any) -> None:
     clf = EvidentialVotingClassifier(two()).set_params(bayes="drop")
     with pytest.raises(ValueError, match="'bayes' must be a classifier; got 'drop'. To drop"):
         clf.fit(heart.data, heart.target)
-
-
-def test_frames_whose_columns_are_numbered(heart: Any) -> None:
-    X = pd.DataFrame(heart.data)
-    clf = EvidentialVotingClassifier(two()).fit(X, heart.target)
-    assert_allclose(
-        clf.predict_proba(X),
-        EvidentialVotingClassifier(two()).fit(heart.data, heart.target).predict_proba(heart.data),
-    )
-
-
-def test_many_sources_that_never_meet_are_learnt_all_the_same(heart: Any) -> None:
-    X, y = heart.data.copy(), heart.target
-    X[np.arange(len(X)), np.arange(len(X)) % 9] = np.nan  # one of nine is missing in every row
-    estimators = [(f"column {j}", GaussianNB(), [j]) for j in range(9)]
-    clf = EvidentialVotingClassifier(estimators).fit(X, y)
-    assert clf.tempering_.std() > 0.05  # not all at 1/9, where few data would leave them
-    assert log_loss(y, clf.predict_proba(X)) < log_loss(y, np.tile(clf.prior_, (len(y), 1))) - 0.05
-
-
-@pytest.mark.parametrize(
-    ("frame", "columns", "message"),
-    [
-        (True, ["zz"], "Source 'a' uses the columns 'zz', but X has the columns 'age', 'ldl'"),
-        (True, ["age", "zz"], "uses the columns 'zz', but"),
-        (False, ["age"], "uses the columns 'age', but X has no column names"),
-        (False, [0, 77], "uses the columns 77, but X has 2 columns"),
-        (False, [-3], "uses the columns -3, but X has 2 columns"),
-        (True, [2], "uses the columns 2, but X has 2 columns"),
-    ],
-)
-def test_unknown_columns_name_the_source(
-    heart: Any, frame: bool, columns: Any, message: str
-) -> None:
-    X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
-    given = pd.DataFrame(X, columns=["age", "ldl"]) if frame else X
-    clf = EvidentialVotingClassifier([("a", LogisticRegression(), columns)])
-    with pytest.raises(ValueError, match=message):
-        clf.fit(given, heart.target)
-
-
-def test_reliability_discounts_the_sources(heart: Any) -> None:
-    X, y = heart.data[:150], heart.target[:150]
-    options = dict(tempering=[0.5, 0.7], prior="each")
-    doubted = EvidentialVotingClassifier(two(), reliability={"bayes": 0.6}, **options).fit(X, y)
-    sources = {
-        "logistic": LogisticRegression(max_iter=2000).fit(X, y),
-        "bayes": GaussianNB().fit(X, y),
-    }
-    evidences = {name: Explainer(model, X, "one")(X) for name, model in sources.items()}
-    expected = combine(evidences, tempering=[0.5, 0.7], reliability=[1.0, 0.6])
-    assert_allclose(doubted.evidence(X).belief, expected.belief, atol=1e-12)
-    assert doubted.reliability_.tolist() == [1.0, 0.6]
-    assert doubted.tempering_.tolist() == [0.5, 0.7]
-    trusted = EvidentialVotingClassifier(two(), **options).fit(X, y)
-    assert (doubted.evidence(X).ignorance > trusted.evidence(X).ignorance).all()
-    for wrong, message in (
-        ("cv", "use tempering='cv'"),
-        ([1.0, 1.5], "a number in .0, 1. for each of the 2 sources"),
-        ({"c": 0.5}, "reliability names unknown sources"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            EvidentialVotingClassifier(two(), reliability=wrong).fit(X, y)
-
-
-def test_reliability_of_present_sources_only(heart: Any) -> None:
-    X, y = heart.data[:100].copy(), heart.target[:100]
-    sources = [("a", LogisticRegression(max_iter=5000), [0, 1]), ("b", GaussianNB(), [5, 7, 8])]
-    clf = EvidentialVotingClassifier(
-        sources, "disjunctive", tempering=None, reliability=[0.5, 0.9]
-    ).fit(X, y)
-    X[:, [0, 1]] = np.nan
-    alone = clf.sources_["b"].evidence(X[:, [5, 7, 8]], whole=True)
-    assert_allclose(clf.evidence(X).belief, alone.discounted(0.9).belief, atol=1e-12)
 
 
 def test_a_source_without_weights_is_an_error(heart: Any) -> None:

@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import to_numpy, true_classes
+from shafer.decision.calibration.conformal_quantile import exact_coverage, warn_if_too_few
 from shafer.decision.calibration.conformal_scores import check_score
-from shafer.decision.calibration.split_conformal import (
-    checked_scores,
-    exact_coverage,
-    warn_if_too_few,
-)
+from shafer.decision.calibration.split_conformal import checked_scores
 from shafer.decision.rules.dominance import choose_largest
 
 

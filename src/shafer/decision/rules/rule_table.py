@@ -16,7 +16,7 @@ from shafer.decision.acts import Acts
 from shafer.decision.option_checks import check_alpha, check_reject, check_tolerance
 from shafer.decision.rules import act_rules, act_sets, class_rules, class_sets
 from shafer.decision.rules.e_admissible_acts import e_admissible_acts
-from shafer.decision.rules.set_utility import set_worth
+from shafer.decision.rules.set_utility import set_utility
 from shafer.opinion import Opinion
 
 
@@ -43,7 +43,7 @@ DEFAULTS: MappingProxyType[str, Any] = MappingProxyType(
 def _best_set(opinion: Opinion, tolerance: Any, expectation: str, alpha: float) -> Array:
     """Answer with the set of classes of largest expected utility, before discounting."""
     base = opinion.base
-    utility = set_worth(base.belief.shape[-1], tolerance)
+    utility = set_utility(base.belief.shape[-1], tolerance)
     if expectation == "probability":
         return class_sets.most_probable_set(base.probability, utility)
     if expectation == "pignistic":

@@ -1,4 +1,4 @@
-r"""Utilities of set answers: OWA weights of maximum entropy, u65 and u80.
+r"""Utilities of prediction sets: u50, u65 and u80, and OWA weights of maximum entropy.
 
 The larger a set that holds the right class, the lower its utility. Ma and Denœux (2021) aggregate
 the utilities of its members by an ordered weighted average. Its weights have the largest entropy
@@ -16,14 +16,33 @@ accuracy", International Journal of Approximate Reasoning 53 (2012) 1282-1301.
 from __future__ import annotations
 
 from functools import lru_cache
+from types import MappingProxyType
 
 import numpy as np
 
 from shafer._typing import FloatArray
 from shafer.decision.option_checks import check_tolerance, is_number
-from shafer.opinion import discounted_utility
+
+DISCOUNTED_UTILITIES: MappingProxyType[str, float] = MappingProxyType(
+    {"u50": 1.0, "u65": 1.6, "u80": 2.2}
+)
+"""Name -> the first coefficient a. The name gives the utility of a right pair, (a + 1)/4."""
 
 _STEPS = 200  # of bisection: enough for any double
+
+
+def discounted_utility(name: str, size: FloatArray) -> FloatArray:
+    r"""Return :math:`a/b - (a - 1)/b^2` for each size b: 1 for one class, less for more.
+
+    Source: Zaffalon, Corani and Mauá (2012).
+
+    Examples
+    --------
+    >>> discounted_utility("u65", np.array([1.0, 2.0])).round(2)
+    array([1.  , 0.65])
+    """
+    first = DISCOUNTED_UTILITIES[name]
+    return first / size - (first - 1.0) / size**2
 
 
 def owa_weights(size: int, orness: float) -> FloatArray:
@@ -63,7 +82,7 @@ def owa_weights(size: int, orness: float) -> FloatArray:
     return normalised
 
 
-def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
+def set_utility(n_classes: int, tolerance: float | str) -> FloatArray:
     r"""Return the utility of a set of 1, ..., K classes that contains the true class, (K,).
 
     Parameters
@@ -76,9 +95,9 @@ def set_worth(n_classes: int, tolerance: float | str) -> FloatArray:
 
     Examples
     --------
-    >>> set_worth(5, 0.8).round(6)
+    >>> set_utility(5, 0.8).round(6)
     array([1.      , 0.8     , 0.681867, 0.596482, 0.530673])
-    >>> set_worth(3, "u65").round(4)
+    >>> set_utility(3, "u65").round(4)
     array([1.    , 0.65  , 0.4667])
     """
     size = np.arange(1, n_classes + 1, dtype=np.float64)

@@ -46,7 +46,7 @@ def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     return ["{" + ", ".join(labels[k] for k in np.flatnonzero(row)) + "}" for row in chosen]
 
 
-def columns(evidence: MassEvidence) -> dict[str, Any]:
+def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
     """Return the columns of the table, each of one value per instance.
 
     For the evidence of components there is one row for each component of each instance.

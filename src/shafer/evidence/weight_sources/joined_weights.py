@@ -19,13 +19,8 @@ from numpy.typing import NDArray
 from shafer._typing import Array
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
 from shafer.evidence.weight_sources.scaled_weights import ScaledWeights
-from shafer.evidence.weight_sources.weight_source import Positions, WeightSource
+from shafer.evidence.weight_sources.weight_source import Positions, WeightSource, take
 from shafer.kernels import Pooled
-
-
-def _take_rows(x: Array, positions: Positions) -> Array:
-    xp = array_namespace(x)
-    return xp.take(x, xp.asarray(positions, dtype=xp.int64, device=x.device), axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +56,7 @@ class Part:
             return x
         padded = xp.concat([x, xp.zeros_like(x[..., :1])], axis=-1)
         places = np.where(self.places < 0, x.shape[-1], self.places)
-        return xp.take(padded, xp.asarray(places, dtype=xp.int64, device=x.device), axis=-1)
+        return take(padded, places, -1)
 
     def in_place(self, pooled: Pooled) -> Pooled:
         """Return pooled weights of the source as this part contributes them, (n, K)."""
@@ -86,13 +81,13 @@ class Part:
 
     def rows(self, positions: Positions) -> Part:
         """Keep some instances."""
-        pooled = Pooled(*(_take_rows(array, positions) for array in self.pooled))
+        pooled = Pooled(*(take(array, positions, 0) for array in self.pooled))
         part = replace(self, source=self.source.rows(positions), pooled=pooled)
         if self.factors is None:
             return part
         first, second = self.factors
-        taken = _take_rows(first, positions)
-        other = taken if second is first else _take_rows(second, positions)
+        taken = take(first, positions, 0)
+        other = taken if second is first else take(second, positions, 0)
         return replace(part, factors=(taken, other))
 
     def keep(self, components: Positions) -> Part:

@@ -21,7 +21,13 @@ from shafer.models.ensemble.fitted_source import FittedSource, fit_present
 from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
 from shafer.models.ensemble.named_estimators import NamedEstimators
 from shafer.models.ensemble.source_factors import SourceFactors, learn_by_presence, out_of_fold
-from shafer.models.ensemble.source_views import checked_rows, present_rows, rows_of, take, view_of
+from shafer.models.ensemble.source_views import (
+    checked_rows,
+    number_of_rows,
+    present_rows,
+    rows_of_view,
+    view_of,
+)
 from shafer.models.ensemble.training_prior import class_frequencies
 from shafer.models.ensemble.voting_options import (
     Entry,
@@ -225,7 +231,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         check_is_fitted(self)
         entries = read_entries(self.estimators)
         X, _ = checked_rows(self, X, [name for name, _, _ in entries])
-        n = rows_of(X)
+        n = number_of_rows(X)
         views = [view_of(X, name, columns) for name, _, columns in entries]
         present = self._present(views, n)
         tempering = self.source_factors_.for_rows(present)
@@ -256,7 +262,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         rows = np.flatnonzero(present)
         if not len(rows):
             return source.no_evidence(len(present), whole=self._whole)
-        view = view if len(rows) == len(present) else take(view, rows)
+        view = view if len(rows) == len(present) else rows_of_view(view, rows)
         own = source.evidence(view, whole=self._whole, with_prior=not self._apart)
         # An absent row gets the evidence of another row, which the factor 0 removes.
         return own if len(rows) == len(present) else own[np.maximum(np.cumsum(present) - 1, 0)]

@@ -13,7 +13,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 from shafer.fusion import without_prior
-from shafer.models.ensemble.source_views import take
+from shafer.models.ensemble.source_views import rows_of_view
 from shafer.models.ensemble.training_prior import training_prior
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.sample_weights import fit_weights
@@ -95,7 +95,7 @@ def fit_present(
     there = np.flatnonzero(rows if weight is None else rows & (weight > 0))
     if len(np.unique(y[there])) < 2:
         return None
-    part = view if len(there) == len(y) else take(view, there)
+    part = view if len(there) == len(y) else rows_of_view(view, there)
     own = None if weight is None else weight[there]
     return fit_source(estimator, part, y[there], whole=whole, weight=own)
 
@@ -112,7 +112,7 @@ def fit_source(
     if explainer is not None:
         names = explainer.component_names
     elif gives_evidence(fitted):
-        names = weighed(own_evidence(fitted, take(view, [0])))[0].component_names
+        names = weighed(own_evidence(fitted, rows_of_view(view, [0])))[0].component_names
     else:
         names = ("output",)
     return FittedSource(fitted, explainer, prior, floor, names)

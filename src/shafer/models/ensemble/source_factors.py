@@ -22,7 +22,7 @@ from scipy.special import log_softmax
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import to_numpy
 from shafer.models.ensemble.fitted_source import fit_present, weighed
-from shafer.models.ensemble.source_views import present_rows, take, view_of
+from shafer.models.ensemble.source_views import present_rows, rows_of_view, view_of
 from shafer.models.fitting.folds import Split
 
 _PULL = 1.0  # as much as a few rows
@@ -106,7 +106,7 @@ def out_of_fold(
             there = np.flatnonzero(present & asked)
             if fitted is None or not len(there):
                 continue
-            own = fitted.evidence(take(view, there), whole=whole, with_prior=with_prior)
+            own = fitted.evidence(rows_of_view(view, there), whole=whole, with_prior=with_prior)
             evidence, _ = weighed(own)
             at = np.ix_(there, np.searchsorted(classes, evidence.classes))
             weights_for[s][at] = to_numpy(evidence.weights_for)

@@ -54,7 +54,7 @@ def _check_views(X: Mapping[str, Any], names: Sequence[str], labels: NDArray[Any
         raise ValueError(
             f"X has inputs for unknown sources {unknown}; the sources are {list(names)}."
         )
-    n = rows_of(X)
+    n = number_of_rows(X)
     if labels is not None and len(labels) != n:
         raise ValueError(f"y must have one label for each of the {n} rows of X; got {len(labels)}.")
 
@@ -94,7 +94,7 @@ def _has_views(X: Any) -> bool:
     return isinstance(X, Mapping) and not sparse.issparse(X)  # dok_matrix is a mapping, too
 
 
-def rows_of(X: Any) -> int:
+def number_of_rows(X: Any) -> int:
     """Return the number of rows of X, or of its views."""
     if _has_views(X):
         there = [view for view in X.values() if view is not None]
@@ -155,6 +155,6 @@ def _entries(view: Any) -> NDArray[Any]:
         return entries
 
 
-def take(view: Any, rows: Any) -> Any:
+def rows_of_view(view: Any, rows: Any) -> Any:
     """Take rows of a view by position."""
     return _safe_indexing(view, rows)

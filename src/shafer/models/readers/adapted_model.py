@@ -26,6 +26,7 @@ from shafer.evidence import (
     least_commitment,
     least_commitment_additive,
 )
+from shafer.evidence.weight_sources.weight_source import take
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.row_access import by_position, values_of
@@ -239,7 +240,7 @@ class AdditiveModel(AdaptedModel):
 
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
         xp = array_api_compat.array_namespace(terms)
-        sums = [xp.sum(_columns(terms, group), axis=1) for group in groups]
+        sums = [xp.sum(take(terms, group, 1), axis=1) for group in groups]
         return xp.stack(sums, axis=1)
 
     def rescaled(self, slope: float, shift: float = 0.0) -> AdditiveModel:
@@ -299,11 +300,5 @@ def _grouped_linear(values: Any, beta: Array, groups: Sequence[Sequence[int]]) -
     xp = same_library({"features": values, "coef": beta})
     precision = xp.result_type(values, beta)
     values, beta = (xp.astype(array, precision, copy=False) for array in (values, beta))
-    sums = [_columns(values, group) @ _columns(beta, group, axis=0) for group in groups]
+    sums = [take(values, group, 1) @ take(beta, group, 0) for group in groups]
     return xp.stack(sums, axis=1)
-
-
-def _columns(array: Array, positions: Sequence[int], axis: int = 1) -> Array:
-    xp = array_api_compat.array_namespace(array)
-    where = xp.asarray(positions, dtype=xp.int64, device=array.device)
-    return xp.take(array, where, axis=axis)

@@ -10,7 +10,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from shafer.evidence.degree_words import agreement, height
+from shafer.evidence.degree_words import conflict_words, ignorance_words
 from shafer.plots.drawing.style import degree, ink
 
 _FONT = "small"
@@ -27,12 +27,12 @@ class Gauge(NamedTuple):
 
 def ignorance_gauge(value: float) -> Gauge:
     """Return the gauge of ignorance."""
-    return Gauge("ignorance", value, height(value))
+    return Gauge("ignorance", value, ignorance_words(value))
 
 
 def conflict_gauge(value: float) -> Gauge:
     """Return the gauge of conflict."""
-    return Gauge("conflict", value, agreement(value))
+    return Gauge("conflict", value, conflict_words(value))
 
 
 def draw_gauges(ax: Axes, gauges: Sequence[Gauge]) -> float:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.plots.drawing.label_placement import level_places, write_names
+from shafer.plots.drawing.feature_plane.label_placement import level_places, write_names
 from shafer.plots.drawing.set_names import set_name
 from shafer.plots.drawing.style import color, halo
 

@@ -9,7 +9,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._text import listed
 from shafer._validation import frame_columns, is_one_label, numbered
 from shafer.evidence.component_groups import Groups
-from shafer.models.inputs.column_mixing import check_unmixed
+from shafer.models.grouping.column_mixing import check_unmixed
 from shafer.models.inputs.encoded_columns import Sources, encoded_sources
 from shafer.models.readers.adapted_model import AdaptedModel
 

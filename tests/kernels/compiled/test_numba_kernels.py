@@ -12,8 +12,9 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from shafer.kernels import dispatch, numba_kernels, pooling, sparse_pooling
+from shafer.kernels import dispatch, pooling, sparse_pooling
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
+from shafer.kernels.compiled import numba_kernels
 from shafer.kernels.pooling import Pooled
 
 SHAPES = [

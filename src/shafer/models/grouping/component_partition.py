@@ -7,7 +7,7 @@ from typing import Any
 
 from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
-from shafer.models.inputs.column_groups import components_by_column, with_columns
+from shafer.models.grouping.components_by_column import components_by_column, with_columns
 from shafer.models.inputs.encoded_columns import encoded_names
 from shafer.models.readers.adapted_model import AdaptedModel
 
