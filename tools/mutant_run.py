@@ -16,7 +16,7 @@ from pathlib import Path
 from mutant_sites import Mutant, mutated
 
 COPIED = ("src", "tests", "pyproject.toml")
-# Folders without tests of their own are tested through the one above.
+# Folders that the tests of the folder above exercise, besides their own.
 TESTED_BY = {"opinion": "decision"}
 PYTEST = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
 SHORTEST_TIMEOUT = 60.0  # seconds
@@ -88,11 +88,9 @@ class Tree:
 
     def _tests(self, folder: str, stem: str) -> list[str]:
         """Return the tests of a folder, the ones named after the file first."""
-        tests = self.root / "tests" / folder
-        if not tests.exists():
-            tests = self.root / "tests" / TESTED_BY[folder]
-        named = sorted(tests.rglob(f"test_{stem}.py"))
-        return [str(path.relative_to(self.root)) for path in [*named, tests]]
+        folders = [self.root / "tests" / name for name in (folder, TESTED_BY.get(folder)) if name]
+        named = [path for tests in folders for path in sorted(tests.rglob(f"test_{stem}.py"))]
+        return [str(path.relative_to(self.root)) for path in [*named, *folders]]
 
     def _pytest(self, folder: str, stem: str, timeout: float | None) -> int | None:
         """Return the exit code of pytest, or None if it took too long."""
