@@ -29,4 +29,4 @@ def test_columns_in_another_order() -> None:
     frame = pd.DataFrame(X, columns=list("abcd"))
     model = LGBMClassifier(n_estimators=3, verbose=-1).fit(frame, Y)
     with pytest.raises(ValueError, match="in the order of training, .'a', 'b', 'c', 'd'."):
-        shafer.Explainer(model, frame)(frame[list("dcba")])
+        shafer.Explainer(model, frame[list("dcba")])
