@@ -88,6 +88,25 @@ def test_the_background_passes_once(options: dict[str, Any]) -> None:
     assert model[0].calls == 4  # the check passes 64 rows through the explainer and the model
 
 
+@pytest.mark.parametrize("options", [{}, {"combination": "cautious"}, {"reliability": [0.8, 0.6]}])
+def test_voting_passes_each_source_once(options: dict[str, Any]) -> None:
+    sources = [
+        (name, make_pipeline(Counter(), LogisticRegression(max_iter=1000)), columns)
+        for name, columns in {"sepal": [0, 1], "petal": [2, 3]}.items()
+    ]
+    clf = shafer.EvidentialVotingClassifier(sources, **options).fit(X, Y)
+    counters = [source.estimator[0] for source in clf.sources_.values()]
+    for call in (
+        clf.evidence,
+        clf.predict_set,
+        clf.predict_proba,
+        clf.predict,
+        lambda rows: clf.predict(rows, rule="belief"),
+        lambda rows: clf.predict_set(rows, rule="interval_dominance"),
+    ):
+        assert [_calls(counter, call) for counter in counters] == [1, 1]
+
+
 class Network(torch.nn.Module):
     """Counts its forward passes."""
 

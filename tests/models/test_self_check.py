@@ -20,6 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import shafer
 from shafer.models import self_check
 from shafer.models.readers.sklearn import linear, naive_bayes
+from shafer.models.readers.torch import module as torch_module
 from shafer.models.self_check import evenly
 
 X, Y = load_iris(return_X_y=True)
@@ -98,11 +99,32 @@ def test_first_and_last_row_and_first_batch_are_checked(monkeypatch: pytest.Monk
         shafer.Explainer(model, iter([rows[:10], rows[10:]]))
 
 
-@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 def test_tolerance_fits_the_precision(dtype: Any) -> None:
     torch.manual_seed(0)
     network = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
     shafer.Explainer(network.to(dtype), torch.tensor(X).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_hides_no_wrong_weights(
+    monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype
+) -> None:
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.ReLU(), torch.nn.Linear(32, 3))
+    with torch.no_grad():
+        network[2].weight *= 3.0  # larger weights, which widen the tolerance
+    network, rows = network.to(dtype), torch.tensor(X).to(dtype)
+    shafer.Explainer(network, rows)
+    settled = torch_module._settled
+
+    def wrong(*given: Any) -> Any:
+        coef, intercept = settled(*given)
+        return coef * 1.3, intercept
+
+    monkeypatch.setattr(torch_module, "_settled", wrong)
+    with pytest.raises(shafer.UnsupportedModelError, match="the evidence gives"):
+        shafer.Explainer(network, rows)
 
 
 def test_single_precision_of_scikit_learn() -> None:

@@ -66,3 +66,11 @@ def test_a_thousand_classes_whose_orders_disagree(alpha: float) -> None:
         other = chosen.copy()
         other[[k, rng.choice(inside)]] = [True, False]
         assert value(other) <= best + 1e-8
+
+
+def test_a_smaller_set_that_is_tied_is_preferred() -> None:
+    # {0, 2} is as plausible as the whole frame, and not the first two classes of the usual order.
+    ev = shafer.Evidence.from_weights([[[-0.5, 0.0, 2.0], [2.0, 0.0, 0.0]]])
+    assert ev.plausibility_of([0, 2])[0] == 1.0
+    chosen = ev.decide("utility_set", expectation="upper", tolerance=1.0)
+    assert chosen.tolist() == [[True, False, True]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from shafer._validation.numbered_names import numbered
@@ -12,6 +13,8 @@ from shafer._validation.numbered_names import numbered
 
 def frame_of(value: Any) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, with distinct strings as column names; else None."""
+    if value is None or isinstance(value, np.ndarray):  # narwhals takes longer to tell
+        return None
     try:
         frame = nw.from_native(value, pass_through=True, eager_only=True)
     except DuplicateError:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
@@ -17,12 +16,12 @@ from shafer.models.readers.model_rows import ModelRows
 from shafer.models.readers.registry import as_inputs, own_probabilities
 
 MOST_ROWS = 64
-# Largest accepted difference of two probabilities, by the bits of the coarsest number format on
-# the way. A logit of size z is rounded by about z·eps, and a probability changes by at most a
-# quarter of that. Libraries add up the same terms in another order, so there is room for a logit
-# that is the sum of terms of size 10⁶ in double (eps 2e-16), of size 10³ in single (1e-7), and of
-# size 10 in half precision (bfloat16: 8e-3).
-_TOLERANCE = {64: 1e-9, 32: 1e-4, 16: 2e-2}
+# Differences of two probabilities that are always accepted, by the precision of the model:
+# libraries add up the same terms in another order, and boosting libraries many terms in single
+# precision. More is accepted only as far as rounded logits explain it.
+_ALWAYS = {"float64": 1e-9, "float32": 1e-4, "float16": 5e-4, "bfloat16": 4e-3}
+_EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+_ROUNDED_SUM = 0.05  # in half precision the probabilities of a row add up to 1 only roughly
 
 
 def check_probabilities(
@@ -46,9 +45,10 @@ def check_probabilities(
     inputs = as_inputs(model, background)
     positions = evenly(n_rows(inputs))
     rows = take_rows(inputs, positions)
-    own = own_probabilities(model, rows)
-    if own is None:
+    given = own_probabilities(model, rows)
+    if given is None:
         return
+    own = given.astype(np.float64)
     passed, ev = read(rows)
     found = to_numpy(ev.probability).astype(np.float64)
     if own.shape != found.shape:
@@ -57,8 +57,9 @@ def check_probabilities(
             f"{found.shape}. The model was not read correctly. Please report this; check=False "
             "turns the check off."
         )
-    difference = np.abs(found - own)
-    if (difference <= _tolerance(own, rows, passed.terms, ev)).all():
+    precision = _coarsest(_precision(given), _precision(passed.terms), _precision_of_values(own))
+    difference = np.abs(found - _normalised(own, precision))
+    if (difference <= _tolerance(found, ev, passed.terms, precision)).all():
         return
     worst = int(np.argmax(np.where(np.isnan(difference), np.inf, difference).max(axis=1)))
     k = int(np.argmax(difference[worst]))
@@ -76,31 +77,50 @@ def evenly(n: int) -> list[int]:
     return [int(position) for position in chosen]
 
 
-def _tolerance(own: FloatArray, rows: Any, terms: Array, ev: Evidence) -> NDArray[np.float64]:
-    """Return the accepted difference in each row, (n, 1)."""
-    bits = min(_bits(rows), _bits(terms), _bits(ev.logits), _bits_of_values(own))
+def _normalised(own: FloatArray, precision: str) -> FloatArray:
+    """Divide half-precision probabilities by their sum, which their rounding moves away from 1."""
+    total = own.sum(axis=1, keepdims=True)
+    rounded = precision in ("float16", "bfloat16") and np.abs(total - 1.0).max() < _ROUNDED_SUM
+    return own / total if rounded else own
+
+
+def _tolerance(found: FloatArray, ev: Evidence, terms: Array, precision: str) -> FloatArray:
+    """Return the accepted difference of each probability, (n, K).
+
+    Logits that are rounded by up to d change the odds of a class by a factor of up to e^{2d}, and
+    its probability p by at most p (1 − p) (e^{2d} − 1).
+    """
+    read = _precision(ev.logits)
     if terms.ndim == 3:  # contributions; features may be whole numbers, which tell nothing
-        bits = min(bits, _bits_of_values(to_numpy(terms).astype(np.float64)))
+        read = _coarsest(read, _precision_of_values(to_numpy(terms).astype(np.float64)))
+    largest = np.abs(to_numpy(ev.logits).astype(np.float64)).max(axis=1, keepdims=True)
     # Large weights that cancel leave a logit with fewer digits.
     weights = to_numpy(ev.weights_for + ev.weights_against).astype(np.float64)
-    eps = {64: 2.0**-52, 32: 2.0**-23, 16: 2.0**-8}[bits]
-    return np.asarray(_TOLERANCE[bits] + 4.0 * eps * weights.max(axis=1, keepdims=True))
+    d = _EPS[_precision(terms)] * largest + 8.0 * _EPS[read] * weights.max(axis=1, keepdims=True)
+    from_rounding = np.where(
+        d < 1.0, found * (1.0 - found) * np.expm1(2.0 * d.clip(None, 1.0)), 1.0
+    )
+    return np.asarray(_ALWAYS[_coarsest(precision, read)] + from_rounding)
 
 
-def _bits(array: Any) -> int:
-    """Return the size of an array's floating number format: 16, 32 or 64."""
+def _coarsest(*precisions: str) -> str:
+    return max(precisions, key=_EPS.__getitem__)
+
+
+def _precision(array: Any) -> str:
+    """Return the name of an array's floating number format; float64 if it has none."""
     name = str(getattr(array, "dtype", "")).rpartition(".")[2]  # torch.float32, float32
-    return {"float16": 16, "bfloat16": 16, "float32": 32}.get(name, 64)
+    return name if name in _EPS else "float64"
 
 
-def _bits_of_values(values: FloatArray) -> int:
-    """Return 32 if most values were computed in single precision, as those of XGBoost."""
+def _precision_of_values(values: FloatArray) -> str:
+    """Return "float32" if most values were computed in single precision, as those of XGBoost."""
     with np.errstate(over="ignore"):
         # Short numbers such as 0, 1 or 0.25 have the same value in every precision.
         telling = values[values != values.astype(np.float16)]
         single = telling == telling.astype(np.float32)
     # Not all of them: a bias may have been added to one component in double precision.
-    return 32 if len(telling) and np.mean(single) > 0.5 else 64
+    return "float32" if len(telling) and np.mean(single) > 0.5 else "float64"
 
 
 def _reason(found: FloatArray, own: FloatArray) -> str:

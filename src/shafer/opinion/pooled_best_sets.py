@@ -31,12 +31,14 @@ def pooled_best_sets(
     bound = utility * np.clip(np.cumsum(ordered.s + ordered.t_share, axis=1), None, 1.0)
     size = np.argmax(value >= value.max(axis=1, keepdims=True) - TIE, axis=1)
     chosen = np.argsort(order, axis=1) <= size[:, None]
-    hopeful = bound > value.max(axis=1, keepdims=True) + TIE
+    # A smaller set that is tied with the best one is preferred to it.
+    gap = np.where(np.arange(len(utility)) < size[:, None], -TIE, TIE)
+    hopeful = bound > value.max(axis=1, keepdims=True) + gap
     for row in np.flatnonzero((hopeful & ~_in_order(ordered)).any(axis=1)):
         d = float(np.exp(np.clip(log_d[row], -690.0, 690.0)))
         gain = Gain(d, float(parts.t[row].sum()), alpha)
         search = SetSearch(parts.s[row], parts.t_share[row], gain)
-        found = _search(search, utility, hopeful[row], value[row, size[row]])
+        found = _search(search, utility, hopeful[row], size[row], value[row, size[row]])
         if found is not None:
             chosen[row] = False
             chosen[row, found] = True
@@ -45,14 +47,18 @@ def pooled_best_sets(
 
 
 def _search(
-    search: SetSearch, utility: FloatArray, hopeful: BoolArray, best: float
+    search: SetSearch, utility: FloatArray, hopeful: BoolArray, size: int, best: float
 ) -> NDArray[np.intp] | None:
-    """Look for a better set, smaller sizes first, in the sizes that may have one."""
+    """Look for a better set, or a smaller one that is tied, in the sizes that may have one.
+
+    ``size`` is that of the best set so far, less one.
+    """
     found = None
     for b in np.flatnonzero(hopeful):
-        better = search.beats(int(b) + 1, (best + TIE) / utility[b])
+        gap = -TIE if b < size else TIE
+        better = search.beats(int(b) + 1, (best + gap) / utility[b])
         if better is not None:
-            best, found = utility[b] * better[0], better[1]
+            size, best, found = int(b), utility[b] * better[0], better[1]
     return found
 
 

@@ -59,9 +59,8 @@ def _sets(n_acts: int) -> BoolArray:
 
 def _losses_of_sets(loss: FloatArray, members: BoolArray, orness: float) -> FloatArray:
     """Average the losses of each set's members, with the largest weight on the best, (sets, K)."""
-    averages = [
-        owa_weights(int(inside.sum()), orness) @ np.sort(loss[inside], axis=0) for inside in members
-    ]
+    weights = [owa_weights(size, orness) for size in range(1, len(loss) + 1)]
+    averages = [weights[inside.sum() - 1] @ np.sort(loss[inside], axis=0) for inside in members]
     return np.array(averages)
 
 

@@ -132,8 +132,10 @@ def choose(
 def _among_acts(opinion: Opinion, loss: Array, on_acts: Callable[..., Array]) -> Array:
     """Apply a rule to all acts but those that are worse than some other whatever the class.
 
-    No rule chooses these acts, and none needs them. But a huge loss that stands for "never" would
-    set the scale on which the other acts are compared.
+    No rule that compares single acts chooses them, and none needs them. ``utility_set`` leaves
+    them out by definition: the ordered weighted average of a larger set puts less weight on its
+    worst act, so a bad act could otherwise improve a set. A huge loss that stands for "never"
+    would also set the scale on which the other acts are compared.
     """
     xp = array_namespace(loss)
     possible = xp.min(loss, axis=1) <= xp.min(xp.max(loss, axis=1))

@@ -135,12 +135,13 @@ def own_probabilities(model: Any, X: Any) -> FloatArray | None:
     """Return the model's own probabilities for rows X, (n, K), in the order of its classes.
 
     A family file may define ``probabilities(model, X)``; otherwise ``predict_proba`` is called.
-    The result is None for models without probabilities of their own, such as a ``LinearHead``.
+    They are in the precision in which the model returns them. The result is None for models
+    without probabilities of their own, such as a ``LinearHead``.
     """
     families = (_family(_FAMILIES[key]) for key in _kinds(model) if key in _FAMILIES)
     own = getattr(next(families, None), "probabilities", _predict_proba)
     given = own(model, X)
-    return None if given is None else np.asarray(given, dtype=np.float64)
+    return None if given is None else np.asarray(given)
 
 
 def as_inputs(model: Any, X: Any) -> Any:

@@ -42,9 +42,9 @@ def adapt(model: Any) -> AdditiveModel:
 
 def probabilities(model: Any, X: Any) -> FloatArray:
     """Return the probabilities that the library itself computes, (n, K)."""
-    if isinstance(model, lightgbm.Booster):
-        return both_probabilities(model.predict(X))
-    return np.asarray(model.predict_proba(X))
+    bare = isinstance(model, lightgbm.Booster)
+    # For an objective of the user's the classifier returns its scores, one for each row.
+    return both_probabilities(model.predict(X) if bare else model.predict_proba(X))
 
 
 def _identity(model: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import xgboost
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
@@ -52,14 +52,19 @@ def probabilities(model: Any, X: Any) -> FloatArray:
     """Return the probabilities that the library itself computes, (n, K)."""
     if not isinstance(model, xgboost.Booster):
         return np.asarray(model.predict_proba(X))
-    margin = np.asarray(model.predict(_matrix(model, {}, X), output_margin=True), np.float64)
-    if margin.ndim == 1 or margin.shape[1] == 1:
-        return both_probabilities(expit(np.ravel(margin)))
-    return np.asarray(softmax(margin, axis=1))
+    if _learner(model)["objective"]["name"] == "multi:softmax":  # it predicts classes
+        margin = model.predict(_matrix(model, {}, X), output_margin=True)
+        return np.asarray(softmax(margin, axis=1))
+    return both_probabilities(model.predict(_matrix(model, {}, X)))
 
 
 def _booster(model: Any) -> Any:
     return model if isinstance(model, xgboost.Booster) else model.get_booster()
+
+
+def _learner(booster: Any) -> dict[str, Any]:
+    learner: dict[str, Any] = json.loads(booster.save_config())["learner"]
+    return learner
 
 
 def _identity(model: Any) -> tuple[Any, ...]:
@@ -83,7 +88,7 @@ def _matrix_options(model: Any) -> dict[str, Any]:
 
 
 def _check_objective(booster: Any) -> None:
-    learner = json.loads(booster.save_config())["learner"]
+    learner = _learner(booster)
     objective = learner["objective"]["name"]
     n_classes = int(learner["learner_model_param"].get("num_class", "0"))
     n_targets = int(learner["learner_model_param"].get("num_target", "1"))
