@@ -127,3 +127,8 @@ def test_a_device_stays_a_device() -> None:
 def test_a_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError, match="is a folder. Give the name of a file"):
         replacing(tmp_path).__enter__()
+
+
+def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"Make it first: '.*missing'"):
+        shafer.Evidence.from_weights(np.zeros((1, 1, 2))).save(tmp_path / "missing" / "ev.npz")

@@ -29,6 +29,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(path)
     if target.is_dir():
         raise IsADirectoryError(f"{os.fspath(path)!r} is a folder. Give the name of a file.")
+    if not target.resolve().parent.is_dir():  # or the error would name our temporary file
+        raise FileNotFoundError(
+            errno.ENOENT, "No such folder. Make it first", os.fspath(target.parent)
+        )
     before = target.stat() if target.exists() else None
     if before is None or stat.S_ISREG(before.st_mode):
         with _beside(target.resolve(), before) as file:

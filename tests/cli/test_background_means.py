@@ -32,10 +32,13 @@ def test_an_evidential_classifier_brings_its_own_means(folder: Path) -> None:
     skops.io.dump(model, folder / "own.skops")
     frame[:20].to_csv(folder / "few.csv", index=False)
     out = folder / "scored.csv"
-    own = ("--model", folder / "own.skops")
-    result = run("score", folder / "few.csv", *own, "--out", out)
-    assert result.exit_code == 0, result.output
-    np.testing.assert_allclose(pd.read_csv(out)["belief_1"], model.evidence(X[:20]).belief[:, 1])
+    search = GridSearchCV(shafer.EvidentialClassifier(LogisticRegression()), {}, cv=2)
+    skops.io.dump(search.fit(X, frame["chd"]), folder / "search.skops")
+    for name in ("own.skops", "search.skops"):
+        result = run("score", folder / "few.csv", "--model", folder / name, "--out", out)
+        assert result.exit_code == 0, result.output
+        belief = pd.read_csv(out)["belief_1"]
+        np.testing.assert_allclose(belief, model.evidence(X[:20]).belief[:, 1])
 
 
 def scored(data: Path, model: Path, *options: Any) -> pd.DataFrame:
@@ -57,11 +60,14 @@ def models(frame: pd.DataFrame) -> dict[str, Any]:
         "columns": make_pipeline(two, head()),
         "discriminant": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis()),
         "search": GridSearchCV(make_pipeline(StandardScaler(), head()), {}, cv=2),
+        "tempered": make_pipeline(StandardScaler(), shafer.EvidentialClassifier(head(), temper=2)),
     }
     return {name: model.fit(frame[names], frame["chd"]) for name, model in made.items()}
 
 
-@pytest.mark.parametrize("name", ["scaler", "imputer", "columns", "discriminant", "search"])
+@pytest.mark.parametrize(
+    "name", ["scaler", "imputer", "columns", "discriminant", "search", "tempered"]
+)
 def test_a_row_does_not_depend_on_its_file(folder: Path, name: str) -> None:
     """Under version 0.1.0 the same row had other numbers in another file."""
     frame = pd.read_csv(folder / "heart.csv")

@@ -92,3 +92,14 @@ def test_text_that_fits_two_classes_is_refused() -> None:
     ev = shafer.Evidence.from_weights(np.zeros((1, 1, 3)), classes=[1, "1", 2])
     with pytest.raises(ValueError, match="one value for each class, by label"):
         ev.upper_risk(pd.DataFrame([[1.0, 2.0, 3.0]], columns=["1", "2", "3"]))
+
+
+def test_each_class_once_in_a_frame(ev: shafer.Evidence) -> None:
+    with pytest.raises(ValueError, match="loss must have each class once"):
+        ev.decide("belief", loss=pd.concat([FRAME, FRAME[["no"]]], axis=1))
+
+
+def test_a_series_with_numbers_as_labels() -> None:
+    ev = shafer.Evidence.from_weights([[[0.1, 0.4, -0.5]]], classes=[2, 1, 0])
+    loss = {"a": pd.Series([3.0, 2.0, 1.0]), "b": [2.0, 2.0, 2.0]}
+    assert_allclose(ev.upper_risk(loss), ev.upper_risk([[1.0, 2.0, 3.0], [2.0, 2.0, 2.0]]))

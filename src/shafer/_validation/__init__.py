@@ -23,6 +23,7 @@ from shafer._validation.class_labels import (
 )
 from shafer._validation.component_names import component_names
 from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.labelled_values import labelled
 from shafer._validation.numbered_names import numbered
 from shafer._validation.row_weights import row_weights
 from shafer._validation.true_classes import TrueClasses, column_labels, true_classes
@@ -43,6 +44,7 @@ __all__ = [
     "is_one_label",
     "label_array",
     "label_positions",
+    "labelled",
     "numbered",
     "order_by_label",
     "positions_of",

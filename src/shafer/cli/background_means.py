@@ -18,7 +18,6 @@ from sklearn.compose import ColumnTransformer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.model_selection._search import BaseSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,6 +25,7 @@ from shafer._errors import UnsupportedModelError
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.table_files import kinds_of, read_table
 from shafer.models import EvidentialClassifier, Explainer
+from shafer.models.readers.sklearn.wrappers import held, is_wrapper
 
 _LINEAR = (LogisticRegression, SGDClassifier, LinearDiscriminantAnalysis)
 
@@ -95,8 +95,9 @@ def measured_model(
     """
     if isinstance(model, Explainer):
         return MeasuredModel(model, "stored in the model file")
-    if isinstance(model, EvidentialClassifier):
-        return MeasuredModel(model.explainer_, "of its training data, stored in the model file")
+    own = _unwrapped(model, until=EvidentialClassifier)
+    if isinstance(own, EvidentialClassifier):
+        return MeasuredModel(own.explainer_, "of its training data, stored in the model file")
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
         return MeasuredModel(
@@ -113,6 +114,13 @@ def measured_model(
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
         f"of {data.name}; a row's numbers then depend on the other rows of that file."
     )
+
+
+def _unwrapped(model: Any, until: type | tuple[type, ...] = ()) -> Any:
+    """Return the model inside searches and evidential classifiers, or the first of a type."""
+    while is_wrapper(model) and not isinstance(model, until):
+        model = held(model)
+    return model
 
 
 def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> Any:
@@ -144,11 +152,10 @@ def _stored_means(model: Any, inputs: ModelInputs) -> Any:
     columns and also behind a ``SimpleImputer``: contributions are linear in the scaled columns, so
     their mean is the contribution of the mean.
     """
-    if isinstance(model, BaseSearchCV):
-        model = model.best_estimator_
+    model = _unwrapped(model)
     if inputs.texts or not isinstance(model, Pipeline) or len(model.steps) < 2:
         return None
-    if not isinstance(model.steps[-1][1], _LINEAR):
+    if not isinstance(_unwrapped(model.steps[-1][1]), _LINEAR):
         return None
     names = list(inputs.kinds)
     means = _means_before(model[:-1], names)

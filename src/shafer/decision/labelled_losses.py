@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from shafer._text import listed
 from shafer._typing import FloatArray, Label
-from shafer._validation import float_array, order_by_label, to_numpy
+from shafer._validation import float_array, labelled, order_by_label, to_numpy
 
 ACT_COLUMN = "act"
 """The column of a data frame that names the acts."""
@@ -27,7 +26,10 @@ class LossTable(NamedTuple):
 
 def table_of_frame(value: Any, classes: NDArray[Any], name: str) -> LossTable | None:
     """Read a data frame of any library by its column labels; None for anything else."""
-    frame = nw.from_native(value, pass_through=True, eager_only=True)
+    try:
+        frame = nw.from_native(value, pass_through=True, eager_only=True)
+    except nw.exceptions.DuplicateError as error:
+        raise ValueError(f"{name} must have each class once: {error}") from error
     if not isinstance(frame, nw.DataFrame):
         return None
     labels = list(frame.columns)
@@ -57,7 +59,7 @@ def rows_by_act(value: Mapping[Label, Any], classes: NDArray[Any], name: str) ->
 
 def _row(row: Any, classes: NDArray[Any], name: str) -> FloatArray:
     """Read the numbers of one act, by label where there are labels."""
-    row = _as_mapping(row)
+    row = labelled(row, classes.tolist())
     if isinstance(row, Mapping):
         numbers = to_numpy(float_array(list(row.values()), name, ndim=(1,)))
         return numbers[positions_of_classes(list(row), classes, name)]
@@ -68,13 +70,6 @@ def _row(row: Any, classes: NDArray[Any], name: str) -> FloatArray:
             f"[{listed(classes.tolist())}]; got {len(numbers)}."
         )
     return numbers
-
-
-def _as_mapping(row: Any) -> Any:
-    """Return a pandas Series as a mapping from its labels; anything else as it is."""
-    pandas = sys.modules.get("pandas")
-    is_series = pandas is not None and isinstance(row, pandas.Series)
-    return dict(zip(row.index.tolist(), row.tolist(), strict=True)) if is_series else row
 
 
 def positions_of_classes(

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import float_array, to_numpy
+from shafer._validation import float_array, labelled, to_numpy
 from shafer.evidence import Evidence
 from shafer.evidence.weight_sources import DenseWeights, LinearWeights, SparseWeights, WeightSource
 
@@ -33,7 +33,7 @@ def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
 
     Parameters
     ----------
-    prior : array of shape (K,), or mapping from class to probability
+    prior : array of shape (K,), or mapping or pandas Series from class to probability
         Positive; it need not sum to 1.
     classes : sequence of K labels
     n : int
@@ -55,7 +55,7 @@ def without_prior(evidence: Evidence, prior: Any) -> Evidence:
     Parameters
     ----------
     evidence : Evidence
-    prior : array of shape (K,), or mapping from class to probability
+    prior : array of shape (K,), or mapping or pandas Series from class to probability
         Class frequencies of the data the classifier was trained on, in the order of
         ``evidence.classes``.
 
@@ -75,10 +75,14 @@ def without_prior(evidence: Evidence, prior: Any) -> Evidence:
 
 def log_prior(prior: Any, classes: list[Any]) -> NDArray[np.float64]:
     """Return the logarithms of a prior, centred over the classes, (K,)."""
+    prior = labelled(prior, classes)
     if isinstance(prior, Mapping):
         missing = [label for label in classes if label not in prior]
         if missing:
             raise ValueError(f"prior must have a probability for every class; none for {missing}.")
+        unknown = [label for label in prior if label not in classes]
+        if unknown:
+            raise ValueError(f"prior has unknown classes {unknown}; the classes are {classes}.")
         prior = [prior[label] for label in classes]
     values = to_numpy(float_array(prior, "prior", ndim=(1,))).astype(np.float64)
     if values.shape != (len(classes),):

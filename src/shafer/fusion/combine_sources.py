@@ -61,7 +61,7 @@ def combine(
     tempering : numbers ≥ 0, optional
         Factors on all weights of a source, in the same forms. The result stays an ``Evidence``.
         A factor of 0 in a row removes the source there: give 0 where its inputs are missing.
-    prior : array of shape (K,) or mapping from class to probability, optional
+    prior : array of shape (K,), or mapping or pandas Series by class, optional
         Class frequencies that every source holds in its intercept. They are taken out of each
         source and counted once, as a source called ``"prior"``. For ``"dempster"`` and ``"yager"``.
     frame : {"match", "balloon"}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer._validation import float_array, same_library, to_numpy
+from shafer._validation import float_array, labelled, same_library, to_numpy
 from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence
 from shafer.evidence.weight_sources import DenseWeights
 
@@ -123,6 +123,7 @@ def read_numbers(
     ``given`` holds one number for each source, or one array of shape (n,) for each, as a sequence
     or by name (1 for names left out); or is an array (n, S).
     """
+    given = labelled(given, sources.names)
     if given is None:
         return None
     n_sources = len(sources.names)

@@ -22,6 +22,12 @@ from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
+from shafer.models.inputs.frame_order import (
+    column_order,
+    in_order,
+    missing_columns_named,
+    trained_columns,
+)
 from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
@@ -116,23 +122,27 @@ class Explainer:
         check: bool = True,
         **options: Any,
     ) -> None:
-        first, batches = as_batches(background, sample_weight)
+        given, batches = as_batches(background, sample_weight)
+        columns = column_order(model, given)
+        first = in_order(given, columns)
         adapted = adapt(model, first, **options)
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         if missing != "error":
             check_gaps(adapted, missing, background)
         self.factor = checked_factor(temper, "temper")
-        self._weighed = WeighedModel.fit(
-            adapted,
-            first,
-            batches,
-            sample_weight=sample_weight,
-            groups=groups,
-            names=names,
-            classes=classes,
-            missing=missing,
-            moderation=moderation,
-        )
+        with missing_columns_named(given, trained_columns(model), "background"):
+            self._weighed = WeighedModel.fit(
+                adapted,
+                first,
+                batches,
+                columns=columns,
+                sample_weight=sample_weight,
+                groups=groups,
+                names=names,
+                classes=classes,
+                missing=missing,
+                moderation=moderation,
+            )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
         self._options = {**options, **adapted.options}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from shafer._typing import Array
-from shafer._validation import frame_columns
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.component_groups import Groups
 from shafer.models.grouping.component_partition import (
@@ -15,7 +14,7 @@ from shafer.models.grouping.component_partition import (
     names_of_components,
     read_partition,
 )
-from shafer.models.inputs.frame_order import in_order
+from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
@@ -44,7 +43,7 @@ class WeighedModel:
     missing : MissingInputs or None
         How NaN is handled; None if it is an error.
     columns : tuple of strings or None
-        Column names of the background; frames are brought to this order.
+        Column names, of the training data or the background; frames are brought to this order.
     """
 
     model: AdaptedModel
@@ -77,6 +76,7 @@ class WeighedModel:
         first: Any,
         batches: Iterator[Any],
         *,
+        columns: tuple[str, ...] | None,
         sample_weight: Any,
         groups: Groups | None,
         names: Iterable[Any] | None,
@@ -91,11 +91,12 @@ class WeighedModel:
         model : AdaptedModel
         first : the first batch
         batches : iterator of all batches
+        columns : tuple of strings or None
+            The order that frames are brought to.
         sample_weight, groups, names, classes, missing : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
         """
-        columns = frame_columns(first)
         running = RunningMean()
         features: Any = None
         for given in batches:
@@ -123,10 +124,11 @@ class WeighedModel:
         """Pass X through the model once, and return it with its weights."""
         check_rows(X, "X")
         X = in_order(X, self.columns)
-        if self.missing is None:
-            rows = self.model.rows(X)
-            return rows, self._weighed(rows)
-        filled = self.missing.complete(self.model, X)
+        with missing_columns_named(X, self.columns, "X"):
+            if self.missing is None:
+                rows = self.model.rows(X)
+                return rows, self._weighed(rows)
+            filled = self.missing.complete(self.model, X)
         groups = None if self.groups is None else list(self.groups.values())
         return filled.rows, self.missing.adjusted(self._weighed(filled.rows), filled, groups)
 

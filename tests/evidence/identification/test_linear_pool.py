@@ -215,3 +215,15 @@ def test_wrong_features(features: Any, message: str) -> None:
 def test_wrong_weights(shape: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"weights must|at least 2 classes"):
         shafer.Evidence.from_weights(np.ones(shape))
+
+
+def test_single_precision_far_from_the_means() -> None:
+    """With unscaled inputs the bias was lost: p was off by 3e-4 in the row of zeros."""
+    layer = torch.nn.Linear(1, 2)
+    layer.weight.data = torch.tensor([[-1.0], [1.0]])
+    layer.bias.data = torch.tensor([-0.3, 0.4])
+    X = torch.tensor([[0.0], [4e6]])
+    wanted = torch.softmax(layer(X), 1).detach()
+    assert_allclose(shafer.Explainer(layer, X)(X).probability, wanted, atol=1e-6)
+    scaled = shafer.Explainer(layer, X / 4e6)(X / 4e6)
+    assert scaled.probability.dtype == torch.float32

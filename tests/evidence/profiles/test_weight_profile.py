@@ -267,3 +267,11 @@ def test_refusals(wine: Any) -> None:
         typicality(ev.components, ev)
     with pytest.raises(ValueError, match="single components"):
         WeightProfile.fit(ev.components)
+
+
+@pytest.mark.parametrize("given", [None, np.zeros((3, 2))])
+def test_rows_are_not_evidence(given: Any) -> None:
+    ev = _evidence(9, 2, 3)
+    for pair, name in (((ev, given), "background"), ((given, ev), "ev")):
+        with pytest.raises(ValueError, match=f"^{name} must be evidence.*explainer.typicality"):
+            typicality(*pair)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import lightgbm
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from catboost import CatBoostClassifier
 from interpret.glassbox import ExplainableBoostingClassifier
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.models.inputs.frame_order import in_order
@@ -54,3 +60,57 @@ def test_other_input_comes_back_as_it_is(X: Any) -> None:
 def test_numbered_columns() -> None:
     frame = pd.DataFrame([[1.0, 2.0]])
     assert in_order(frame[[1, 0]], ("0", "1")).to_numpy().tolist() == [[1.0, 2.0]]
+
+
+ORDERED = [(name, library) for name in sorted(MODELS) for library in ("pandas", "polars")]
+
+
+@pytest.mark.parametrize(("name", "library"), [*ORDERED, ("ebm", "array")])
+def test_the_order_is_that_of_training(name: str, library: str) -> None:
+    """A background in another order gave wrong probabilities where X is read by position."""
+    model = MODELS[name]().fit(FRAME, Y)
+    background: Any = FRAME[BACKWARDS]
+    if library == "polars":
+        background = pl.DataFrame(background.to_dict("list"))
+    elif library == "array":
+        background = FRAME.to_numpy()
+    explainer = shafer.Explainer(model, background)
+    assert explainer.component_names[0].replace("_", " ") == FRAME.columns[0]
+    for X in (FRAME, FRAME[BACKWARDS], pl.DataFrame(FRAME[BACKWARDS].to_dict("list"))):
+        np.testing.assert_allclose(explainer(X).probability, model.predict_proba(FRAME), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_arrow_tables(name: str) -> None:
+    table = pa.table(FRAME.to_dict("list"))
+    model = MODELS[name]().fit(FRAME, Y)
+    explainer = shafer.Explainer(model, table)
+    np.testing.assert_allclose(explainer(table).probability, model.predict_proba(FRAME), atol=1e-9)
+
+
+WIDTH, *OTHERS = FRAME.columns
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(
+            make_column_transformer((StandardScaler(), [WIDTH]), remainder="passthrough"),
+            LogisticRegression(),
+        ),
+        CatBoostClassifier(2, verbose=0, allow_writing_files=False),
+        LogisticRegression(max_iter=1000),
+    ],
+    ids=["columns", "catboost", "linear"],
+)
+def test_missing_columns_are_named(model: Any) -> None:
+    """Some libraries answered with an error about something else, or of their own type."""
+    explainer = shafer.Explainer(model.fit(FRAME, Y), FRAME)
+    named = f"must have .*without '{re.escape(WIDTH)}'. Name the columns as in training"
+    for X in (FRAME.rename(columns={WIDTH: "other"}), FRAME[OTHERS].assign(other=1.0)):
+        with pytest.raises(ValueError, match="^X " + named):
+            explainer(X)
+        with pytest.raises(ValueError, match="^background " + named):
+            shafer.Explainer(model, X)
+    with pytest.raises(ValueError, match="^X must have the columns"):
+        explainer(FRAME.set_axis(range(4), axis=1))

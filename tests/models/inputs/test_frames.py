@@ -45,7 +45,7 @@ def test_numbers_as_column_names(model: Any) -> None:
     assert explainer.component_names == ("0", "1", "2")
     assert_allclose(explainer(frame).logits, shafer.Explainer(model, X)(X).logits)
     assert_allclose(explainer(frame[[2, 1, 0]]).logits, explainer(frame).logits)
-    with pytest.raises(ValueError, match="columns of the background"):
+    with pytest.raises(ValueError, match=r"columns of the background; got \['0', '1', '7'\]"):
         explainer(frame.rename(columns={2: 7}))
 
 

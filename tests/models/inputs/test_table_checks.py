@@ -54,6 +54,8 @@ def model(request: pytest.FixtureRequest) -> Any:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        (FRAME.to_records(index=False), "structured array with the fields 'a', 'b'.*DataFrame"),
+        (pl.DataFrame(X).lazy(), r"background is a LazyFrame.*Pass background.collect\(\)"),
         (None, "background is needed.*the model was trained on.*got None"),
         ([X[:50], X[50:]], r"list of 2 ndarrays, of shape \(50, 4\), \(100, 4\).*iter\(\[...\]\)"),
         ([FRAME[:50], FRAME[50:]], "list of 2 DataFrames.*If they are batches, concatenate"),
@@ -122,15 +124,22 @@ def test_shapes_for_boosting_libraries(name: str, rows: Any) -> None:
 
 
 @pytest.mark.parametrize("bare", [False, True])
-def test_columns_for_lightgbm_are_read_by_position(bare: bool) -> None:
+def test_columns_for_lightgbm_are_brought_to_the_order_of_training(bare: bool) -> None:
     fitted = LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1).fit(FRAME, Y)
     model = fitted.booster_ if bare else fitted
     for backwards in (FRAME[list("dcba")], pl.from_pandas(FRAME[list("dcba")])):
-        with pytest.raises(ValueError, match=r"order of training, \['a', .* got \['d', 'c'"):
-            shafer.Explainer(model, backwards)
+        ev = shafer.Explainer(model, backwards)(backwards)
+        assert_allclose(ev.probability, fitted.predict_proba(FRAME), atol=1e-10)
     renamed = FRAME.rename(columns=str.upper)  # the order may still be right
     ev = shafer.Explainer(model, renamed)(renamed)
     assert_allclose(ev.probability, fitted.predict_proba(FRAME), atol=1e-10)
+
+
+def test_lightgbm_changes_blanks_in_names() -> None:
+    blank = FRAME.add_suffix(" 1")
+    booster = LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1).fit(blank, Y).booster_
+    with pytest.raises(ValueError, match=r"order of training, \['a_1', .* got \['d 1', 'c 1'"):
+        shafer.Explainer(booster, X)(blank.iloc[:, ::-1])
 
 
 def test_columns_for_catboost_are_read_by_name() -> None:
@@ -149,7 +158,7 @@ def test_xgboost_says_what_it_cannot_read() -> None:
         (X.astype(str), "X must hold real numbers; got an array of <U"),
         (X * 1j, "X must hold real numbers; got an array of complex128"),
         (np.where(X > 7, np.inf, X), "^XGBoost cannot take X, of type ndarray: Input .*`inf`"),
-        (FRAME.rename(columns={"a": "z"}), "feature_names mismatch"),
+        (FRAME.rename(columns={"a": "z"}), "X must have the columns.*without 'a'"),
     ):
         with pytest.raises(ValueError, match=message) as caught:
             explainer(rows)

@@ -147,3 +147,24 @@ def test_reading_a_spectral_norm_leaves_it_as_it_was() -> None:
     with torch.no_grad():
         expected = torch.softmax(net.eval()(rows), 1)
     assert np.asarray(ev.probability) == pytest.approx(expected.numpy(), abs=1e-6)
+
+
+@pytest.mark.parametrize("step", ["standardscaler", "logisticregression"])
+def test_another_step_in_its_place_counts(step: str) -> None:
+    """The explainer went on with the old step, the pipeline with the new one."""
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    explainer = shafer.Explainer(pipeline, X)
+    pickle.loads(pickle.dumps(explainer))(X)
+    other = clone(pipeline.named_steps[step]).fit((X - X.mean(axis=0)) * 2.0, Y)
+    pipeline.set_params(**{step: other})
+    with pytest.raises(ValueError, match="trained again"):
+        explainer(X)
+
+
+def test_another_mark_for_missing_values_counts() -> None:
+    model = XGBClassifier(n_estimators=3, n_jobs=1).fit(X, Y)
+    explainer = shafer.Explainer(model, X)
+    explainer(X)
+    model.set_params(missing=0.2)
+    with pytest.raises(ValueError, match="trained again"):
+        explainer(X)

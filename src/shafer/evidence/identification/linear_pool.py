@@ -30,6 +30,9 @@ from shafer._validation import (
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.weight_sources import LinearWeights, SparseWeights, WeightSource
 
+# A logit of this size is rounded by less than 1e-4 in single precision.
+_LARGEST_IN_SINGLE = 1e3
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -180,6 +183,8 @@ def least_commitment(
             f"got shape {tuple(means.shape)}."
         )
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        if _needs_double(xp, coef, intercept, means):
+            coef, intercept, means = (xp.astype(a, xp.float64) for a in (coef, intercept, means))
         beta = centred_over_classes(xp, coef.T)
         offset = (centred_over_classes(xp, intercept) + means @ beta) / n_features
         alpha = offset - means[:, None] * beta
@@ -221,6 +226,18 @@ def _both_classes(xp: Any, coef: Array, intercept: Array) -> tuple[Array, Array]
         return coef, intercept
     coef = xp.reshape(coef, (1, -1))
     return xp.concat([-coef / 2, coef / 2], axis=0), xp.concat([-intercept / 2, intercept / 2])
+
+
+def _needs_double(xp: Any, coef: Array, intercept: Array, means: Array) -> bool:
+    """Say whether single precision would lose the digits of a logit near zero.
+
+    Weights are measured from the means. If the logits at the means are large, as with unscaled
+    inputs, other rows come from the difference of two large numbers.
+    """
+    if coef.dtype != xp.float32:
+        return False
+    largest = float(xp.max(xp.abs(intercept + coef @ means)))
+    return _LARGEST_IN_SINGLE < largest < float("inf")
 
 
 def centred_over_classes(xp: Any, array: Array) -> Array:

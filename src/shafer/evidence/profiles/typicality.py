@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from shafer._typing import Array
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.evidence.with_weights import with_weights
 
 
 def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightProfile) -> Array:
@@ -41,5 +45,16 @@ def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightP
     >>> typicality(ev, explainer(X)).round(3)
     array([1.   , 0.001])
     """
-    profile = background if isinstance(background, WeightProfile) else WeightProfile.fit(background)
-    return profile.typicality(ev.evidence if isinstance(ev, DiscountedEvidence) else ev)
+    profile = background
+    if not isinstance(profile, WeightProfile):
+        profile = WeightProfile.fit(_weights(background, "background"))
+    return profile.typicality(_weights(ev, "ev"))
+
+
+def _weights(given: Any, name: str) -> Evidence:
+    if not isinstance(given, MassEvidence):
+        raise ValueError(
+            f"{name} must be evidence, explainer(X); got {type(given).__name__}. For rows use "
+            "explainer.typicality(X)."
+        )
+    return with_weights(given)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import array_api_compat
+import narwhals as nw
 import numpy as np
 from scipy import sparse
 
@@ -48,6 +49,8 @@ def take_rows(X: Any, rows: slice | list[int]) -> Any:
         return tuple(take_rows(part, rows) for part in X)
     if hasattr(X, "iloc"):  # pandas, whose rows may have any labels
         return X.iloc[rows]
+    if nw.dependencies.is_pyarrow_table(X):  # which takes one position or one name
+        return nw.from_native(X, eager_only=True)[rows].to_native()
     values = _rows(X)
     if isinstance(rows, list) and isinstance(values, list | tuple):
         return [values[row] for row in rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.utils.validation import validate_data
 
@@ -28,6 +29,13 @@ def check_rows(X: Any, name: str) -> None:
             f"{name} must hold rows, as the model takes them; got {type(X).__name__}. For the "
             "evidence of batches use explainer.stream(batches)."
         )
+    if getattr(getattr(X, "dtype", None), "names", None):
+        raise ValueError(
+            f"{name} is a structured array with the fields {listed(X.dtype.names)}; a model takes "
+            "one number format for all columns. Pass pandas.DataFrame(X)."
+        )
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise ValueError(f"{name} is a LazyFrame, which holds no rows yet. Pass {name}.collect().")
     if isinstance(X, str | bytes):
         raise ValueError(
             f"{name} must hold rows, as the model takes them; got the string {X!r}. If it is the "

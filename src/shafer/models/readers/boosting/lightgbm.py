@@ -14,6 +14,7 @@ from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer._validation import frame_columns
 from shafer.models.heads import Contributions
+from shafer.models.inputs.frame_order import without_blanks
 from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
@@ -95,8 +96,8 @@ def _contributions(model: Any, n_logits: int, names: tuple[str, ...], X: Any) ->
 def _check_input(names: tuple[str, ...], X: Any) -> None:
     """Refuse columns in another order, which LightGBM would read by position, and other shapes."""
     columns = frame_columns(X)
-    written = None if columns is None else tuple(name.replace(" ", "_") for name in columns)
-    if written is not None and written != names and set(written) == set(names):
+    spelled = columns and without_blanks(columns)
+    if spelled and columns and spelled != names and set(spelled) == set(names):
         raise ValueError(
             f"X must have its columns in the order of training, [{listed(names)}], because "
             f"LightGBM reads them by position; got [{listed(columns or ())}]."

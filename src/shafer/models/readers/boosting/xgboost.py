@@ -70,7 +70,9 @@ def _learner(booster: Any) -> dict[str, Any]:
 def _identity(model: Any) -> tuple[Any, ...]:
     """Return what tells one training of a model from another; a fit makes a new booster."""
     booster = _booster(model)
-    return booster, booster.num_boosted_rounds(), _rounds(booster)
+    # As text, because NaN, the usual value of ``missing``, does not equal itself.
+    options = "" if model is booster else repr(_matrix_options(model))
+    return booster, booster.num_boosted_rounds(), _rounds(booster), options
 
 
 def _rounds(booster: Any) -> tuple[int, int]:

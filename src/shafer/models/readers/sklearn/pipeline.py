@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from shafer._errors import UnsupportedModelError
 from shafer.models.readers import registry
 from shafer.models.readers.adapted_model import AdaptedModel
+from shafer.models.readers.live_parameters import LiveParameters
 
 
 def adapt(model: Any, **options: Any) -> AdaptedModel:
@@ -35,4 +37,9 @@ def _behind_steps(
     for _, step in reversed(model.steps[:-1]):
         if step is not None and step != "passthrough":
             adapted = adapted.behind(step)
-    return adapted
+    return adapted.watching(LiveParameters.of(partial(_steps, model)))
+
+
+def _steps(model: Any) -> tuple[Any, ...]:
+    """Return the steps themselves: ``set_params`` may put another in the place of one."""
+    return tuple(step for _, step in model.steps)

@@ -172,7 +172,7 @@ def _check_output(logits: Tensor, output: Any) -> None:
         raise UnsupportedModelError(
             f"The module's output, of shape {tuple(given.shape)}, is not that of its last "
             f"nn.Linear, of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last "
-            "layer with layer=, or let the module end in it."
+            "layer with layer= if it is another one; otherwise let the module end in it."
         )
 
 
