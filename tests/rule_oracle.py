@@ -82,7 +82,9 @@ def check_rule(
     """Compare what a rule chose with its definition."""
     lower, upper = risks(mass.masses, loss)
     if rule == "plausibility":
-        by_risk(lower, chosen, ties=ties)
+        # It compares logits, which differ where plausibilities are the same number. Exact ties
+        # are tested in test_precision.py.
+        by_risk(lower, chosen, ties=False)
     elif rule == "belief":
         by_risk(upper, chosen, ties=ties)
     elif rule == "pignistic":
