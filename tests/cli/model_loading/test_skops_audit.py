@@ -340,6 +340,13 @@ def test_names_on_the_terminal(tmp_path: Path) -> None:
     refused("add: --trust tool.Model", "explain", "--model", other, "--data", tmp_path / "d.csv")
 
 
+def test_functions_are_not_offered_for_trust(tmp_path: Path) -> None:
+    path = write(tmp_path / "m.skops", forged(node("TypeNode", "posixpath.join")))
+    with pytest.raises(ValueError, match="holds 'posixpath.join', which is not a class") as caught:
+        load_model(path)
+    assert "--trust" not in str(caught.value)
+
+
 def test_functions_are_never_trusted(tmp_path: Path) -> None:
     path = write(tmp_path / "m.skops", forged(node("TypeNode", "posixpath.join")))
     with pytest.raises(ValueError, match="--trust posixpath.join: this is not a class"):

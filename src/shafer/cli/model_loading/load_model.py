@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import shlex
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,10 +102,23 @@ def _refuse(path: Path, unknown: list[str]) -> None:
             "write into model files. The file comes from another version, or is forged. Save the "
             "model again with this version."
         )
+    calls = [name for name in unknown if _is_known_not_to_be_a_class(name)]
+    if calls:
+        raise ValueError(
+            f"{path} is not loaded: it holds {listed(calls)}, which is not a class. Functions are "
+            "never loaded from a model file. The file may be forged."
+        )
     options = " ".join(f"--trust {shlex.quote(name)}" for name in unknown)
     raise ValueError(
         f"{path} holds classes that are not known to be safe. If you trust them, add: {options}"
     )
+
+
+def _is_known_not_to_be_a_class(name: str) -> bool:
+    """Look a name up in the modules that are loaded; nothing is imported for a name in a file."""
+    module, _, attribute = name.rpartition(".")
+    loaded = sys.modules.get(module)
+    return loaded is not None and not isinstance(vars(loaded).get(attribute, object), type)
 
 
 def _check_class(name: str) -> None:
