@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from shafer.decision import owa_weights, set_utility
+from shafer.decision.rules.set_utility import _mean_rank
 
 
 def test_first_weights_of_ma_and_denoeux() -> None:
@@ -84,3 +86,13 @@ def test_bad_orness(orness: Any) -> None:
 def test_bad_tolerance(tolerance: Any) -> None:
     with pytest.raises(ValueError, match="tolerance must be a number from 0.5 to 1, or 'u65'"):
         set_utility(3, tolerance)
+
+
+@pytest.mark.parametrize("size", [2, 10, 1000])
+def test_orness_close_to_the_mean(size: int) -> None:
+    # Rates so small that the mean rank is a series in them; brute force sums the ranks.
+    rate = np.array([1e-4, 9e-3]) / size
+    ranks = np.arange(size)
+    weights = np.exp(-rate[:, None] * ranks)
+    exact = [math.fsum(row * ranks) / math.fsum(row) for row in weights]
+    assert_allclose(_mean_rank(np.full(2, float(size)), rate), exact, rtol=1e-13)

@@ -52,3 +52,11 @@ def test_shrinkage_does_not_depend_on_the_unit() -> None:
     assert 0.01 < expected < 0.9
     for unit in (1e-6, 1e-3, 1e3):
         assert shrinkage_intensity(unit * x) == pytest.approx(expected)
+
+
+def test_the_spread_borrows_one_row_of_the_overall_variance() -> None:
+    weights = np.random.default_rng(2).normal(size=(4, 2))
+    profile = class_profile(weights, np.array([9.0, 25.0]), 2e-16)
+    squares = ((weights - weights.mean(axis=0)) ** 2).sum(axis=0)
+    borrowed = np.array([9.0, 25.0])
+    assert_allclose(profile.spread, np.sqrt((squares + borrowed) / 5.0))
