@@ -258,7 +258,7 @@ def test_sources_that_cannot_be_told() -> None:
             shafer.Explainer(model, X, "source")
     for last in (MLPClassifier((3,), tol=1.0), HistGradientBoostingClassifier(max_iter=3)):
         model = make_pipeline(StandardScaler(), last).fit(X, y)
-        with pytest.raises(shafer.UnsupportedModelError, match="needs components that are columns"):
+        with pytest.raises(shafer.UnsupportedModelError, match="that were made from columns"):
             shafer.Explainer(model, X, "source")
 
 
