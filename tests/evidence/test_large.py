@@ -91,3 +91,10 @@ def test_evidence_does_not_hold_all_weights() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 128e6  # all weights would take 800 MB
+
+
+def test_the_limit_of_masses_counts_the_rows() -> None:
+    ev = shafer.Evidence.from_weights(np.zeros((100, 1, 20)))
+    with pytest.raises(shafer.FrameTooLargeError, match=r"100 × 2\^20 values"):
+        ev.masses()
+    assert ev[:2].masses().shape == (2, 2**20)
