@@ -20,6 +20,9 @@ from shafer.decision import (
 from shafer.evidence import Evidence, MassEvidence
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.asking.asked_model import AskedModel
+from shafer.models.asking.input_questions import InputQuestions
+from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.frame_order import (
@@ -39,7 +42,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer:
+class Explainer(InputQuestions):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -150,6 +153,7 @@ class Explainer:
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
+        self._inputs: LinearInputs | None = None
         if check:
             check_probabilities(model, first, self._weighed.as_model)
 
@@ -335,6 +339,7 @@ class Explainer:
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
+        self._inputs = None
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -374,6 +379,12 @@ class Explainer:
         """
         for X in batches:
             yield self(X)
+
+    def _asked(self) -> AskedModel:
+        if self._inputs is None:
+            background, weight = self._background, self._background_weight
+            self._inputs = LinearInputs.fit(self._weighed, background, weight)
+        return AskedModel(self._weighed, self.calibration, self._inputs)
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"

@@ -14,6 +14,7 @@ from shafer.models.grouping.component_partition import (
     names_of_components,
     read_partition,
 )
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.table_checks import check_rows
@@ -116,7 +117,8 @@ class WeighedModel:
                 own, partition = tuple(partition), None
         gaps = None
         if missing != "error":  # then there is one batch
-            gaps = MissingInputs.fit(model, features, missing, sample_weight)
+            blocks = InputBlocks.traced(model, first)
+            gaps = MissingInputs.fit(model, features, missing, sample_weight, blocks)
         labels = model.head.classes if classes is None else classes
         return cls.identified(model, running.mean, labels, own, partition, gaps, columns)
 
