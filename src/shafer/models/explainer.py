@@ -19,8 +19,8 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
-from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.automatic_groups import N_GROUPS
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.asked_model import AskedModel

@@ -74,4 +74,4 @@ def stakes(far: CellDistances, logits: FloatArray, factor: FloatArray) -> FloatA
         repaired = log_softmax(now - scaled, axis=2)
         divergence = (np.exp(repaired) * (repaired - now)).sum(axis=2)
         result[rows] = wrong[rows] * np.maximum(divergence, 0.0)
-    return result
+    return np.asarray(result)

@@ -37,10 +37,9 @@ def guard(asked: AskedModel, X: Any) -> GuardedPrediction:
     cells = table.columns()
     del cells["rank"]
     return GuardedPrediction(
-        *(
-            frozen(np.concatenate([getattr(part, name) for part in parts]))
-            for name in ("log_probability", "alarm", "repaired")
-        ),
+        frozen(np.concatenate([part.log_probability for part in parts])),
+        frozen(np.concatenate([part.alarm for part in parts])),
+        frozen(np.concatenate([part.repaired for part in parts])),
         asked.names,
         asked.classes,
         {**cells, "row": row_labels(X)[cells["row"]]},
