@@ -65,6 +65,7 @@ def test_names_of_models() -> None:
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
+        "GuardedPrediction",
         "LinearHead",
         "NeighbourEvidence",
         "RBFLayer",

@@ -127,10 +127,12 @@ class InputQuestions(ABC):
     def overturn(self, X: Any) -> Array:
         r"""Return the chance that the missing inputs would change the decision, (n,).
 
-        The decision is the class a of the largest expected logit z. The chance is
-        :math:`1 - \prod_{k \ne a} \Phi((z_a - z_k) / \sqrt{V_{ak}})` with
-        :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`; exact for two classes under
-        the Gaussian. Rows without missing inputs have 0.
+        The decision is the class a of the largest expected logit z. Given the known inputs, its
+        lead over class k is normal with mean :math:`z_a - z_k` and variance
+        :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. For two classes the chance is
+        :math:`\Phi(-(z_a - z_k) / \sqrt{V_{ak}})`, exact under the Gaussian; for more classes it is
+        the chance that some lead turns negative, mostly within 0.01. Rows without missing inputs
+        have 0.
         """
         return overturn(self._asked(), X)
 
