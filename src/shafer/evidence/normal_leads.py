@@ -1,8 +1,8 @@
 r"""The chance that a decision falls, if the leads over the other classes are normal.
 
 A decision for class a falls if some lead :math:`L_k = z_a - z_k` turns negative. For two classes
-the chance is :math:`\Phi(-\text{mean} / \text{sd})`. For more, the leads are correlated, because all
-of them contain :math:`z_a`. They are taken one after the other, the most endangered first: the
+the chance is :math:`\Phi(-\text{mean} / \text{sd})`. For more, the leads are correlated, because
+all of them contain :math:`z_a`. They are taken one after the other, the most endangered first: the
 others get the mean and the covariance that they have if it stays positive, and are taken as normal
 again (Mendell and Elston 1974). Treating them as independent would count the same accident twice.
 """

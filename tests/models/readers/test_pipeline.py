@@ -131,7 +131,9 @@ def test_mapping_and_positions(heart: tuple[pd.DataFrame, Any]) -> None:
     assert _check(model, X, "one").component_names == ("all",)
     renamed = shafer.Explainer(model, X, names=[f"c{j}" for j in range(18)])
     assert renamed.component_names[2] == "c2"
-    with pytest.raises(ValueError, match="groups must be 'source', 'one', .* got 'columns'"):
+    with pytest.raises(
+        ValueError, match="groups must be 'source', 'auto', 'one', .* got 'columns'"
+    ):
         shafer.Explainer(model, X, "columns")
 
 
