@@ -3,8 +3,9 @@
 ``readers`` has one file per model family, which reads a model as a sum of contributions;
 ``weighed_model.py`` turns rows into weights, ``uncertainty`` changes weights by what the model does
 not know, ``asking`` answers questions about inputs, and ``Explainer`` puts them together.
-``EvidentialClassifier`` and ``EvidentialVotingClassifier`` also train. May import ``fusion``, ``evidence`` and below, never
-``plots`` or ``datasets``. A framework is loaded only when one of its models is given.
+``EvidentialClassifier`` and ``EvidentialVotingClassifier`` also train. May import ``fusion``,
+``evidence`` and below, never ``plots`` or ``datasets``. A framework is loaded only when one of its
+models is given.
 """
 
 from __future__ import annotations

@@ -88,9 +88,9 @@ class InputQuestions(ABC):
         >>> X[0, [heart.feature_names.index(name) for name in ("age", "ldl", "alcohol")]] = np.nan
         >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(4)
            rank    input  information
-        0     1      age       0.0399
-        1     2      ldl       0.0173
-        2     3  alcohol       0.0001
+        0     1      age       0.0237
+        1     2      ldl       0.0121
+        2     3  alcohol       0.0002
         """
         return native_frame(next_inputs(self._asked(), X, top, costs, groups), None, backend)
 
