@@ -47,8 +47,24 @@ class MeasuredModel:
 
     @property
     def sentence(self) -> str:
-        """One sentence on the means, for the user."""
-        return f"Weights of evidence are relative to the means {self.means}."
+        """Sentences on the means and the base rate, for the user."""
+        means = f"Weights of evidence are relative to the means {self.means}."
+        return f"{means} {prior_sentence(self.explainer)}"
+
+
+def prior_of(explainer: Explainer) -> str:
+    """Return how an explainer treats the base rate."""
+    return "shared" if explainer.pool.base_rate is None else "own"
+
+
+def prior_sentence(explainer: Explainer) -> str:
+    """Return a sentence on the base rate, and how to get the other choice."""
+    if prior_of(explainer) == "own":
+        return (
+            "The base rate is a component of its own; --prior shared shares it among the "
+            "components, as in the paper."
+        )
+    return "The components share the base rate equally, as in the paper (prior='shared')."
 
 
 @final
@@ -64,12 +80,20 @@ class MeansOptions:
         Whether the rows to be scored or explained may give the means.
     target, text_column : str, optional
         Columns of the training data.
+    prior : {"own", "shared"}, optional
+        What to do with the base rate, if the user chose it.
     """
 
     train_path: Path | None = None
     from_data: bool = False
     target: str | None = None
     text_column: str | None = None
+    prior: str | None = None
+
+    @property
+    def new_prior(self) -> str:
+        """What an explainer that is made here does with the base rate."""
+        return self.prior or "own"
 
 
 def measured_model(
@@ -94,26 +118,38 @@ def measured_model(
         If no means are known and the user did not choose any.
     """
     if isinstance(model, Explainer):
-        return MeasuredModel(model, "stored in the model file")
+        return _stored(model, "stored in the model file", options)
     own = _unwrapped(model, until=EvidentialClassifier)
     if isinstance(own, EvidentialClassifier):
-        return MeasuredModel(own.explainer_, "of its training data, stored in the model file")
+        where = "of its training data, stored in the model file"
+        return _stored(own.explainer_, where, options)
+    prior = options.new_prior
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        return MeasuredModel(
-            _explainer(model, inputs, lambda: background), f"of {options.train_path.name}"
-        )
+        explainer = _explainer(model, inputs, lambda: background, prior)
+        return MeasuredModel(explainer, f"of {options.train_path.name}")
     row = _stored_means(model, inputs)
     if row is not None:
-        explainer = _explainer(model, inputs, lambda: row)
+        explainer = _explainer(model, inputs, lambda: row, prior)
         return MeasuredModel(explainer, "of its training data, stored in its StandardScaler")
     if options.from_data:
-        return MeasuredModel(_explainer(model, inputs, rows), f"of the rows in {data.name}")
+        return MeasuredModel(_explainer(model, inputs, rows, prior), f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
         f"of {data.name}; a row's numbers then depend on the other rows of that file."
     )
+
+
+def _stored(explainer: Explainer, means: str, options: MeansOptions) -> MeasuredModel:
+    """Take an explainer from the model file; it keeps its base rate as it is."""
+    if options.prior not in (None, prior_of(explainer)):
+        raise ValueError(
+            f"--prior {options.prior} cannot be used: the explainer in the model file was made "
+            f"with prior={prior_of(explainer)!r}. Leave out --prior, or save the explainer made "
+            f"with prior={options.prior!r}."
+        )
+    return MeasuredModel(explainer, means)
 
 
 def _unwrapped(model: Any, until: type | tuple[type, ...] = ()) -> Any:
@@ -134,15 +170,17 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     return chosen.rows(frame)
 
 
-def _explainer(model: Any, inputs: ModelInputs, background: Callable[[], Any]) -> Explainer:
+def _explainer(
+    model: Any, inputs: ModelInputs, background: Callable[[], Any], prior: str
+) -> Explainer:
     """Explain a model by the columns of the data, where its encoders can be traced.
 
     A text is explained by its words: as a column it would be a single component.
     """
     if isinstance(model, Pipeline) and not inputs.texts:
         with suppress(UnsupportedModelError):
-            return Explainer(model, background(), groups="source")
-    return Explainer(model, background())
+            return Explainer(model, background(), groups="source", prior=prior)
+    return Explainer(model, background(), prior=prior)
 
 
 def _stored_means(model: Any, inputs: ModelInputs) -> Any:

@@ -6,9 +6,11 @@ import textwrap
 
 import numpy as np
 
-from shafer._typing import FloatArray
+from shafer._typing import FloatArray, Label
 from shafer._validation import to_numpy
+from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts
+from shafer.report.answer_and_rival import UNIT, Pair, pair_of_row
 from shafer.report.study import Study
 from shafer.report.terminal_text import cells, harmless, label, padded
 
@@ -18,6 +20,11 @@ _MOST_CLASSES = 10
 _MOST_SETS = 6
 _NARROWEST = 8  # cells of a bar where there is little room
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+_OWN = "The base rate is the log-odds of a row in which every component has its mean."
+_SHARED = (
+    "Each component has an equal share of the base rate, as in the paper. The base rate is the "
+    "log-odds of a row in which every component has its mean."
+)
 
 
 def _room(width: int, taken: int) -> int:
@@ -30,35 +37,59 @@ def _names(width: int) -> int:
     return 32 if width == 0 else min(32, max(8, width // 3))
 
 
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Break a text into lines that fit the terminal."""
+    if not width:
+        return [indent + text]
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
 def _bar(share: float, room: int) -> str:
     eighths = round(max(0.0, min(share, 1.0)) * room * 8)
     partial = _EIGHTHS[eighths % 8] if eighths % 8 else ""
     return "█" * (eighths // 8) + (partial or ("▏" if share > 0 and not eighths else ""))
 
 
-def _weights(study: Study, row: int, focus: int, name: str, width: int) -> list[str]:
-    weights = to_numpy(study.undiscounted[row].weights)[0, :, focus]
-    order = np.argsort(-np.abs(weights), kind="stable")
-    names = study.undiscounted.component_names
-    longest = _names(width)
+def _titled_contrasts(study: Study, row: int, pair: Pair, longest: int) -> list[tuple[str, float]]:
+    """Return the bars by name: the base rate first, then the strongest, then all others as one."""
+    weights = to_numpy(study.undiscounted[row].weights)[0].astype(np.float64)
+    contrast = weights[:, pair.class_] - weights[:, pair.over]
+    names, base_rate = study.undiscounted.component_names, study.base_rate
+    order = [g for g in np.argsort(-np.abs(contrast), kind="stable") if g != base_rate]
+    first = [] if base_rate is None else [base_rate]
     shown = [
-        (label(study.title_of(names[g], row), longest), float(weights[g]))
-        for g in order[:_MOST_BARS]
+        (label(study.title_of(names[g], row), longest), float(contrast[g]))
+        for g in (*first, *order[:_MOST_BARS])
     ]
     rest = order[_MOST_BARS:]
-    if len(rest):
-        shown.append((f"the other {len(rest)}", float(weights[rest].sum())))
+    if rest:
+        shown.append((f"the other {len(rest)}", float(contrast[rest].sum())))
+    return shown
+
+
+def _weights(study: Study, row: int, pair: Pair, labels: list[str], width: int) -> list[str]:
+    shown = _titled_contrasts(study, row, pair, _names(width))
     strongest = max(abs(weight) for _, weight in shown) or 1.0
-    first = max(cells(title) for title, _ in shown)
-    figures = max(len(f"{abs(weight):.2f}") for _, weight in shown)
+    total = sum(weight for _, weight in shown)
+    first = max(cells(title) for title, _ in (*shown, ("sum", 0.0)))
+    figures = max(len(f"{abs(weight):.2f}") for weight in (total, *(w for _, w in shown)))
     room = _room(width, first + figures + 7)
-    lines = [f"Weights of evidence for (+) and against (−) {name}"]
-    for title, weight in shown:
-        sign = "−" if weight < 0 else "+"
-        bar = _bar(abs(weight) / strongest, room)
-        number = f"{abs(weight):.2f}".ljust(figures)
-        lines.append(f"  {padded(title, first)}  {sign}{number}  {bar}".rstrip())
-    return lines
+
+    def line(title: str, weight: float, end: str) -> str:
+        sign = " " if abs(weight) < 0.005 else "−" if weight < 0 else "+"
+        number = f"{sign}{abs(weight):.2f}".ljust(figures + 1)
+        return f"  {padded(title, first)}  {number}  {end}".rstrip()
+
+    head = f"Why {labels[pair.class_]} rather than {labels[pair.over]}, in log-odds: {UNIT}"
+    p = to_numpy(study.undiscounted[row].probability)[0]
+    return [
+        *_wrapped(head, width),
+        *(line(title, weight, _bar(abs(weight) / strongest, room)) for title, weight in shown),
+        line("sum", total, f"= ln({p[pair.class_]:.3f} / {p[pair.over]:.3f})"),
+        *_wrapped(_OWN if study.base_rate is not None else _SHARED, width),
+    ]
 
 
 def _interval(low: float, mark: float, high: float, room: int) -> str:
@@ -86,6 +117,8 @@ def _classes(
             f"  {padded(labels[k], first)}  {_interval(bel[k], p[k], pl[k], room)}  "
             f"{p[k]:.3f} [{bel[k]:.3f}, {pl[k]:.3f}]{chosen}"
         )
+        why = below_belief_words(float(p[k]), float(bel[k]))
+        lines += _wrapped(why, width, "    ") if why else []
     if len(labels) > len(order):
         lines.append(f"  and {len(labels) - len(order)} less plausible classes")
     return lines
@@ -109,7 +142,14 @@ def _sets(study: Study, row: int, labels: list[str], width: int) -> list[str]:
     return lines
 
 
-def explained(study: Study, row: int, width: int = 0) -> str:
+def explained(
+    study: Study,
+    row: int,
+    width: int = 0,
+    *,
+    class_: Label | None = None,
+    over: Label | None = None,
+) -> str:
     """Return one instance as text for the terminal.
 
     Parameters
@@ -119,38 +159,40 @@ def explained(study: Study, row: int, width: int = 0) -> str:
         Position of the instance.
     width : int
         Columns of the terminal; 0 means no limit.
+    class_, over : class labels, optional
+        Show why ``class_`` rather than ``over``; by default the answer and the runner-up.
     """
     if not 0 <= row < len(study):
         raise ValueError(f"row must lie between 0 and {len(study) - 1}; got {row}.")
     one = study.evidence[row]
     labels = [label(text, _names(width)) for text in label_texts(one.classes)]
-    focus = int(study.answers[row])
+    pair = pair_of_row(study.undiscounted[row], class_, over)
     p, bel, pl, decided = (
         to_numpy(array)[0]
         for array in (
-            study.evidence[row].betting_probability,
+            one.betting_probability,
             one.belief,
             one.plausibility,
             one.decide("interval_dominance"),
         )
     )
     words = harmless(study.sentence(row))
-    sentence = words[:1].upper() + words[1:]
     title = f"{label(study.title)}, row {row}"
     if study.truth is not None:
         title += f": true class {labels[int(study.truth[row])]}"
+    disagreement = float(study.undiscounted[row].disagreement[0])
     return "\n".join(
         [
             title,
             "",
-            textwrap.fill(sentence, width, break_on_hyphens=False) if width else sentence,
+            *_wrapped(words[:1].upper() + words[1:], width),
             "",
-            *_weights(study, row, focus, labels[focus], width),
+            *_weights(study, row, pair, labels, width),
             "",
             *_classes(labels, (p, bel, pl), decided, width),
             "",
             *_sets(study, row, labels, width),
             "",
-            f"Ignorance {float(one.ignorance[0]):.3f}, conflict {float(one.conflict[0]):.3f}",
+            f"Ignorance {float(one.ignorance[0]):.3f}, disagreement {disagreement:.3f}",
         ]
     )

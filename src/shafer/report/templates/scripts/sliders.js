@@ -5,7 +5,7 @@ function drawSliders() {
     $("reset").hidden = true;
     return;
   }
-  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing.";
+  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the base rate.");
   const influence = (input) => Math.max(0, ...input.components.map((g) => data.ranking.indexOf(g)).map((r) => (r < 0 ? 0 : data.ranking.length - r)));
   const order = data.whatIf.inputs.map((_, j) => j)
     .sort((a, b) => influence(data.whatIf.inputs[b]) - influence(data.whatIf.inputs[a]) || a - b);

@@ -1,10 +1,8 @@
 // Start of the page: fill the menus, add listeners, draw.
-for (const id of ["class", "dependence-class"]) {
-  $(id).replaceChildren(...data.classes.map((name, k) => make("option", { value: k }, called(name))));
-}
-$("dependence-class").value = String(K - 1);
-$("class").addEventListener("change", drawWaterfall);
-$("dependence-class").addEventListener("change", drawDependence);
+fillPair($("class"), $("over"), drawWaterfall, data.judgeFirst ? "choose a class" : null);
+fillPair($("dependence-class"), $("dependence-over"), drawDependence);
+setPair($("dependence-class"), $("dependence-over"), usualPair());
+startJudging();
 $("search").addEventListener("input", () => { state.page = 0; drawTable(); });
 $("sort").addEventListener("change", () => { state.page = 0; state.reversed = false; drawTable(); });
 document.querySelectorAll("#table th[data-sort]").forEach((head) => head.addEventListener("click", () => {

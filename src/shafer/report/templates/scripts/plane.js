@@ -1,6 +1,12 @@
-// The plane of ignorance and conflict.
+// The plane of ignorance and disagreement.
 function groupsOf() {
   const by = $("colour").value;
+  if (by === "judged") {
+    return [
+      { name: "not yet answered", color: "blue", symbol: "circle", rows: data.rows.filter(concealed) },
+      { name: "answered by you", color: "amber", symbol: "square", rows: data.rows.filter((row) => !concealed(row)) },
+    ];
+  }
   if (by === "right") {
     return [
       { name: "right", color: "blue", symbol: "circle", rows: data.rows.filter((row) => !isWrong(row)) },
@@ -19,17 +25,17 @@ function groupsOf() {
   });
 }
 
-// With many classes or components ignorance is near zero and conflict near one: all points would lie
-// in one corner. The logarithm of ignorance and the weight of conflict keep them apart.
+// With many classes or components ignorance is near zero and disagreement near one: all points lie
+// in one corner. The logarithm of ignorance and the weight of disagreement keep them apart.
 const FLOOR = Math.min(1, ...data.rows.map((row) => row.ignorance).filter((value) => value > 0)); // for zeros
 const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const inOneCorner = middle(data.rows.map((row) => row.conflict)) > 0.9
+const inOneCorner = middle(data.rows.map((row) => row.disagreement)) > 0.9
   || middle(data.rows.map((row) => row.ignorance)) < 0.002;
 const SCALES = {
-  plain: { x: (at) => at.ignorance, y: (at) => at.conflict, titles: ["ignorance", "conflict"] },
+  plain: { x: (at) => at.ignorance, y: (at) => at.disagreement, titles: ["ignorance", "disagreement"] },
   log: {
-    x: (at) => Math.log10(Math.max(at.ignorance, FLOOR)), y: (at) => at.weightOfConflict,
-    titles: ["ignorance, as a power of ten", "weight of conflict, −ln(1 − conflict)"],
+    x: (at) => Math.log10(Math.max(at.ignorance, FLOOR)), y: (at) => at.weightOfDisagreement,
+    titles: ["ignorance, as a power of ten", "weight of disagreement, −ln(1 − disagreement)"],
   },
 };
 const scale = () => SCALES[$("scale").value];
@@ -41,9 +47,10 @@ function reach(values) {
 
 const paper = () => (state.printing ? { width: 330, height: 310 } : {});
 function hover(row) {
-  const lines = [`row ${row.i}: ${Charts.cut(setName(row.decided))}`,
-    `ignorance ${number(row.ignorance)}, conflict ${number(row.conflict)}`];
-  if (data.truth) lines.push(`true class ${Charts.cut(data.classes[row.truth])}`);
+  const hidden = concealed(row);
+  const lines = [hidden ? `row ${row.i}` : `row ${row.i}: ${Charts.cut(setName(row.decided))}`,
+    `ignorance ${number(row.ignorance)}, disagreement ${number(row.disagreement)}`];
+  if (data.truth && !hidden) lines.push(`true class ${Charts.cut(data.classes[row.truth])}`);
   return lines.map(Charts.literal).join("<br>");
 }
 

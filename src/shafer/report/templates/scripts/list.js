@@ -3,8 +3,10 @@ const byRow = new Map(data.rows.map((row) => [row.i, row]));
 const haystack = new Map();
 function textOf(row) {
   if (!haystack.has(row.i)) {
-    const words = [`row ${row.i}`, ...row.decided.map((k) => data.classes[k])];
-    if (data.truth) words.push(data.classes[row.truth], isWrong(row) ? "wrong" : "right");
+    const words = [`row ${row.i}`];
+    // A search must not find what the page hides.
+    if (!data.judgeFirst) words.push(...row.decided.map((k) => data.classes[k]));
+    if (data.truth && !data.judgeFirst) words.push(data.classes[row.truth], isWrong(row) ? "wrong" : "right");
     row.x.forEach((value, j) => words.push(`${data.columns[j]} ${Words.shownValue(value)}`));
     haystack.set(row.i, words.join("\n").toLowerCase());
   }
@@ -13,7 +15,7 @@ function textOf(row) {
 const KEYS = {
   row: (row) => row.i,
   ignorance: (row) => -row.ignorance,
-  conflict: (row) => -row.weightOfConflict,
+  disagreement: (row) => -row.weightOfDisagreement,
   size: (row) => -row.decided.length,
   wrong: (row) => (isWrong(row) ? -1 - row.p : 0),
 };
@@ -27,6 +29,20 @@ function listed() {
   // A row number finds that row first.
   const exact = found.findIndex((row) => String(row.i) === asked);
   return exact > 0 ? [found[exact], ...found.toSpliced(exact, 1)] : found;
+}
+
+// The reader's answer, the true class, the model's answer and its probability.
+function answerCells(row) {
+  const hidden = concealed(row);
+  const wrong = !hidden && isWrong(row);
+  const own = data.judgeFirst ? [hidden ? "–" : judgementName(judgements.get(row.i))] : [];
+  return [
+    ...own.map((text) => make("td", { class: "clip" }, text)),
+    data.truth ? make("td", { class: `clip${wrong ? " is-wrong" : ""}` },
+      hidden ? "–" : called(data.classes[row.truth]), wrong ? " ✗" : "") : null,
+    make("td", { class: "clip" }, hidden ? "–" : setName(row.decided)),
+    make("td", { class: "number" }, hidden ? "–" : number(row.p)),
+  ];
 }
 
 function drawTable() {
@@ -43,12 +59,9 @@ function drawTable() {
   make("td", {}, make("button", {
     type: "button", "aria-label": `Show row ${row.i}`, onkeydown: (event) => walk(event),
   }, String(row.i))),
-  data.truth ? make("td", { class: `clip${isWrong(row) ? " is-wrong" : ""}` },
-    called(data.classes[row.truth]), isWrong(row) ? " ✗" : "") : null,
-  make("td", { class: "clip" }, setName(row.decided)),
-  make("td", { class: "number" }, number(row.p)),
+  ...answerCells(row),
   make("td", { class: "number" }, number(row.ignorance)),
-  make("td", { class: "number" }, number(row.conflict)))));
+  make("td", { class: "number" }, number(row.disagreement)))));
   $("position").textContent = rows.length
     ? `${first + 1}–${first + shown.length} of ${rows.length}` : "No instance matches";
   $("back").disabled = state.page === 0;

@@ -20,6 +20,8 @@ function weightsOf(row, x) {
       othersAgainst: row.stored.restAgainst,
       weightsFor: weightsFor.map((w, k) => w + row.stored.restFor[k]),
       weightsAgainst: weightsAgainst.map((w, k) => w + row.stored.restAgainst[k]),
+      weightOfDisagreement: () => row.stored.weightOfDisagreement,
+      disputed: () => row.stored.disputed,
     };
   }
   const weights = data.whatIf.base.map((base) => [...base]);
@@ -30,25 +32,30 @@ function weightsOf(row, x) {
     pieces: weights.map((w, g) => ({ g, w })),
     others: 0, othersFor: none, othersAgainst: none,
     ...Evidence.pool(weights, K),
+    weightOfDisagreement: (whole) => Evidence.weightOfDisagreement(weights, whole),
+    disputed: () => Evidence.disputed(weights),
   };
 }
 
-function weightOf(row, g, k) {
+// The weights of one component in a row, for all classes; null where they are not stored.
+function weightsIn(row, g) {
   if (!data.whatIf) {
     const at = row.stored.g.indexOf(g);
-    return at < 0 ? null : row.stored.w[at][k];
+    return at < 0 ? null : row.stored.w[at];
   }
-  return reachedBy[g].reduce(
-    (total, [j, position]) => total + effect(data.whatIf.inputs[j], row.x[j], position)[k],
-    data.whatIf.base[g][k]);
+  const weights = [...data.whatIf.base[g]];
+  reachedBy[g].forEach(([j, position]) =>
+    effect(data.whatIf.inputs[j], row.x[j], position).forEach((added, k) => { weights[k] += added; }));
+  return weights;
 }
 
 const columnOf = data.components.map((name, g) => {
+  if (g === data.baseRate) return -1;
   const at = data.columns.indexOf(name);
   return at < 0 && reachedBy[g].length === 1 ? reachedBy[g][0][0] : at;
 });
 const valueOf = (g, x) => (columnOf[g] < 0 ? "" : Words.shownValue(x[columnOf[g]]));
 function titleOf(g, x) {
   const name = Words.shortened(data.components[g]);
-  return data.columns.includes(data.components[g]) ? `${name} ${valueOf(g, x)}` : name;
+  return g !== data.baseRate && data.columns.includes(data.components[g]) ? `${name} ${valueOf(g, x)}` : name;
 }

@@ -17,7 +17,7 @@ _NOTABLE = 40  # of each kind
 def preferred(study: Study, rows: Sequence[int] | None) -> list[int]:
     """Return the rows to show, the most important first.
 
-    First come the rows with the most ignorance, the most conflict and the most confident errors.
+    First come the rows with the most ignorance, the most disagreement and the most confident errors.
     Then come all rows, evenly spread over the table, so a cut at the end removes an even sample.
 
     Parameters
@@ -41,7 +41,7 @@ def _notable(study: Study) -> list[int]:
     certainty = np.max(to_numpy(study.evidence.betting_probability), axis=1)
     scores = [
         to_numpy(study.evidence.ignorance),
-        to_numpy(study.evidence.conflict),
+        to_numpy(study.undiscounted.disagreement),
         np.where(study.wrong, certainty, -1.0),
     ]
     return [int(i) for score in scores for i in np.argsort(-score, kind="stable")[:_NOTABLE]]

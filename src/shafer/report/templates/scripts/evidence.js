@@ -6,6 +6,7 @@ const Evidence = (() => {
   const TAIL = 20;
   const NEVER = 4000; // −ln v of a class that no evidence opposes: as good as infinity
   const LOG_NEVER = Math.log(NEVER);
+  const MOST_DISPUTED = 12; // classes of which all pairs are compared
 
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const largest = (values) => values.reduce((top, value) => Math.max(top, value), -Infinity);
@@ -150,11 +151,38 @@ const Evidence = (() => {
     return { logPlausibility, logBelief };
   }
 
-  // How far one component alone supports class k, or the other classes if its weight is negative.
-  function support(weights, k) {
-    const { weightsFor, weightsAgainst } = pool([weights], weights.length);
-    const { logPlausibility, logBelief } = bounds(terms(weightsFor, weightsAgainst));
-    return weights[k] > 0 ? Math.exp(logBelief[k]) : 1 - Math.exp(logPlausibility[k]);
+  // Weight of the conflict between components, (G, K): what is left of the whole weight of conflict
+  // without the components' own.
+  function weightOfDisagreement(weights, whole) {
+    if (weights.length < 2) return 0;
+    const own = sum(weights.map((w) => {
+      const { weightsFor, weightsAgainst } = pool([w], w.length);
+      const t = terms(weightsFor, weightsAgainst);
+      return weightOfConflict(t, conflict(t));
+    }));
+    return Math.max(0, whole - own);
+  }
+
+  // The two classes that the components, (G, K), dispute most, the more supported first; or null.
+  function disputed(weights) {
+    const { weightsFor, weightsAgainst } = pool(weights, weights[0].length);
+    const both = weightsFor.map((w, k) => Math.min(w, weightsAgainst[k]));
+    const kept = both.map((_, k) => k).sort((a, b) => both[b] - both[a] || a - b)
+      .slice(0, MOST_DISPUTED).sort((a, b) => a - b);
+    let found = { dispute: 0, pair: null };
+    kept.forEach((a, at) => kept.slice(at + 1).forEach((b) => {
+      const support = (first, second) => sum(weights.map((w) => Math.max(0, w[first] - w[second])));
+      const [ab, ba] = [support(a, b), support(b, a)];
+      const dispute = Math.min(ab, ba);
+      if (dispute > found.dispute) found = { dispute, pair: ab < ba ? [b, a] : [a, b] };
+    }));
+    return found.pair;
+  }
+
+  // The position of the largest value other than the one at `but`.
+  function mostBut(values, but) {
+    const others = values.map((value, k) => (k === but ? -Infinity : value));
+    return others.indexOf(largest(others));
   }
 
   // Everything the page shows of one instance, from its pooled weights.
@@ -178,6 +206,7 @@ const Evidence = (() => {
       weightOfConflict: weightOfConflict(t, kappa),
       decided: plausibility.flatMap((pl, k) => (pl >= most ? [k] : [])),
       answer: t.logits.indexOf(t.shift),
+      rival: mostBut(t.logits, t.logits.indexOf(t.shift)),
       sets: focalSets(t, logBelief, topSets),
     };
   }
@@ -209,5 +238,5 @@ const Evidence = (() => {
     };
   }
 
-  return { pool, read, support, discounted };
+  return { pool, read, weightOfDisagreement, disputed, mostBut, discounted };
 })();
