@@ -35,6 +35,12 @@ from shafer.evidence.expert_statements import (
 from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
 from shafer.evidence.io import npz_file
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.weight_errors import WeightErrors
+from shafer.evidence.weight_errors.error_intervals import (
+    interval,
+    known_errors,
+    standard_deviations,
+)
 from shafer.evidence.weight_sources import (
     DenseWeights,
     WeightSource,
@@ -79,6 +85,8 @@ class Evidence(MassEvidence):
     component_names: tuple[str, ...]
     parts: tuple[str, ...] = ()
     """Names along the second axis, where the rows are the components of instances."""
+    errors: WeightErrors | None = None
+    """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
 
     @classmethod
     def from_source(
@@ -88,6 +96,7 @@ class Evidence(MassEvidence):
         component_names: tuple[str, ...],
         parts: tuple[str, ...] = (),
         index: Any = None,
+        errors: WeightErrors | None = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -95,7 +104,7 @@ class Evidence(MassEvidence):
         for array in pooled:
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
-        return cls(source, held, component_names, parts, classes=classes, index=index)
+        return cls(source, held, component_names, parts, errors, classes=classes, index=index)
 
     @classmethod
     def from_weights(
@@ -166,7 +175,8 @@ class Evidence(MassEvidence):
 
     def _rows(self, positions: NDArray[np.intp]) -> Evidence:
         pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        part = replace(self, source=self.source.rows(positions), pooled=pooled, index=None)
+        source, errors = self.source.rows(positions), self.errors and self.errors.rows(positions)
+        part = replace(self, source=source, pooled=pooled, index=None, errors=errors)
         part.unchanged_source()
         return part
 
@@ -217,6 +227,74 @@ class Evidence(MassEvidence):
     def logits(self) -> Array:
         """Weight for − weight against, (n, K): a model's logits, centred over the classes."""
         return self.pooled.logits
+
+    # -- error bars -----------------------------------------------------------------------------
+
+    def _known_errors(self) -> WeightErrors:
+        self.unchanged_source()  # the errors may share its features
+        return known_errors(self.errors)
+
+    @cached_property
+    def weights_std(self) -> Array:
+        """Standard errors of the weights, (n, G, K); see ``errors`` in :class:`shafer.Explainer`.
+
+        They measure how the weights would vary if the model were trained on other data of the same
+        kind and size.
+        """
+        errors = self._known_errors()
+        return frozen(standard_deviations(errors, np.eye(self.n_classes), self.logits))
+
+    def weight_interval(self, level: float = 0.9) -> tuple[Array, Array]:
+        """Return the lower and the upper end of an interval for each weight, two (n, G, K).
+
+        Parameters
+        ----------
+        level : float
+            The share of intervals that hold the weight of a model trained on unlimited data.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> X = heart.data[:, [heart.feature_names.index("age"), heart.feature_names.index("ldl")]]
+        >>> model = LogisticRegression().fit(X, heart.target)
+        >>> ev = shafer.Explainer(model, X, errors="laplace")(X[:1])
+        >>> lower, upper = ev.weight_interval(level=0.9)
+        >>> lower[0, :, 1].round(2), ev.weights[0, :, 1].round(2), upper[0, :, 1].round(2)
+        (array([0., 0.]), array([0., 0.]), array([0., 0.]))
+        """
+        errors = self._known_errors()
+        return interval(self.weights, self.weights_std, errors, level)
+
+    def contrast_std(self, a: Label, b: Label) -> Array:
+        """Return the standard errors of the contrast of two classes, (n, G).
+
+        The weights for the two classes are correlated, which is taken into account.
+        """
+        errors = self._known_errors()
+        combination = np.zeros((1, self.n_classes))
+        combination[0, positions_of(a, self.classes)[0]] += 1.0
+        combination[0, positions_of(b, self.classes)[0]] -= 1.0
+        return standard_deviations(errors, combination, self.logits)[..., 0]
+
+    def contrast_interval(self, a: Label, b: Label, level: float = 0.9) -> tuple[Array, Array]:
+        """Return the lower and the upper end of an interval for each contrast, two (n, G).
+
+        Parameters
+        ----------
+        a, b : class labels
+        level : float
+            As in :meth:`weight_interval`.
+        """
+        errors = self._known_errors()
+        return interval(
+            self.weights[..., positions_of(a, self.classes)[0]]
+            - self.weights[..., positions_of(b, self.classes)[0]],
+            self.contrast_std(a, b),
+            errors,
+            level,
+        )
 
     @cached_property
     def components(self) -> Evidence:
@@ -331,17 +409,19 @@ class Evidence(MassEvidence):
             for a single component. Components in no group stay on their own.
         """
         read = read_groups(groups, self.component_names)
-        source = self.unchanged_source().grouped(list(read.values()))
-        return Evidence.from_source(source, self.classes, tuple(read), self.parts, self.index)
+        groups_read = list(read.values())
+        source = self.unchanged_source().grouped(groups_read)
+        errors = self.errors and self.errors.grouped(groups_read)
+        names = tuple(read)
+        return Evidence.from_source(source, self.classes, names, self.parts, self.index, errors)
 
     def without(self, names: Any) -> Evidence:
         """Leave components out, by name or position, as if they had no evidence."""
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
-        return Evidence.from_source(
-            self.unchanged_source().keep(stay), self.classes, kept, self.parts, self.index
-        )
+        source, errors = self.unchanged_source().keep(stay), self.errors and self.errors.keep(stay)
+        return Evidence.from_source(source, self.classes, kept, self.parts, self.index, errors)
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
@@ -358,7 +438,8 @@ class Evidence(MassEvidence):
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        return replace(self, source=source, pooled=pooled)
+        errors = self.errors and self.errors.scaled(read)
+        return replace(self, source=source, pooled=pooled, errors=errors)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
         """Discount the evidence: a share 1 − reliability of all mass moves to the whole frame.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, final
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, final
 
 from shafer._typing import Array
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.component_groups import Groups
+from shafer.evidence.weight_errors import WeightErrors
 from shafer.models.grouping.component_partition import (
     is_renaming,
     names_of_components,
@@ -19,8 +20,11 @@ from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
-from shafer.models.uncertainty.missing_inputs import MissingInputs
+from shafer.models.uncertainty.laplace import LaplaceFit
+from shafer.models.uncertainty.missing_inputs import FilledRows, MissingInputs
 from shafer.models.uncertainty.moderation import ModerationFit
+
+FindErrors: TypeAlias = Callable[[Any, ModelRows], WeightErrors]
 
 
 @final
@@ -83,6 +87,7 @@ class WeighedModel:
         classes: Any,
         missing: str,
         moderation: ModerationFit | None,
+        laplace: LaplaceFit | None = None,
     ) -> WeighedModel:
         """Pass each batch of the background through the model once.
 
@@ -96,6 +101,8 @@ class WeighedModel:
         sample_weight, groups, names, classes, missing : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
+        laplace : LaplaceFit, optional
+            Takes in every batch, for error bars.
         """
         running = RunningMean()
         features: Any = None
@@ -106,6 +113,8 @@ class WeighedModel:
                 features = model.accumulate(running, encoded, sample_weight)
             if moderation is not None:
                 moderation.take_in(ModelRows(encoded, features), sample_weight)
+            if laplace is not None:
+                laplace.take_in(features, sample_weight)
         known = names_of_components(model, columns) if names is None else names
         own = None if known is None else tuple(known)
         n_components = int(running.mean.shape[0])
@@ -120,17 +129,30 @@ class WeighedModel:
         labels = model.head.classes if classes is None else classes
         return cls.identified(model, running.mean, labels, own, partition, gaps, columns)
 
-    def __call__(self, X: Any) -> tuple[ModelRows, Evidence]:
-        """Pass X through the model once, and return it with its weights."""
+    def __call__(self, X: Any, errors: FindErrors | None = None) -> tuple[ModelRows, Evidence]:
+        """Pass X through the model once, and return it with its weights, and their errors."""
+        rows, filled = self._passed(X)
+        ev = self._weighed(rows)
+        if errors is not None:
+            ev = replace(ev, errors=errors(X, rows))
+        if self.missing is None or filled is None:
+            return rows, ev
+        groups = None if self.groups is None else list(self.groups.values())
+        return rows, self.missing.adjusted(ev, filled, groups)
+
+    def unadjusted(self, X: Any) -> Evidence:
+        """Return the weights, without any change for missing inputs."""
+        return self._weighed(self._passed(X)[0])
+
+    def _passed(self, X: Any) -> tuple[ModelRows, FilledRows | None]:
+        """Pass X through the model once."""
         check_rows(X, "X")
         X = in_order(X, self.columns)
         with missing_columns_named(X, self.columns, "X"):
             if self.missing is None:
-                rows = self.model.rows(X)
-                return rows, self._weighed(rows)
+                return self.model.rows(X), None
             filled = self.missing.complete(self.model, X)
-        groups = None if self.groups is None else list(self.groups.values())
-        return filled.rows, self.missing.adjusted(self._weighed(filled.rows), filled, groups)
+            return filled.rows, filled
 
     def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Return the same, with the calibration that belongs to the model itself."""

@@ -134,7 +134,7 @@ class MissingInputs:
             counts = np.stack([filled.gaps[:, group].sum(axis=1) for group in groups], axis=1)
         change = _like(counts[:, :, None] * self.offset_change, filled.rows.terms)
         weights = DenseWeights(ev.weights + change)
-        return Evidence.from_source(weights, ev.classes, ev.component_names)
+        return Evidence.from_source(weights, ev.classes, ev.component_names, errors=ev.errors)
 
 
 @final
