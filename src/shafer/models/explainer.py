@@ -343,7 +343,7 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
-            errors=self._errors and self._errors.plain(),
+            errors=None if self._errors is None else self._errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
         ).plain()
 

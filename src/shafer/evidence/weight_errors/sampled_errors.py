@@ -11,7 +11,7 @@ import numpy as np
 from shafer._typing import Array, FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence.weight_errors.weight_errors import WeightErrors, row_blocks
-from shafer.evidence.weight_sources import WeightSource, scaled_weights
+from shafer.evidence.weight_sources import WeightSource, scaled_weights, stored_kind
 from shafer.evidence.weight_sources.weight_source import Positions
 
 
@@ -67,4 +67,8 @@ class SampledErrors(WeightErrors):
         return SampledErrors(tuple(scaled_weights(draw, factor) for draw in self.draws))
 
     def arrays(self) -> dict[str, Array]:
-        raise NotImplementedError
+        return {
+            f"{r}.{stored_kind(draw)}.{name}": array
+            for r, draw in enumerate(self.draws)
+            for name, array in draw.arrays().items()
+        }

@@ -104,10 +104,8 @@ def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str]) -
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     values, vectors = np.linalg.eigh(curvature * scale[:, None] * scale)
     flat = vectors[:, values <= max(values[0], 1e-10)]
-    involved = np.flatnonzero((flat**2).sum(axis=1)[: len(names)] > 0.01)
-    which = (
-        f" in the coefficients of {listed([names[j] for j in involved])}" if len(involved) else ""
-    )
+    involved = np.flatnonzero((flat**2).sum(axis=1)[: len(names)] > 0.01).tolist()
+    which = f" in the coefficients of {listed([names[j] for j in involved])}" if involved else ""
     penalty = "without a penalty" if not prior.any() else "with so weak a penalty"
     return (
         f"errors='laplace' needs coefficients that the background determines. Here, {penalty}, the "
