@@ -18,6 +18,7 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.error_bars.error_bars import ErrorBars
@@ -76,6 +77,11 @@ class Explainer:
         share of the prior; or use its expectation given the other inputs, with smaller weights.
     temper : float
         A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
+    prior : {"shared", "own"}
+        What to do with the base rate, the logits at the background means. ``"shared"``, the
+        paper's choice: all components share it equally. ``"own"``: it is one more component, the
+        last, named ``"base rate"``; then a component at its mean has weight 0, as in SHAP.
+        Probabilities are the same.
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
@@ -131,11 +137,13 @@ class Explainer:
         moderate: str | None = None,
         missing: str = "error",
         temper: float = 1.0,
+        prior: str = "shared",
         check: bool = True,
         errors: str | None = None,
         refits: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
+        has_own_base_rate(prior)
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)
@@ -157,6 +165,7 @@ class Explainer:
                 classes=classes,
                 missing=missing,
                 moderation=moderation,
+                prior=prior,
                 laplace=bars.laplace,
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
@@ -169,7 +178,7 @@ class Explainer:
         if check:
             check_probabilities(model, first, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
-        alike |= {"missing": missing, "check": check, **options}
+        alike |= {"missing": missing, "prior": prior, "check": check, **options}
         self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)
         self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
 
@@ -343,6 +352,7 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            prior=weighed.prior,
             errors=None if self._errors is None else self._errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
         ).plain()
@@ -359,6 +369,7 @@ class Explainer:
             state.groups,
             state.missing,
             state.columns,
+            state.prior,
         )
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile

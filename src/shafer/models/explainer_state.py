@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shafer._typing import Array
 from shafer._validation import class_labels, component_names, float_array
 from shafer.decision import ConformalSets
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.error_bars.error_bars import KINDS
@@ -51,6 +52,7 @@ class ExplainerState:
     factor : float
     conformal, moderation, missing, profile
         The fitted parts, None where they were not asked for.
+    prior : {"shared", "own"}
     errors : dict or None
         The kind of the error bars, and their arrays.
     refits : list of dicts
@@ -69,6 +71,7 @@ class ExplainerState:
     moderation: Moderation | None
     missing: MissingInputs | None
     profile: WeightProfile | None
+    prior: str
     errors: dict[str, Any] | None
     refits: list[dict[str, Any]]
 
@@ -136,6 +139,7 @@ def _checked(given: Mapping[str, Any]) -> ExplainerState:
         moderation=_optional(given["moderation"], _moderation),
         missing=_optional(given["missing"], _missing),
         profile=_optional(given["profile"], _profile),
+        prior=str(given["prior"]),
         errors=_optional(given["errors"], _errors),
         refits=[dict(refit) for refit in given["refits"]],
     )
@@ -251,6 +255,7 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
     """Raise an error if the parts are of different sizes."""
     n_classes = len(state.classes)
     shown = n_components if state.groups is None else len(state.groups)
+    has_own_base_rate(state.prior)
     sizes = {
         "means": state.means.ndim == 1 or state.means.shape[1] == n_classes,
         "conformal": state.conformal is None or state.conformal.n_classes == n_classes,

@@ -48,6 +48,6 @@ def sums_of(weighed: WeighedModel, n_terms: int, *, with_shares: bool) -> Compon
     groups: Sequence[Sequence[int]] = [[j] for j in range(n_terms)]
     if weighed.groups is not None:
         groups = list(weighed.groups.values())
-    own = getattr(weighed.pool, "base_rate", None) is not None  # TODO merge
+    own = weighed.prior == "own"
     share = 1.0 / len(groups) if with_shares and not own else 0.0
     return ComponentSums.of_groups(groups, n_terms, share, own=own)
