@@ -144,6 +144,7 @@ class Explainer:
         **options: Any,
     ) -> None:
         has_own_base_rate(prior)
+        names, groups = _held(names), _held(groups)  # refits are read with them again
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)
@@ -180,6 +181,8 @@ class Explainer:
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)
+        for refit in self._refits:
+            refit._background = None  # only their weights are needed
         self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
 
     @property
@@ -419,6 +422,11 @@ class Explainer:
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+
+
+def _held(given: Any) -> Any:
+    """Return what an iterator gives as a list; anything else as it is."""
+    return list(given) if isinstance(given, Iterator) else given
 
 
 def _restored(state: dict[str, Any]) -> Explainer:
