@@ -106,7 +106,10 @@ def real(data: Dataset, n_refits: int) -> dict[str, Any]:
     rows = data.X[np.unique(np.linspace(0, len(data.X) - 1, MOST_ROWS).astype(int))]
     ev = shafer.Explainer(model, data.X, errors="laplace", prior="own")(rows)
     draws = np.stack(
-        [shafer.Explainer(refit, data.X, prior="own", check=False)(rows).weights for refit in refits]
+        [
+            shafer.Explainer(refit, data.X, prior="own", check=False)(rows).weights
+            for refit in refits
+        ]
     )
     moving = np.ptp(draws, axis=0) > 1e-12
     held = np.stack([share_held(ev, draw) for draw in draws])
