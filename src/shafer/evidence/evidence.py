@@ -305,10 +305,11 @@ class Evidence(MassEvidence):
             the data. The one with the largest weight is named.
         over : class label, optional
             Rank by the weight for ``for_`` over this class, as in :meth:`contrast`.
-        keep : {"all", "positive"}
+        keep : {"all", "positive", "clear"}
             A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
             the next ones too; a component whose weight is not positive is not a reason for the
-            class. ``"positive"`` leaves these out.
+            class. ``"positive"`` leaves these out, ``"clear"`` also those whose 90 % interval
+            holds 0, for evidence with error bars.
         backend : {"pandas", "polars", "pyarrow"}, optional
             By default pandas; None takes the library in use.
 
@@ -317,8 +318,9 @@ class Evidence(MassEvidence):
         data frame with one row for each instance and rank
             ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
             input; missing if not known), ``weight``, ``share`` (of all positive weights for the
-            class), ``class``; with codes ``code`` and ``text``; ``index`` if the evidence has one.
-            The base rate is not a reason, and is left out.
+            class), ``class``; with error bars ``lower`` and ``upper``, the 90 % interval; with
+            codes ``code`` and ``text``; ``index`` if the evidence has one. The base rate is not a
+            reason, and is left out.
 
         Examples
         --------
@@ -567,9 +569,9 @@ class Evidence(MassEvidence):
             source = scaled_weights(self.source, read)
             by_class = read if isinstance(read, float) else read[..., None]
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
+            errors = None if self.errors is None else self.errors.scaled(read)
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        errors = None if self.errors is None else self.errors.scaled(read)
         return replace(self, source=source, pooled=pooled, errors=errors)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
