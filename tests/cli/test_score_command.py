@@ -23,7 +23,7 @@ def test_score_in_chunks(folder: Path, name: str) -> None:
     frame = pd.read_csv(folder / "heart.csv")
     model = skops.io.load(folder / "model.skops")
     X = frame[model.feature_names_in_]
-    ev = shafer.Explainer(model, X, groups="source")(X)
+    ev = shafer.Explainer(model, X, groups="source", prior="own")(X)
     out = folder / name
     arguments = ("--model", folder / "model.skops", "--out", out, "--chunk", 100)
     result = run("score", folder / "heart.csv", *arguments)

@@ -64,8 +64,12 @@ def test_table(ev: shafer.Evidence) -> None:
     assert len(rule) == max(map(len, (header, line)))
     assert f"{ev.probability[3, 2]:.3f}" in line
     assert f"[{ev.belief[3, 0]:.3f}, {ev.plausibility[3, 0]:.3f}]" in line
-    strongest = int(np.argmax(ev.weights[3, :, 2]))
-    assert f"for cat: {'wxyz'[strongest]} {ev.weights[3, strongest, 2]:+.2f}" in note
+    rival = int(np.argmax(np.where(np.arange(3) == 2, -np.inf, ev.logits[3])))
+    contrast = ev.contrast("cat", ev.classes[rival])[3]
+    strongest = int(np.argmax(contrast))
+    first = f"for cat over {ev.classes[rival]}: {'wxyz'[strongest]} {contrast[strongest]:+.2f}"
+    assert first in note
+    assert f"{ev.disagreement[3]:.3f}" in line
 
 
 def test_nothing_to_say() -> None:
@@ -76,7 +80,7 @@ def test_nothing_to_say() -> None:
 def test_summary() -> None:
     study = heart_study()
     text = summary(study, rows=[0, 461])
-    assert "462 instances, 9 components, 2 classes: no, chd" in text
+    assert "462 instances, 9 components and the base rate, 2 classes: no, chd" in text
     assert f"error on held-out rows {study.held_out_error:.1%}" in text
     assert f"{study.evidence.probability[461, 1]:.3f}" in text
     assert "\n461  asked for" in text
@@ -106,8 +110,12 @@ def test_explained() -> None:
         f"{one.probability[0, 1]:.3f} [{one.belief[0, 1]:.3f}, {one.plausibility[0, 1]:.3f}]"
         in text
     )
-    assert f"Ignorance {one.ignorance[0]:.3f}, conflict {one.conflict[0]:.3f}" in text
-    assert f"+{one.weights[0, 5, 1]:.2f}  ████████████████████████" in text  # the strongest
+    assert f"Ignorance {one.ignorance[0]:.3f}, disagreement {one.disagreement[0]:.3f}" in text
+    contrast = one.contrast("chd", "no")[0]
+    assert f"typea 78         +{contrast[5]:.2f}  ████████████████████████" in text
+    assert f"base rate        −{-contrast[-1]:.2f}  █" in text
+    assert text.index("  base rate") < text.index("  typea 78")  # before all features
+    assert f"sum              +{contrast.sum():.2f}  = ln(0.889 / 0.111)" in text
     with pytest.raises(ValueError, match="row must lie between 0 and 461; got 462"):
         explained(study, 462)
 

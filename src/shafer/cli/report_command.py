@@ -46,7 +46,19 @@ def _page(out: Path) -> Path:
     show_default=True,
     help="The page to write, or a folder for report.html.",
 )
-def report(data: Path | None, options: ModelOptions, rows: list[slice] | None, out: Path) -> None:
+@click.option(
+    "--judge-first",
+    is_flag=True,
+    help="Hide the model's answer about a row until the reader has seen the evidence for and "
+    "against a class, and has given an answer.",
+)
+def report(
+    data: Path | None,
+    options: ModelOptions,
+    rows: list[slice] | None,
+    out: Path,
+    judge_first: bool,
+) -> None:
     """Write a report on a model's evidence: one HTML file that needs nothing else.
 
     Without options it reports on the bundled heart data and a logistic regression. With --data
@@ -62,6 +74,6 @@ def report(data: Path | None, options: ModelOptions, rows: list[slice] | None, o
         study = study_of(options.loaded(), data, options.means(of_table=True))
         chosen = rows_among(rows, len(study))
         with writing(page):
-            write_report(study, page, chosen)
-        say(summary(study, chosen))
+            write_report(study, page, chosen, judge_first=judge_first)
+        say(summary(study, chosen, cases=not judge_first))
     say(f"Written to {page}: open it in a browser.")

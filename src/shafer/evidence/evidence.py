@@ -41,6 +41,12 @@ from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import ReasonOptions, reasons_frame
+from shafer.evidence.weight_errors import WeightErrors
+from shafer.evidence.weight_errors.error_intervals import (
+    interval,
+    known_errors,
+    standard_deviations,
+)
 from shafer.evidence.weight_sources import (
     DenseWeights,
     WeightSource,
@@ -87,6 +93,8 @@ class Evidence(MassEvidence):
     """Names along the second axis, where the rows are the components of instances."""
     inputs: InputValues | None = None
     """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
+    errors: WeightErrors | None = None
+    """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
 
     @classmethod
     def from_source(
@@ -97,6 +105,7 @@ class Evidence(MassEvidence):
         parts: tuple[str, ...] = (),
         index: Any = None,
         inputs: InputValues | None = None,
+        errors: WeightErrors | None = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -104,7 +113,9 @@ class Evidence(MassEvidence):
         for array in pooled:
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
-        return cls(source, held, component_names, parts, inputs, classes=classes, index=index)
+        return cls(
+            source, held, component_names, parts, inputs, errors, classes=classes, index=index
+        )
 
     @classmethod
     def from_weights(
@@ -175,9 +186,13 @@ class Evidence(MassEvidence):
 
     def _rows(self, positions: NDArray[np.intp]) -> Evidence:
         pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        inputs = None if self.inputs is None else self.inputs.rows(positions)
         part = replace(
-            self, source=self.source.rows(positions), pooled=pooled, index=None, inputs=inputs
+            self,
+            source=self.source.rows(positions),
+            pooled=pooled,
+            index=None,
+            inputs=None if self.inputs is None else self.inputs.rows(positions),
+            errors=None if self.errors is None else self.errors.rows(positions),
         )
         part.unchanged_source()
         return part
@@ -292,10 +307,11 @@ class Evidence(MassEvidence):
             the data. The one with the largest weight is named.
         over : class label, optional
             Rank by the weight for ``for_`` over this class, as in :meth:`contrast`.
-        keep : {"all", "positive"}
+        keep : {"all", "positive", "clear"}
             A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
             the next ones too; a component whose weight is not positive is not a reason for the
-            class. ``"positive"`` leaves these out.
+            class. ``"positive"`` leaves these out, ``"clear"`` also those whose 90 % interval
+            holds 0, for evidence with error bars.
         backend : {"pandas", "polars", "pyarrow"}, optional
             By default pandas; None takes the library in use.
 
@@ -304,8 +320,9 @@ class Evidence(MassEvidence):
         data frame with one row for each instance and rank
             ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
             input; missing if not known), ``weight``, ``share`` (of all positive weights for the
-            class), ``class``; with codes ``code`` and ``text``; ``index`` if the evidence has one.
-            The base rate is not a reason, and is left out.
+            class), ``class``; with error bars ``lower`` and ``upper``, the 90 % interval; with
+            codes ``code`` and ``text``; ``index`` if the evidence has one. The base rate is not a
+            reason, and is left out.
 
         Examples
         --------
@@ -323,6 +340,68 @@ class Evidence(MassEvidence):
         """
         asked = ReasonOptions(top, codes, distinct, keep)
         return reasons_frame(self, for_, over, asked, backend)
+
+    # -- error bars -----------------------------------------------------------------------------
+
+    def _known_errors(self) -> WeightErrors:
+        self.unchanged_source()  # the errors may share its features
+        return known_errors(self.errors)
+
+    @cached_property
+    def weights_std(self) -> Array:
+        """Standard errors of the weights, (n, G, K); see ``errors`` in :class:`shafer.Explainer`.
+
+        They measure how the weights would vary if the model were trained on other data of the same
+        kind and size.
+        """
+        errors = self._known_errors()
+        return frozen(standard_deviations(errors, np.eye(self.n_classes), self.logits))
+
+    def weight_interval(self, level: float = 0.9) -> tuple[Array, Array]:
+        """Return the lower and the upper end of an interval for each weight, two (n, G, K).
+
+        Parameters
+        ----------
+        level : float
+            The share of intervals that hold the weight of a model trained on unlimited data.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> X = heart.data[:, [heart.feature_names.index("age"), heart.feature_names.index("ldl")]]
+        >>> model = LogisticRegression().fit(X, heart.target)
+        >>> ev = shafer.Explainer(model, X, errors="laplace")(X[:1])
+        >>> lower, upper = ev.weight_interval(level=0.9)
+        >>> lower[0, :, 1].round(2), ev.weights[0, :, 1].round(2), upper[0, :, 1].round(2)
+        (array([0., 0.]), array([0., 0.]), array([0., 0.]))
+        """
+        errors = self._known_errors()
+        return interval(self.weights, self.weights_std, errors, level)
+
+    def contrast_std(self, a: Label, b: Label) -> Array:
+        """Return the standard errors of the contrast of two classes, (n, G).
+
+        The weights for the two classes are correlated, which is taken into account.
+        """
+        errors = self._known_errors()
+        combination = np.zeros((1, self.n_classes))
+        combination[0, one_position(a, self.classes, "a")] += 1.0
+        combination[0, one_position(b, self.classes, "b")] -= 1.0
+        return standard_deviations(errors, combination, self.logits)[..., 0]
+
+    def contrast_interval(self, a: Label, b: Label, level: float = 0.9) -> tuple[Array, Array]:
+        """Return the lower and the upper end of an interval for each contrast, two (n, G).
+
+        Parameters
+        ----------
+        a, b : class labels
+        level : float
+            As in :meth:`weight_interval`.
+        """
+        errors = self._known_errors()
+        return interval(self.contrast(a, b), self.contrast_std(a, b), errors, level)
 
     @cached_property
     def components(self) -> Evidence:
@@ -501,8 +580,15 @@ class Evidence(MassEvidence):
             read = read_groups(groups, self.component_names)
         members = list(read.values())
         inputs = None if self.inputs is None else self.inputs.grouped(members)
+        errors = None if self.errors is None else self.errors.grouped(members)
         return Evidence.from_source(
-            source.grouped(members), self.classes, tuple(read), self.parts, self.index, inputs
+            source.grouped(members),
+            self.classes,
+            tuple(read),
+            self.parts,
+            self.index,
+            inputs,
+            errors,
         )
 
     def without(self, names: Any) -> Evidence:
@@ -512,7 +598,10 @@ class Evidence(MassEvidence):
         kept = tuple(self.component_names[g] for g in stay)
         source = self.unchanged_source().keep(stay)
         inputs = None if self.inputs is None else self.inputs.grouped([[g] for g in stay])
-        return Evidence.from_source(source, self.classes, kept, self.parts, self.index, inputs)
+        errors = None if self.errors is None else self.errors.keep(stay)
+        return Evidence.from_source(
+            source, self.classes, kept, self.parts, self.index, inputs, errors
+        )
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
@@ -527,9 +616,10 @@ class Evidence(MassEvidence):
             source = scaled_weights(self.source, read)
             by_class = read if isinstance(read, float) else read[..., None]
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
+            errors = None if self.errors is None else self.errors.scaled(read)
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        return replace(self, source=source, pooled=pooled)
+        return replace(self, source=source, pooled=pooled, errors=errors)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
         """Discount the evidence: a share 1 − reliability of all mass moves to the whole frame.

@@ -18,6 +18,7 @@ from shafer.models.ensemble.evidential_voting import EvidentialVotingClassifier
 from shafer.models.ensemble.neighbour_evidence import NeighbourEvidence
 from shafer.models.evidential_classifier import EvidentialClassifier
 from shafer.models.explainer import Explainer
+from shafer.models.fitting.bootstrap_refits import bootstrap_refits
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.rbf_layer import RBFLayer
 
@@ -33,6 +34,7 @@ __all__ = [
     "LinearHead",
     "NeighbourEvidence",
     "RBFLayer",
+    "bootstrap_refits",
     "from_shap",
     "to_shap",
 ]

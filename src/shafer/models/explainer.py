@@ -26,6 +26,8 @@ from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.asked_model import AskedModel
 from shafer.models.asking.input_questions import InputQuestions
 from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.error_bars.error_bars import ErrorBars
+from shafer.models.error_bars.error_bars_fit import ErrorBarsFit, restored_bars
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.frame_order import (
@@ -92,6 +94,16 @@ class Explainer(InputQuestions):
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
+    errors : {"laplace", "bags", "bootstrap"}, optional
+        Give the evidence error bars, :attr:`Evidence.weights_std`. ``"laplace"``: from the
+        posterior of the coefficients of a linear model (for a network, of its last layer); the
+        background must be the training data. ``"bags"``: the spread over the outer bags of an
+        ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over ``refits``, for any
+        model. See ``docs/error_bars.md``.
+    refits : sequence of models, optional
+        For ``errors="bootstrap"``: the model trained again on other samples, such as those of
+        :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are
+        relative to its own means over the same background.
     **options
         Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
@@ -137,14 +149,18 @@ class Explainer(InputQuestions):
         prior: str = "shared",
         n_groups: int = N_GROUPS,
         check: bool = True,
+        errors: str | None = None,
+        refits: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
         has_own_base_rate(prior)
+        names, groups = _held(names), _held(groups)  # refits are read with them again
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)
         adapted = adapt(model, first, **options)
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
+        bars = ErrorBarsFit(adapted, model, errors, refits, background)
         if missing != "error":
             check_gaps(adapted, missing, background)
         self.factor = checked_factor(temper, "temper")
@@ -162,6 +178,7 @@ class Explainer(InputQuestions):
                 missing=missing,
                 moderation=moderation,
                 prior=prior,
+                laplace=bars.laplace,
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
@@ -173,6 +190,14 @@ class Explainer(InputQuestions):
         self._inputs: LinearInputs | None = None
         if check:
             check_probabilities(model, first, self._weighed.as_model)
+        alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
+        alike |= {"missing": missing, "prior": prior, "check": check, **options}
+        automatic = isinstance(groups, str) and groups == "auto"
+        same = self._weighed.groups if automatic else groups  # not those of each refit
+        self._refits = tuple(Explainer(m, background, same, **alike) for m in bars.refits)
+        for refit in self._refits:
+            refit._background = None  # only their weights are needed
+        self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
 
     @property
     def pool(self) -> Pool:
@@ -209,14 +234,20 @@ class Explainer(InputQuestions):
 
     def __call__(self, X: Any) -> MassEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
-        rows, plain = self._weighed(X)
+        return self._evidence(X, self._errors)
+
+    def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
+        rows, plain = self._weighed(X, errors)
         bet = _tempered(plain, self.calibration.factor(rows))
         reliability = self.calibration.reliability(rows, bet.probability)
         ev = bet if reliability is None else bet.discounted(reliability)
         return with_row_labels(ev, X)
 
     def bet(self, X: Any) -> Evidence:
-        """Return the evidence behind the probabilities: tempered and moderated, not discounted."""
+        """Return the evidence behind the probabilities: tempered and moderated, not discounted.
+
+        It has no error bars.
+        """
         rows, plain = self._weighed(X)
         return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
 
@@ -340,6 +371,8 @@ class Explainer(InputQuestions):
             profile=self._profile,
             inputs=self._inputs_to_keep(),
             prior=weighed.prior,
+            errors=None if self._errors is None else self._errors.plain(),
+            refits=[refit.__getstate__() for refit in self._refits],
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -360,6 +393,9 @@ class Explainer(InputQuestions):
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
         self._inputs = state.inputs
+        self._refits = tuple(map(_restored, state.refits))
+        others = [refit._weighed for refit in self._refits]
+        self._errors = restored_bars(state.errors, self._weighed, others)
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -376,7 +412,7 @@ class Explainer(InputQuestions):
             return self.conformal.sets(self._scores(X, self.conformal.score))
         rule = self._default_rule if rule is None else rule
         # Utility sets need the probabilities only: no discount, and no search for neighbours.
-        ev = self.bet(X) if rule == "utility_set" else self(X)
+        ev = self.bet(X) if rule == "utility_set" else self._evidence(X)
         return ev.decide(rule, **options)
 
     @property
@@ -417,6 +453,17 @@ class Explainer(InputQuestions):
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+
+
+def _held(given: Any) -> Any:
+    """Return what an iterator gives as a list; anything else as it is."""
+    return list(given) if isinstance(given, Iterator) else given
+
+
+def _restored(state: dict[str, Any]) -> Explainer:
+    explainer = Explainer.__new__(Explainer)
+    explainer.__setstate__(state)
+    return explainer
 
 
 def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:

@@ -21,6 +21,7 @@ from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.input_values import InputValues
 from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.error_bars.error_bars import KINDS
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.familiarity import Familiarity
@@ -57,6 +58,10 @@ class ExplainerState:
     inputs : LinearInputs or None
         What questions about inputs need; None for models that cannot be asked.
     prior : {"shared", "own"}
+    errors : dict or None
+        The kind of the error bars, and their arrays.
+    refits : list of dicts
+        The states of the explainers of the refits.
     """
 
     model: Any
@@ -73,6 +78,8 @@ class ExplainerState:
     profile: WeightProfile | None
     inputs: LinearInputs | None
     prior: str
+    errors: dict[str, Any] | None
+    refits: list[dict[str, Any]]
 
     def plain(self) -> dict[str, Any]:
         """Return the state as a dictionary of the model, arrays and plain Python values."""
@@ -141,6 +148,8 @@ def _checked(given: Mapping[str, Any]) -> ExplainerState:
         profile=_optional(given["profile"], _profile),
         inputs=_optional(given["inputs"], _inputs),
         prior=str(given["prior"]),
+        errors=_optional(given["errors"], _errors),
+        refits=[dict(refit) for refit in given["refits"]],
     )
     _check_together(state, n_components)
     return state
@@ -267,6 +276,12 @@ def _profile(given: Mapping[str, Any]) -> WeightProfile:
     return WeightProfile(class_labels(classes, len(profiles)), names, profiles)
 
 
+def _errors(given: Mapping[str, Any]) -> dict[str, Any]:
+    if given["kind"] not in KINDS:
+        raise ValueError(f"errors must be one of {KINDS}; got {given['kind']!r}.")
+    return dict(given)
+
+
 def _class_profile(given: Mapping[str, Any], n_components: int) -> ClassProfile:
     _, n_axes = _shape(given, "axes", 2)
     (n_rows,) = _shape(given, "distances", 1)
@@ -295,6 +310,8 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
         or (len(state.profile.profiles), len(state.profile.component_names)) == (n_classes, shown),
         "moderation": state.moderation is None
         or len(state.moderation.posterior.centre) == n_components,
+        "refits": (len(state.refits) > 1)
+        == (state.errors is not None and state.errors["kind"] == "bootstrap"),
     }
     wrong = [name for name, fits in sizes.items() if not fits]
     if wrong:

@@ -27,12 +27,14 @@ _LONGEST = 40
 
 _LEGEND = """\
 p             the probability: the normalised plausibilities, equal to the model's own
-[bel, pl]     belief: how far the evidence supports the class; plausibility: 1 − belief in the others
+[bel, pl]     belief: how far the evidence supports the class; plausibility: 1 − belief in others
 ignorance     mass on all classes together: what the evidence leaves open
 disagreement  how far the components contradict each other, the base rate among them
 decided       the classes that no other class dominates (interval dominance)
-base rate     the log-odds of a row in which every component has its mean
 for, against  the components that change the log-odds most. +1 multiplies the odds by 2.7
+"""
+_BASE_RATE = """\
+base rate     the log-odds of a row in which every component has its mean
 """
 _BELOW = """\
 *             p is below the belief: in p, mass on several classes counts once for each of them
@@ -184,7 +186,7 @@ def _figures(study: Study) -> list[str]:
     ]
 
 
-def summary(study: Study, rows: Sequence[int] | None = None) -> str:
+def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = True) -> str:
     """Return what the terminal shows of a report.
 
     Parameters
@@ -192,31 +194,38 @@ def summary(study: Study, rows: Sequence[int] | None = None) -> str:
     study : Study
     rows : sequence of int, optional
         Positions of the instances to show; by default a few that differ in kind.
+    cases : bool
+        Whether to show instances at all; the figures of the whole study are always shown.
     """
+    labels = [label(text) for text in label_texts(study.evidence.classes)]
+    features = study.undiscounted.n_components - (study.base_rate is not None)
+    apart = "" if study.base_rate is None else " and the base rate"
+    size = f"{len(study)} instances, {features} components{apart}"
+    lines = [
+        harmless(study.title),
+        *map(harmless, study.about),
+        "",
+        f"{size}, {len(labels)} classes: {listed(labels, 6, written=str)}",
+        *_figures(study),
+    ]
+    if cases:
+        lines += ["", _cases(study, rows)]
+    return "\n".join(lines) + ("" if cases else "\n")
+
+
+def _cases(study: Study, rows: Sequence[int] | None) -> str:
+    """Return the table of some instances, and how to read it."""
     ev = study.evidence
     counts = np.bincount(study.answers, minlength=ev.n_classes)
     focus = ev.n_classes - 1 if ev.n_classes == 2 else int(np.argmax(counts))
     class_ = ev.classes.tolist()[focus]
     if rows is None:
-        cases = notable_cases(ev, class_)
+        shown = notable_cases(ev, class_)
     else:
-        cases = [Case(row, "asked for") for row in rows[:_MOST_CASES]]
-    more = len(rows) - len(cases) if rows is not None else 0
-    labels = [label(text) for text in label_texts(ev.classes)]
-    features = study.undiscounted.n_components - (study.base_rate is not None)
-    apart = "" if study.base_rate is None else " and the base rate"
-    size = f"{len(study)} instances, {features} components{apart}"
-    below = any(_is_below(ev, case.row, focus) for case in cases)
-    return "\n".join(
-        [
-            harmless(study.title),
-            *map(harmless, study.about),
-            "",
-            f"{size}, {len(labels)} classes: {listed(labels, 6, written=str)}",
-            *_figures(study),
-            "",
-            case_table(ev, cases, class_)
-            + (f"and {more} more in the report\n" if more > 0 else ""),
-            _LEGEND + (_BELOW if below else ""),
-        ]
-    )
+        shown = [Case(row, "asked for") for row in rows[:_MOST_CASES]]
+    more = len(rows) - len(shown) if rows is not None else 0
+    note = f"and {more} more in the report\n" if more > 0 else ""
+    below = any(_is_below(ev, case.row, focus) for case in shown)
+    apart = study.base_rate is not None
+    legend = _LEGEND + (_BASE_RATE if apart else "") + (_BELOW if below else "")
+    return f"{case_table(ev, shown, class_)}{note}\n{legend}"

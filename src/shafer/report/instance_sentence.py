@@ -135,7 +135,7 @@ the components agree; the answer is yes.'
     weights = to_numpy(weighted.weights)[0].astype(np.float64)
     answer, rival = (int(k[0]) for k in answer_and_rival(weighted))
     contrast = weights[:, answer] - weights[:, rival]
-    features = [g for g in range(len(titles)) if g != base_rate]
+    features = [g for g in range(len(contrast)) if g != base_rate]
     named = _named(contrast[features], [titles[g] for g in features], labels[answer])
     parts = [named if len(labels) == 2 else f"compared with {labels[rival]}, {named}"]
     if base_rate is not None and degrees_of_support(contrast)[base_rate] >= BARELY:

@@ -63,9 +63,7 @@ def _hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def render(
-    study: Study, rows: Sequence[int] | None = None, *, judge_first: bool = False
-) -> str:
+def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool = False) -> str:
     """Return the page as HTML.
 
     Parameters

@@ -12,6 +12,7 @@ from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts
 from shafer.report.answer_and_rival import UNIT, Pair, pair_of_row
 from shafer.report.study import Study
+from shafer.report.terminal_reasons import ReasonsAsked, reason_lines
 from shafer.report.terminal_text import cells, harmless, label, padded
 
 _WIDEST = 24  # cells of a bar
@@ -21,10 +22,7 @@ _MOST_SETS = 6
 _NARROWEST = 8  # cells of a bar where there is little room
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _OWN = "The base rate is the log-odds of a row in which every component has its mean."
-_SHARED = (
-    "Each component has an equal share of the base rate, as in the paper. The base rate is the "
-    "log-odds of a row in which every component has its mean."
-)
+_SHARED = "Each component has an equal share of the base rate, as in the paper (prior='shared')."
 
 
 def _room(width: int, taken: int) -> int:
@@ -149,6 +147,7 @@ def explained(
     *,
     class_: Label | None = None,
     over: Label | None = None,
+    reasons: ReasonsAsked | None = None,
 ) -> str:
     """Return one instance as text for the terminal.
 
@@ -161,6 +160,8 @@ def explained(
         Columns of the terminal; 0 means no limit.
     class_, over : class labels, optional
         Show why ``class_`` rather than ``over``; by default the answer and the runner-up.
+    reasons : ReasonsAsked, optional
+        Also list the reasons for ``class_``.
     """
     if not 0 <= row < len(study):
         raise ValueError(f"row must lie between 0 and {len(study) - 1}; got {row}.")
@@ -189,6 +190,7 @@ def explained(
             "",
             *_weights(study, row, pair, labels, width),
             "",
+            *([] if reasons is None else [*reason_lines(study, row, pair, reasons), ""]),
             *_classes(labels, (p, bel, pl), decided, width),
             "",
             *_sets(study, row, labels, width),

@@ -63,6 +63,11 @@ class LinearInputs:
         X = in_order(background, weighed.columns)
         traced = check_single_inputs(model, X, _WHAT, _OTHERWISE)
         features = to_numpy(dense_rows(model.rows(X).terms)).astype(np.float64)
+        if len(features) < 2:
+            raise ValueError(
+                f"{_WHAT} needs the distribution of the inputs, but the background has a single "
+                "row. Make the explainer from the training data, not from their means."
+            )
         missing = weighed.missing
         if missing is None or missing.gaussian is None:
             missing = MissingInputs.fit(model, features, "conditional", sample_weight, traced)

@@ -161,7 +161,7 @@ class MissingInputs:
             total = change.sum(axis=1, keepdims=True)
             change = np.concatenate([np.zeros_like(change), total], axis=1)
         weights = DenseWeights(ev.weights + _like(change, filled.rows.terms))
-        return Evidence.from_source(weights, ev.classes, ev.component_names)
+        return Evidence.from_source(weights, ev.classes, ev.component_names, errors=ev.errors)
 
 
 @final

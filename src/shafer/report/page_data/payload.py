@@ -1,4 +1,4 @@
-"""The data of the page: one JSON object of limited size. Each section has a function for its part."""
+"""The data of the page: one JSON object of limited size. Each section has its own function."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.evidence.io.frame_table import label_texts
 from shafer.kernels.pignistic import gauss_legendre, quadrature_size
 from shafer.report import instance_sentence
+from shafer.report.overview import overview
 from shafer.report.page_data.component_payload import components_payload
 from shafer.report.page_data.json_text import as_json
-from shafer.report.overview import overview
 from shafer.report.page_data.row_payload import KEPT, rows_payload
 from shafer.report.page_data.shown_rows import preferred
-from shafer.report.study import Study
 from shafer.report.page_data.what_if_payload import what_if_payload
+from shafer.report.study import Study
 
 
 def payload(

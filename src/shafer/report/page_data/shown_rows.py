@@ -17,8 +17,9 @@ _NOTABLE = 40  # of each kind
 def preferred(study: Study, rows: Sequence[int] | None) -> list[int]:
     """Return the rows to show, the most important first.
 
-    First come the rows with the most ignorance, the most disagreement and the most confident errors.
-    Then come all rows, evenly spread over the table, so a cut at the end removes an even sample.
+    First come the rows with the most ignorance, the most disagreement and the most confident
+    errors. Then come all rows, evenly spread over the table, so a cut at the end removes an even
+    sample.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer.models.heads import Contributions
 from shafer.models.readers.adapted_model import AdditiveModel
+from shafer.models.readers.boosting.ebm_bags import term_bags
 from shafer.models.readers.live_parameters import LiveParameters, check_parameters
 
 
@@ -27,7 +28,9 @@ def adapt(model: Any) -> AdditiveModel:
     columns = tuple(tuple(map(int, term)) for term in model.term_features_)
     check_parameters(type(model).__name__, (model.intercept_, *model.term_scores_))
     live = LiveParameters.of(partial(_some_terms, model))
-    return AdditiveModel(head, by_column=False, term_columns=columns, live=(live,))
+    return AdditiveModel(
+        head, by_column=False, term_columns=columns, live=(live,), bags=partial(term_bags, model)
+    )
 
 
 def _some_terms(model: Any) -> tuple[Any, ...]:
