@@ -13,6 +13,7 @@ except ImportError as error:  # pragma: no cover - click is there wherever the t
 
 import shafer
 from shafer.cli.explain_command import explain
+from shafer.cli.next_command import next_
 from shafer.cli.paper_command import paper
 from shafer.cli.report_command import report
 from shafer.cli.score_command import score
@@ -24,5 +25,5 @@ def main() -> None:
     """Show the evidence behind a classifier's probabilities."""
 
 
-for command in (report, explain, score, paper):
+for command in (report, explain, score, next_, paper):
     main.add_command(command)

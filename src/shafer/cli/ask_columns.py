@@ -17,25 +17,31 @@ from shafer.report.asking.row_questions import LOST
 class AskColumns:
     """Makes the columns, chunk by chunk; the first chunk decides which ones there are.
 
-    A model that does not allow questions about single inputs has only ``fragility``, and
-    ``why_not`` has the reason.
+    A model that does not allow questions about single inputs has only ``fragility``.
     """
 
     def __init__(self, explainer: Explainer) -> None:
         self._explainer = explainer
         self._begun = False
-        self.why_not = ""
+        self._why_not = ""
+
+    @property
+    def left_out(self) -> str:
+        """A sentence on the columns that are not there, and why; empty if all are there."""
+        if not self._why_not:
+            return ""
+        return f"Of the columns of --ask, only fragility was written. {self._why_not}"
 
     def __call__(self, X: Any, evidence: MassEvidence) -> dict[str, Any]:
         """Return the columns about the rows of X, given their evidence."""
         begun, self._begun = self._begun, True
-        if not self.why_not:
+        if not self._why_not:
             try:
                 return _columns(row_answers(self._explainer, X, LOST, 1))
             except ValueError as reason:
                 if begun:
                     raise
-                self.why_not = str(reason)
+                self._why_not = str(reason)
         return {"fragility": to_numpy(with_weights(evidence).fragility(LOST))}
 
 
@@ -55,12 +61,12 @@ def _columns(found: RowAnswers) -> dict[str, Any]:
 
 
 def _placed(table: Any, name: str, n: int) -> Any:
-    """Return a column with one entry for each row: empty, or NaN, for rows without a line.
+    """Return a column with one entry for each row: None, or NaN, for rows without a line.
 
-    Empty texts rather than None: a chunk without any line must have the type of the others.
+    Texts are a list, as all columns of texts in a chunk.
     """
     values = table[name]
     numbers = values.dtype.kind == "f"
-    column = np.full(n, np.nan) if numbers else np.full(n, "", dtype=object)
+    column = np.full(n, np.nan) if numbers else np.full(n, None, dtype=object)
     column[table["row"]] = values
-    return column
+    return column if numbers else column.tolist()
