@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from shafer._errors import UnsupportedModelError
 from shafer.cli.background_means import MeansOptions, measured_model
 from shafer.cli.model_inputs import model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
@@ -62,20 +61,10 @@ def measurement_plan(
         The inputs listed for each row.
     """
     explainer, X = _asked(model, data, options)
-    try:
-        each = explainer.next_inputs(X, top, costs=costs, backend="pandas")
-        bought = None
-        if budget is not None:
-            bought = explainer.next_measurements(X, budget, costs=costs, backend="pandas")
-    except UnsupportedModelError:
-        raise
-    except ValueError as error:
-        if options.train_path is None and "distribution of the inputs" in str(error):
-            raise ValueError(
-                "The distribution of the inputs is not known: the model file does not store it. "
-                "Give the training data with --train FILE."
-            ) from error
-        raise
+    each = explainer.next_inputs(X, top, costs=costs, backend="pandas")
+    bought = None
+    if budget is not None:
+        bought = explainer.next_measurements(X, budget, costs=costs, backend="pandas")
     return MeasurementPlan(len(X), each, bought)
 
 

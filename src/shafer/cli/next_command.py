@@ -15,7 +15,7 @@ from shafer.cli.terminal_output import say
     epilog=examples(
         "shafer next new.csv --model model.skops --train old.csv",
         "shafer next new.csv --model model.skops --train old.csv --budget 100 --out plan.csv",
-        "shafer next new.csv --train old.csv --target chd --budget 500 --costs ldl=20 --costs age=1",
+        "shafer next new.csv --train old.csv --target chd --budget 50 --costs ldl=20 --costs age=1",
         "shafer next new.csv --model model.skops --train old.csv --budget 500 --costs costs.csv",
     ),
 )

@@ -9,6 +9,7 @@ from shafer.cli.measurement_plan import MeasurementPlan
 from shafer.report.terminal_text import cells, label, padded
 
 _MOST_LINES = 30
+_FEW_LINES = 10  # of the rows, below the measurements within a budget
 _LONGEST = 32
 _UNIT = (
     "Information is how far the probabilities would change on average, in nats, if the input were "
@@ -31,7 +32,9 @@ def plan_text(plan: MeasurementPlan, budget: float | None, out: str | None) -> s
     parts = []
     if plan.bought is not None and budget is not None:
         parts.append(_bought(plan.bought, budget, out))
-    parts.append(_each(plan.each, plan.n_rows, out if plan.bought is None else None))
+    alone = plan.bought is None
+    most = _MOST_LINES if alone else _FEW_LINES
+    parts.append(_each(plan.each, plan.n_rows, most, out if alone else None))
     return "\n\n".join([*parts, _UNIT])
 
 
@@ -59,10 +62,12 @@ def _bought(frame: Any, budget: float, out: str | None) -> str:
         ]
         for line in frame.head(_MOST_LINES).to_dict("records")
     ]
-    return "\n".join([title, *_table(header, body), *_more(len(frame), "measurements", out)])
+    return "\n".join(
+        [title, *_table(header, body), *_more(len(frame), _MOST_LINES, "measurements", out)]
+    )
 
 
-def _each(frame: Any, n_rows: int, out: str | None) -> str:
+def _each(frame: Any, n_rows: int, most: int, out: str | None) -> str:
     lacking = frame["row"].nunique()
     title = f"Next inputs of each row: {lacking:,} of {n_rows:,} rows lack an input"
     body = []
@@ -72,21 +77,21 @@ def _each(frame: Any, n_rows: int, out: str | None) -> str:
             for name, gain in zip(lines["input"], lines["information"], strict=True)
         ]
         body.append([str(row), ", ".join(named)])
-        if len(body) == _MOST_LINES:
+        if len(body) == most:
             break
     header = ["row", "inputs, the best first, with their information"]
-    return "\n".join([title, *_table(header, body), *_more(lacking, "rows", out)])
+    return "\n".join([title, *_table(header, body), *_more(lacking, most, "rows", out)])
 
 
 def _count(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def _more(n: int, what: str, out: str | None) -> list[str]:
-    if n <= _MOST_LINES:
+def _more(n: int, most: int, what: str, out: str | None) -> list[str]:
+    if n <= most:
         return []
-    where = f"in {out}" if out is not None else "not shown; --out writes all"
-    return [f"  and {n - _MOST_LINES:,} more {what} {where}"]
+    where = "" if out is None else f" in {out}"
+    return [f"  and {n - most:,} more {what}{where}"]
 
 
 def _table(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:

@@ -66,7 +66,8 @@ class LinearInputs:
         if len(features) < 2:
             raise ValueError(
                 f"{_WHAT} needs the distribution of the inputs, but the background has a single "
-                "row. Make the explainer from the training data, not from their means."
+                "row, such as the means. Give the training data as the background; on the command "
+                "line, with --train."
             )
         missing = weighed.missing
         if missing is None or missing.gaussian is None:
