@@ -82,6 +82,8 @@ class MeansOptions:
         Columns of the training data.
     prior : {"own", "shared"}, optional
         What to do with the base rate, if the user chose it.
+    errors : {"laplace"}, optional
+        Give the weights error bars; this needs the training data.
     """
 
     train_path: Path | None = None
@@ -89,6 +91,7 @@ class MeansOptions:
     target: str | None = None
     text_column: str | None = None
     prior: str | None = None
+    errors: str | None = None
 
     @property
     def new_prior(self) -> str:
@@ -123,17 +126,22 @@ def measured_model(
     if isinstance(own, EvidentialClassifier):
         where = "of its training data, stored in the model file"
         return _stored(own.explainer_, where, options)
-    prior = options.new_prior
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        explainer = _explainer(model, inputs, lambda: background, prior)
+        explainer = _explainer(model, inputs, lambda: background, options)
         return MeasuredModel(explainer, f"of {options.train_path.name}")
+    if options.errors is not None:
+        raise ValueError(
+            f"--errors {options.errors} needs the training data: error bars are about what other "
+            "training data would give. Add --train FILE."
+        )
     row = _stored_means(model, inputs)
     if row is not None:
-        explainer = _explainer(model, inputs, lambda: row, prior)
+        explainer = _explainer(model, inputs, lambda: row, options)
         return MeasuredModel(explainer, "of its training data, stored in its StandardScaler")
     if options.from_data:
-        return MeasuredModel(_explainer(model, inputs, rows, prior), f"of the rows in {data.name}")
+        explainer = _explainer(model, inputs, rows, options)
+        return MeasuredModel(explainer, f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
@@ -171,16 +179,17 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
 
 
 def _explainer(
-    model: Any, inputs: ModelInputs, background: Callable[[], Any], prior: str
+    model: Any, inputs: ModelInputs, background: Callable[[], Any], options: MeansOptions
 ) -> Explainer:
     """Explain a model by the columns of the data, where its encoders can be traced.
 
     A text is explained by its words: as a column it would be a single component.
     """
+    chosen: dict[str, Any] = {"prior": options.new_prior, "errors": options.errors}
     if isinstance(model, Pipeline) and not inputs.texts:
         with suppress(UnsupportedModelError):
-            return Explainer(model, background(), groups="source", prior=prior)
-    return Explainer(model, background(), prior=prior)
+            return Explainer(model, background(), groups="source", **chosen)
+    return Explainer(model, background(), **chosen)
 
 
 def _stored_means(model: Any, inputs: ModelInputs) -> Any:

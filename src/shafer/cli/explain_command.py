@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shafer.cli.shared_options import ModelOptions, careful, examples, model_options
+from shafer.cli.shared_options import ModelOptions, careful, errors_option, examples, model_options
 from shafer.cli.terminal_output import say, terminal_width
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
 @model_options
+@errors_option
 @click.option(
     "--row",
     type=click.IntRange(min=0),
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 def explain(
     data: Path | None,
     options: ModelOptions,
+    errors: str | None,
     row: int,
     class_text: str | None,
     over_text: str | None,
@@ -76,7 +78,7 @@ def explain(
         from shafer.report.terminal_view import explained
 
         asked = _reasons(reasons, codes)
-        study = study_of(options.loaded(), data, options.means())
+        study = study_of(options.loaded(), data, options.means(errors=errors))
         classes = study.evidence.classes
         first, second = (
             None if text is None else label_named(text, classes, option)

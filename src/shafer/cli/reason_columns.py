@@ -36,6 +36,8 @@ class ReasonColumns:
     def of(self, evidence: MassEvidence) -> dict[str, Any]:
         """Return the columns: for each rank the component, its value, weight, share and code.
 
+        An explainer with error bars also gives the ends of the weight's interval.
+
         Values are texts, so that all chunks of a table have the same types. Cells are empty where a
         row has fewer reasons.
         """
@@ -55,6 +57,9 @@ class ReasonColumns:
             columns[f"{name}_value"] = [_value(value) for value in found.value[:, r]]
             columns[f"{name}_weight"] = found.weight[:, r]
             columns[f"{name}_share"] = found.share[:, r]
+            if weighted.errors is not None:
+                columns[f"{name}_lower"] = found.lower[:, r]
+                columns[f"{name}_upper"] = found.upper[:, r]
             if self.codes is not None:
                 columns[f"{name}_code"] = [_text(code) for code in found.code[:, r]]
                 columns[f"{name}_text"] = [_text(text) for text in found.text[:, r]]

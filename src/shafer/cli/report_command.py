@@ -10,6 +10,7 @@ from shafer.cli.clean_errors import writing
 from shafer.cli.shared_options import (
     ModelOptions,
     careful,
+    errors_option,
     examples,
     model_options,
     read_rows,
@@ -38,6 +39,7 @@ def _page(out: Path) -> Path:
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
 @model_options
+@errors_option
 @click.option("--rows", callback=read_rows, help="Rows to show, such as 3,7,9 or 0:100.")
 @click.option(
     "--out",
@@ -55,6 +57,7 @@ def _page(out: Path) -> Path:
 def report(
     data: Path | None,
     options: ModelOptions,
+    errors: str | None,
     rows: list[slice] | None,
     out: Path,
     judge_first: bool,
@@ -71,7 +74,7 @@ def report(
         from shafer.cli.study_from_files import study_of
         from shafer.report import summary, write_report
 
-        study = study_of(options.loaded(), data, options.means(of_table=True))
+        study = study_of(options.loaded(), data, options.means(of_table=True, errors=errors))
         chosen = rows_among(rows, len(study))
         with writing(page):
             write_report(study, page, chosen, judge_first=judge_first)

@@ -68,7 +68,7 @@ def _scorer(
             raise ValueError(
                 "Scoring needs --model, or --train and --target to train a logistic regression."
             )
-        trained = train_on(options.train_path, options.target, options.new_prior)
+        trained = train_on(options.train_path, options.target, options)
         trained.check_columns(kinds, data)
         own = MeasuredModel(trained.explainer, f"of {options.train_path.name}")
         return _Scorer(own.explainer, ModelInputs(trained.kinds), own.sentence, truth_as_text=True)

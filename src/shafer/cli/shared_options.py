@@ -52,16 +52,17 @@ class ModelOptions:
         model = load_model(self.model_path, self.trusted, self.trust_pickle)
         return NamedModel(model, self.model_path.name)
 
-    def means(self, *, of_table: bool = False) -> MeansOptions:
+    def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
         """Return the options that choose the means.
 
         ``of_table`` is for a command about the table as a whole, which may give the means itself.
+        ``errors`` asks for error bars, from the same data.
         """
         from shafer.cli.background_means import MeansOptions
 
         from_data = self.means_from_data or of_table
         return MeansOptions(
-            self.train_path, from_data, self.target, self.text_column, prior=self.prior
+            self.train_path, from_data, self.target, self.text_column, self.prior, errors
         )
 
 
@@ -120,6 +121,14 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_OPTIONS):
         collected = option(collected)
     return collected
+
+
+errors_option = click.option(
+    "--errors",
+    type=click.Choice(["laplace"]),
+    help="Give the weights error bars: how far they could move with other training data. For "
+    "linear models, with the training data (--train, or a model trained here).",
+)
 
 
 def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[slice] | None:

@@ -39,15 +39,21 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
         named = [option for option, value in given.items() if value is not None]
         if named:
             raise ValueError(f"{named[0]} needs --data, the rows to look at.")
-        return heart_study(options.new_prior)
+        return heart_study(options.new_prior, options.errors)
     if model is not None:
-        return _study_of_model(model, data, options)
+        study = _study_of_model(model, data, options)
+        if options.errors is not None and study.undiscounted.errors is None:
+            raise ValueError(
+                f"--errors {options.errors} cannot be used: the explainer in {model.file_name} was "
+                f"made without error bars. Save one made with errors={options.errors!r}."
+            )
+        return study
     if options.target is None:
         raise ValueError(
             "Without --model a logistic regression is trained, which needs --target, the column to "
             f"predict; {data} has {listed(map(str, read_table(data).columns))}."
         )
-    return _study_of_trained(data, options.train_path or data, options.target, options.new_prior)
+    return _study_of_trained(data, options.train_path or data, options.target, options)
 
 
 def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Study:
@@ -80,8 +86,8 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
     return make_study(explainer, X, truth, title=_title(data, target, len(frame)), about=about)
 
 
-def _study_of_trained(data: Path, train_path: Path, target: str, prior: str) -> Study:
-    trained = train_on(train_path, target, prior)
+def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansOptions) -> Study:
+    trained = train_on(train_path, target, options)
     X, y, about = trained.X, trained.y, trained.about
     if train_path != data:
         frame = read_table(data)

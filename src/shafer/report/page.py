@@ -31,6 +31,7 @@ _SCRIPTS = (
     "state.js",
     "weights.js",
     "comparison.js",
+    "errors.js",
     "judging.js",
     "list.js",
     "plane.js",

@@ -29,6 +29,8 @@ class RowReasons:
     weight, share : arrays of shape (n, R)
         What the component adds to the log-odds, and its share of all that is added to them; NaN
         where there are fewer reasons.
+    lower, upper : arrays of shape (n, R)
+        The 90 % interval of the weight; NaN if the evidence has no errors.
     """
 
     classes: Positions
@@ -39,6 +41,8 @@ class RowReasons:
     text: NDArray[np.object_]
     weight: FloatArray
     share: FloatArray
+    lower: FloatArray
+    upper: FloatArray
 
 
 def row_reasons(
@@ -75,7 +79,8 @@ def row_reasons(
         name: np.full((n, top), None, dtype=object)
         for name in ("component", "value", "code", "text")
     }
-    found |= {name: np.full((n, top), np.nan) for name in ("weight", "share")}
+    numbers = ("weight", "share", "lower", "upper")
+    found |= {name: np.full((n, top), np.nan) for name in numbers}
     labels = evidence.classes.tolist()
     for a, b in np.unique(np.stack([classes, rivals], axis=1), axis=0).tolist():
         rows = np.flatnonzero((classes == a) & (rivals == b))

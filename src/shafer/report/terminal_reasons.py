@@ -41,7 +41,8 @@ def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> lis
     first_width = max(map(cells, titles))
     lines = []
     for rank, title in enumerate(titles):
-        notes = [found.code[0, rank], found.text[0, rank]]
+        unclear = "cannot be told from zero" if found.lower[0, rank] <= 0 else None
+        notes = [unclear, found.code[0, rank], found.text[0, rank]]
         note = "  ".join(harmless(str(part)) for part in notes if part is not None)
         lines.append(
             f"  {rank + 1}. {padded(title, first_width)}  +{found.weight[0, rank]:.2f}  "

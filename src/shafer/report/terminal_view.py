@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from shafer._validation import to_numpy
 from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts
 from shafer.report.answer_and_rival import UNIT, Pair, pair_of_row
+from shafer.report.contrast_intervals import LEVEL, contrast_errors, sum_error
 from shafer.report.study import Study
 from shafer.report.terminal_reasons import ReasonsAsked, reason_lines
 from shafer.report.terminal_text import cells, harmless, label, padded
@@ -23,6 +25,7 @@ _NARROWEST = 8  # cells of a bar where there is little room
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _OWN = "The base rate is the log-odds of a row in which every component has its mean."
 _SHARED = "Each component has an equal share of the base rate, as in the paper (prior='shared')."
+_ERRORS = f"± is the {LEVEL:.0%} interval. A light bar (░) cannot be told from zero."
 
 
 def _room(width: int, taken: int) -> int:
@@ -50,43 +53,71 @@ def _bar(share: float, room: int) -> str:
     return "█" * (eighths // 8) + (partial or ("▏" if share > 0 and not eighths else ""))
 
 
-def _titled_contrasts(study: Study, row: int, pair: Pair, longest: int) -> list[tuple[str, float]]:
-    """Return the bars by name: the base rate first, then the strongest, then all others as one."""
-    weights = to_numpy(study.undiscounted[row].weights)[0].astype(np.float64)
+class _Bar(NamedTuple):
+    """One line of the list of weights; the half-width of its interval, if that is known."""
+
+    title: str
+    weight: float
+    half: float | None = None
+
+    @property
+    def number(self) -> str:
+        """The weight, and how far its interval reaches."""
+        sign = " " if abs(self.weight) < 0.005 else "−" if self.weight < 0 else "+"
+        reach = "" if self.half is None else f" ±{self.half:.2f}"
+        return f"{sign}{abs(self.weight):.2f}{reach}"
+
+    def drawn(self, strongest: float, room: int) -> str:
+        """Return the bar; it is light if the weight cannot be told from zero."""
+        bar = _bar(abs(self.weight) / strongest, room)
+        return bar if self.half is None or abs(self.weight) > self.half else "░" * len(bar)
+
+
+def _bars(study: Study, row: int, pair: Pair, longest: int) -> list[_Bar]:
+    """Return the bars: the base rate first, then the strongest, then all others as one."""
+    one = study.undiscounted[row]
+    weights = to_numpy(one.weights)[0].astype(np.float64)
     contrast = weights[:, pair.class_] - weights[:, pair.over]
-    names, base_rate = study.undiscounted.component_names, study.base_rate
+    half = contrast_errors(one, pair)
+    base_rate = study.base_rate
     order = [g for g in np.argsort(-np.abs(contrast), kind="stable") if g != base_rate]
     first = [] if base_rate is None else [base_rate]
     shown = [
-        (label(study.title_of(names[g], row), longest), float(contrast[g]))
+        _Bar(
+            label(study.title_of(one.component_names[g], row), longest),
+            float(contrast[g]),
+            None if half is None else float(half[g]),
+        )
         for g in (*first, *order[:_MOST_BARS])
     ]
     rest = order[_MOST_BARS:]
     if rest:
-        shown.append((f"the other {len(rest)}", float(contrast[rest].sum())))
+        shown.append(_Bar(f"the other {len(rest)}", float(contrast[rest].sum())))
     return shown
 
 
 def _weights(study: Study, row: int, pair: Pair, labels: list[str], width: int) -> list[str]:
-    shown = _titled_contrasts(study, row, pair, _names(width))
-    strongest = max(abs(weight) for _, weight in shown) or 1.0
-    total = sum(weight for _, weight in shown)
-    first = max(cells(title) for title, _ in (*shown, ("sum", 0.0)))
-    figures = max(len(f"{abs(weight):.2f}") for weight in (total, *(w for _, w in shown)))
-    room = _room(width, first + figures + 7)
+    shown = _bars(study, row, pair, _names(width))
+    one = study.undiscounted[row]
+    total = _Bar("sum", sum(bar.weight for bar in shown), sum_error(one, pair))
+    strongest = max(abs(bar.weight) for bar in shown) or 1.0
+    first = max(cells(bar.title) for bar in (*shown, total))
+    figures = max(len(bar.number) for bar in (*shown, total))
+    room = _room(width, first + figures + 6)
 
-    def line(title: str, weight: float, end: str) -> str:
-        sign = " " if abs(weight) < 0.005 else "−" if weight < 0 else "+"
-        number = f"{sign}{abs(weight):.2f}".ljust(figures + 1)
-        return f"  {padded(title, first)}  {number}  {end}".rstrip()
+    def line(bar: _Bar, end: str) -> str:
+        return f"  {padded(bar.title, first)}  {bar.number.ljust(figures)}  {end}".rstrip()
 
-    head = f"Why {labels[pair.class_]} rather than {labels[pair.over]}, in log-odds: {UNIT}"
-    p = to_numpy(study.undiscounted[row].probability)[0]
+    p = to_numpy(one.probability)[0]
+    notes = [_OWN if study.base_rate is not None else _SHARED]
+    notes += [] if total.half is None else [_ERRORS]
     return [
-        *_wrapped(head, width),
-        *(line(title, weight, _bar(abs(weight) / strongest, room)) for title, weight in shown),
-        line("sum", total, f"= ln({p[pair.class_]:.3f} / {p[pair.over]:.3f})"),
-        *_wrapped(_OWN if study.base_rate is not None else _SHARED, width),
+        *_wrapped(
+            f"Why {labels[pair.class_]} rather than {labels[pair.over]}, in log-odds: {UNIT}", width
+        ),
+        *(line(bar, bar.drawn(strongest, room)) for bar in shown),
+        line(total, f"= ln({p[pair.class_]:.3f} / {p[pair.over]:.3f})"),
+        *(text for note in notes for text in _wrapped(note, width)),
     ]
 
 

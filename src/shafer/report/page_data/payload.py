@@ -13,6 +13,7 @@ from shafer.kernels.pignistic import gauss_legendre, quadrature_size
 from shafer.report import instance_sentence
 from shafer.report.overview import overview
 from shafer.report.page_data.component_payload import components_payload
+from shafer.report.page_data.error_payload import errors_payload
 from shafer.report.page_data.json_text import as_json
 from shafer.report.page_data.row_payload import KEPT, rows_payload
 from shafer.report.page_data.shown_rows import preferred
@@ -43,6 +44,7 @@ def payload(
         "overview": asdict(overview(study)),
         **components,
         **what_if_payload(model, why_not),
+        **errors_payload(study.undiscounted),
         "judgeFirst": judge_first,
     }
     left = room - len(as_json(head).encode())

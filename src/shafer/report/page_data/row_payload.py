@@ -11,6 +11,7 @@ from shafer.evidence import DiscountedEvidence
 from shafer.evidence.disputed_classes import disputed_classes
 from shafer.report import instance_sentence
 from shafer.report.answer_and_rival import answer_and_rival
+from shafer.report.page_data.error_payload import row_errors
 from shafer.report.page_data.json_text import all_few_digits, as_json, few_digits
 from shafer.report.study import Study
 
@@ -35,11 +36,15 @@ def rows_payload(
     """
     entries: list[dict[str, Any]] = []
     whole = _whole_columns(study)
-    for row in dict.fromkeys(wanted):
+    rows = list(dict.fromkeys(wanted))
+    errors = row_errors(study.undiscounted, rows)
+    for row in rows:
         entry = {"i": row, **{name: values[row] for name, values in whole.items()}}
         entry["x"] = [cells[row] for cells in study.columns.values()]
         if always is not None:
             entry["stored"] = _stored_weights(study, row, always)
+        if errors is not None:
+            entry["errors"] = errors.of(row, None if always is None else entry["stored"]["g"])
         room -= len(as_json(entry).encode()) + 1
         if room < 0 and entries:
             break

@@ -22,7 +22,7 @@ function barsOf(pair) {
     const weight = pooled.reduce((total, entry) => total + entry.weight, apart);
     shown.push({ g: "rest", name: `the other ${count}`, value: "together", weight });
   }
-  return [...base, ...shown];
+  return [...base, ...shown].map((entry) => ({ ...entry, half: halfWidth(entry.g, pair) }));
 }
 
 // Round places on an axis from low to high, about five of them.
@@ -47,17 +47,21 @@ function axisRow(low, high, place, pair) {
   ];
 }
 
+const isPale = ({ half, weight }) => half !== null && Math.abs(weight) <= half;
+
 function line(attributes, entry, place, kind) {
-  const { name, value, from, to, weight } = entry;
-  return make("tr", { ...attributes, "data-weight": weight },
+  const { name, value, from, to, weight, half } = entry;
+  const shade = isPale(entry) ? `${kind} pale` : kind;
+  const whisker = half === null ? null : bar(place(to - half), place(to + half), "whisker");
+  return make("tr", { ...attributes, "data-weight": weight, "data-half": half },
     make("td", nameAttributes(name), called(name), " ", make("span", { class: "value" }, value)),
     make("td", {}, make("div", { class: "track" }, mark("zero", place(0)),
-      bar(place(Math.min(from, to)), place(Math.max(from, to)), kind))),
-    make("td", {}, signed(weight)));
+      bar(place(Math.min(from, to)), place(Math.max(from, to)), shade), whisker)),
+    make("td", {}, signed(weight), half === null ? null : make("span", { class: "value" }, ` ±${half.toFixed(2)}`)));
 }
 
 function drawBars(bars, sum, pair) {
-  const ends = [0, ...bars.flatMap(({ from, to }) => [from, to])];
+  const ends = [0, ...[...bars, ...(sum ? [sum] : [])].flatMap(({ from, to, half }) => [from, to - half, to + half])];
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const span = high - low || 1;
   const place = (value) => (value - low) / span;
@@ -85,10 +89,10 @@ function drawRunningSum(pair) {
   const bars = barsOf(pair);
   let running = 0;
   for (const entry of bars) { entry.from = running; running += entry.weight; entry.to = running; }
-  drawBars(bars, { name: "sum", value: "", weight: running, from: 0, to: running }, pair);
+  drawBars(bars, { name: "sum", value: "", weight: running, from: 0, to: running, half: halfWidth("sum", pair) }, pair);
   const { probability } = state.result;
   const is = pair.b === REST ? "" : ` It is ln(${number(probability[pair.a])} / ${number(probability[pair.b])}), from the two probabilities.`;
-  $("waterfall-note").textContent = `${sidesNote(pair)} Each bar starts where the one above ends, and the last bar is the sum.${is}`;
+  $("waterfall-note").textContent = `${sidesNote(pair)} Each bar starts where the one above ends, and the last bar is the sum.${is}${errorsNote(bars)}`;
 }
 
 // Without the running sum, which would give the answer away.
@@ -97,7 +101,7 @@ function drawBothSides(pair) {
   const side = ({ g, weight }) => (g === data.baseRate ? -1 : Number(weight < 0));
   bars.sort((a, b) => side(a) - side(b));
   drawBars(bars, null, pair);
-  $("waterfall-note").textContent = sidesNote(pair);
+  $("waterfall-note").textContent = sidesNote(pair) + errorsNote(bars);
 }
 
 function sidesNote(pair) {
