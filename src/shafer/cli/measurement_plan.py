@@ -84,5 +84,5 @@ def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple
         raise ValueError(
             "shafer next needs --model, or --train and --target to train a logistic regression."
         )
-    trained = train_on(options.train_path, options.target, options.new_prior)
+    trained = train_on(options.train_path, options.target, options)
     return trained.explainer, trained.inputs(frame, data)
