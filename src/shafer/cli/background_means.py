@@ -84,6 +84,8 @@ class MeansOptions:
         What to do with the base rate, if the user chose it.
     errors : {"laplace"}, optional
         Give the weights error bars; this needs the training data.
+    missing : {"conditional", "vacuous"}, optional
+        What to do with missing inputs, if the user chose it.
     """
 
     train_path: Path | None = None
@@ -92,6 +94,12 @@ class MeansOptions:
     text_column: str | None = None
     prior: str | None = None
     errors: str | None = None
+    missing: str | None = None
+
+    @property
+    def new_missing(self) -> str:
+        """What an explainer that is made here does with missing inputs."""
+        return self.missing or "error"
 
     @property
     def new_prior(self) -> str:
@@ -135,6 +143,11 @@ def measured_model(
             f"--errors {options.errors} needs the training data: error bars are about what other "
             "training data would give. Add --train FILE."
         )
+    if options.missing == "conditional":
+        raise ValueError(
+            "--missing conditional needs the training data, to find what the other inputs suggest. "
+            "Add --train FILE."
+        )
     row = _stored_means(model, inputs)
     if row is not None:
         explainer = _explainer(model, inputs, lambda: row, options)
@@ -156,6 +169,12 @@ def _stored(explainer: Explainer, means: str, options: MeansOptions) -> Measured
             f"--prior {options.prior} cannot be used: the explainer in the model file was made "
             f"with prior={prior_of(explainer)!r}. Leave out --prior, or save the explainer made "
             f"with prior={options.prior!r}."
+        )
+    if options.missing is not None:
+        raise ValueError(
+            f"--missing {options.missing} cannot be used: the explainer in the model file keeps "
+            f"its own choice. Leave out --missing, or save one made with "
+            f"missing={options.missing!r}."
         )
     return MeasuredModel(explainer, means)
 
@@ -186,6 +205,7 @@ def _explainer(
     A text is explained by its words: as a column it would be a single component.
     """
     chosen: dict[str, Any] = {"prior": options.new_prior, "errors": options.errors}
+    chosen["missing"] = options.new_missing
     if isinstance(model, Pipeline) and not inputs.texts:
         with suppress(UnsupportedModelError):
             return Explainer(model, background(), groups="source", **chosen)

@@ -46,7 +46,7 @@ function drawFolding() {
     button.textContent = state.folded ? `Show the ${all} components` : `Show ${few} groups`;
   });
   for (const name of ["decided", "left_open", "lacking", "disagreeing"]) {
-    $(`share-${name}`).textContent = `${(100 * data.overview[name]).toFixed(1)}\u2009%`;
+    document.querySelector(`[data-share="${name}"] dd`).textContent = `${(100 * data.overview[name]).toFixed(1)}\u2009%`;
   }
 }
 
