@@ -1,7 +1,8 @@
 """The command line. One file for each command; each calls one function of the layers below.
 
 ``table_files.py`` reads tables, ``model_loading/`` reads models, ``background_means.py`` finds the
-means, ``study_from_files.py`` and ``score_table.py`` put them together. May import everything.
+means, ``study_from_files.py``, ``score_table.py`` and ``measurement_plan.py`` put them together.
+May import everything.
 """
 
 from __future__ import annotations
