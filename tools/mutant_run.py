@@ -21,6 +21,7 @@ COPIED = ("src", "tests", "pyproject.toml")
 PYTEST = Path(__file__).with_name("mutant_pytest.py")
 SHORTEST_TIMEOUT = 60.0  # seconds
 PATIENCE = 3  # a mutant may take this many times as long as the unchanged code
+LINES_SHOWN = 20  # of a log
 MEMORY = 12 * 2**30  # bytes of address space
 
 
@@ -55,7 +56,10 @@ class Tree:
         """Write which lines the tests of a folder run; without a change all of them must pass."""
         paths = [path for path in test_folders(folder) if (self.root / path).exists()]
         if self._pytest(None, "trace", str(data), str(seconds), *paths) != 0:
-            raise RuntimeError(f"The tests of {folder} fail without any change. Mend them first.")
+            shown = self._log.read_text().splitlines()[-LINES_SHOWN:]
+            raise RuntimeError(
+                "\n".join([f"The tests of {folder} fail without any change. Mend them.", *shown])
+            )
 
     def outcome(self, mutant: Mutant, covering: CoveringTests) -> Outcome:
         """Change the file, run the tests that cover the change, and change the file back."""
@@ -81,16 +85,21 @@ class Tree:
         for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
             compiled.unlink()
 
+    @property
+    def _log(self) -> Path:
+        return self.root / "pytest.log"
+
     def _pytest(self, timeout: float | None, *arguments: str) -> int | None:
         """Return the exit code of pytest, or None if it took too long."""
-        process = subprocess.Popen(
-            [sys.executable, PYTEST, *arguments],
-            cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root / "src"), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with self._log.open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, PYTEST, *arguments],
+                cwd=self.root,
+                env={**os.environ, "PYTHONPATH": str(self.root / "src"), "OMP_NUM_THREADS": "1"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
         try:
             return process.wait(timeout)
