@@ -18,6 +18,7 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.explainer_state import ExplainerState, checked_factor
@@ -74,6 +75,11 @@ class Explainer:
         share of the prior; or use its expectation given the other inputs, with smaller weights.
     temper : float
         A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
+    prior : {"shared", "own"}
+        What to do with the base rate, the logits at the background means. ``"shared"``, the
+        paper's choice: all components share it equally. ``"own"``: it is one more component, the
+        last, named ``"base rate"``; then a component at its mean has weight 0, as in SHAP.
+        Probabilities are the same.
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
@@ -119,9 +125,11 @@ class Explainer:
         moderate: str | None = None,
         missing: str = "error",
         temper: float = 1.0,
+        prior: str = "shared",
         check: bool = True,
         **options: Any,
     ) -> None:
+        has_own_base_rate(prior)
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)
@@ -142,6 +150,7 @@ class Explainer:
                 classes=classes,
                 missing=missing,
                 moderation=moderation,
+                prior=prior,
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
@@ -317,6 +326,7 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            prior=weighed.prior,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -331,6 +341,7 @@ class Explainer:
             state.groups,
             state.missing,
             state.columns,
+            state.prior,
         )
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile

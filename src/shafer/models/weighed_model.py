@@ -64,9 +64,10 @@ class WeighedModel:
         groups: dict[str, list[int]] | None,
         missing: MissingInputs | None,
         columns: tuple[str, ...] | None,
+        prior: str = "shared",
     ) -> WeighedModel:
         """Settle the weights by least commitment, given the means."""
-        pool = model.identify(means, classes, names, groups)
+        pool = model.identify(means, classes, names, groups, prior)
         return cls(model, pool, means, names, groups, missing, columns)
 
     @classmethod
@@ -83,6 +84,7 @@ class WeighedModel:
         classes: Any,
         missing: str,
         moderation: ModerationFit | None,
+        prior: str,
     ) -> WeighedModel:
         """Pass each batch of the background through the model once.
 
@@ -93,7 +95,7 @@ class WeighedModel:
         batches : iterator of all batches
         columns : tuple of strings or None
             The order that frames are brought to.
-        sample_weight, groups, names, classes, missing : as in ``Explainer``
+        sample_weight, groups, names, classes, missing, prior : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
         """
@@ -118,7 +120,12 @@ class WeighedModel:
         if missing != "error":  # then there is one batch
             gaps = MissingInputs.fit(model, features, missing, sample_weight)
         labels = model.head.classes if classes is None else classes
-        return cls.identified(model, running.mean, labels, own, partition, gaps, columns)
+        return cls.identified(model, running.mean, labels, own, partition, gaps, columns, prior)
+
+    @property
+    def prior(self) -> str:
+        """Whether the components share the base rate, or it is a component of its own."""
+        return "shared" if self.pool.base_rate is None else "own"
 
     def __call__(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights."""

@@ -36,8 +36,9 @@ class MissingInputs:
 
     - ``"vacuous"``: a missing input contributes only its share of the log prior,
       :math:`w_{jk} = \ell^*_k / J`, where :math:`\ell^*` is the logarithm of the mean predicted
-      probability over the background, centred over the classes. If nothing is missing, the logits
-      are the model's own. If everything is missing, they are :math:`\ell^*`.
+      probability over the background, centred over the classes. If the base rate is a component
+      of its own, the share goes there. If nothing is missing, the logits are the model's own. If
+      everything is missing, they are :math:`\ell^*`.
     - ``"conditional"``: missing inputs are replaced by their expectation given the other inputs,
       under a Gaussian with shrunk correlations. The remaining variance of the logits,
       :math:`\sigma^2 = \frac{2K}{K-1} \operatorname{mean}_k \operatorname{Var}(z^*_k)` (for K = 2
@@ -132,8 +133,11 @@ class MissingInputs:
         counts = filled.gaps
         if groups is not None:
             counts = np.stack([filled.gaps[:, group].sum(axis=1) for group in groups], axis=1)
-        change = _like(counts[:, :, None] * self.offset_change, filled.rows.terms)
-        weights = DenseWeights(ev.weights + change)
+        change = counts[:, :, None] * self.offset_change
+        if ev.n_components > counts.shape[1]:  # the base rate is a component of its own
+            total = change.sum(axis=1, keepdims=True)
+            change = np.concatenate([np.zeros_like(change), total], axis=1)
+        weights = DenseWeights(ev.weights + _like(change, filled.rows.terms))
         return Evidence.from_source(weights, ev.classes, ev.component_names)
 
 
