@@ -140,6 +140,7 @@ def test_evidence_names() -> None:
         "pignistic",
         "plausibility",
         "plausibility_of",
+        "points",
         "probability",
         "save",
         "tempered",

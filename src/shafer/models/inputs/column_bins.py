@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, final
 
 from shafer._text import listed
 from shafer._validation import is_missing
 
 MISSING = "missing"
-OTHER = "other"
+OTHER = "any other"
 _DIGITS = (4, 6, 9, 12, 17)
 _MOST_CATEGORIES = 12  # in the label of a bin
 
@@ -43,7 +44,7 @@ def interval_bins(cuts: Iterable[Any], avoid: Iterable[Any] = ()) -> list[Column
     if not edges:
         return [ColumnBin("any number", _inside(-math.inf, math.inf, avoid))]
     labels = [f"< {texts[0]}"]
-    labels += [f"[{low}, {high})" for low, high in zip(texts[:-1], texts[1:], strict=True)]
+    labels += [f"[{low}, {high})" for low, high in pairwise(texts)]
     labels += [f"≥ {texts[-1]}"]
     lower, upper = [-math.inf, *edges], [*edges, math.inf]
     return [
@@ -69,7 +70,7 @@ def unseen_value(known: Iterable[Any]) -> Any:
     present = [value for value in known if not is_missing(value)]
     if present and not any(isinstance(value, str) for value in present):
         return max(present) + 1
-    text = OTHER
+    text = "other"
     while text in present:
         text += "_"
     return text

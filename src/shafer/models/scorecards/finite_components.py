@@ -146,7 +146,7 @@ def _tables(
     several = Counter(sources.values())[frozenset([column])] > 1
     found = {}
     for g, name in enumerate(sample.component_names):
-        if sources.get(name) == {column}:
+        if sources.get(name) == frozenset([column]):
             table = FiniteComponent(labels, weights[:, g])
             found[name] = table.merged() if several else table
     return found
