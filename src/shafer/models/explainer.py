@@ -396,7 +396,7 @@ class Explainer:
         pdo: float = 20.0,
         class_: Label | None = None,
         *,
-        backend: str | None = None,
+        backend: str | None = "pandas",
     ) -> Any:
         """Return the model as a scorecard: a data frame of the points of each component and bin.
 
@@ -410,7 +410,7 @@ class Explainer:
         points, odds, pdo, class_
             As in :meth:`shafer.Evidence.points`: the favourable class is needed for two classes.
         backend : {"pandas", "polars", "pyarrow"}, optional
-            The library of the data frame; by default one that is in use.
+            By default pandas; None takes the library in use.
 
         Returns
         -------

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, final
 
+import numpy as np
+
 from shafer._text import listed
 from shafer._validation import is_missing
 
@@ -77,10 +79,16 @@ def unseen_value(known: Iterable[Any]) -> Any:
 
 
 def number_texts(values: Sequence[Any]) -> list[str]:
-    """Write distinct numbers with as few digits as keep them apart, from four on."""
+    """Write numbers with as few digits as keep their value in single precision, from four on.
+
+    Cut points are often computed in single precision. More of their digits would be noise.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
     for digits in _DIGITS:
-        texts = [f"{float(value):.{digits}g}" for value in values]
-        if len(set(texts)) == len(texts):
+        texts = [f"{number:.{digits}g}" for number in numbers]
+        with np.errstate(over="ignore"):
+            same = np.array(texts, dtype=np.float32) == numbers.astype(np.float32)
+        if same.all() and len(set(texts)) == len(texts):
             break
     return texts
 

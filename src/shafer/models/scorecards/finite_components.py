@@ -85,9 +85,11 @@ def finite_components(
     weights = to_numpy(sample.weights)
     found: dict[str, FiniteComponent] = {}
     for column in _needed(sources):
-        bins = _bins(weighed, background, order.index(column), column)
+        j = order.index(column)
+        position = column_position(background, column, j) if weighed.model.encoders else j
+        bins = bins_behind(weighed.model.encoders, j, weighed.model.column_bins)
+        bins = observed_bins(background, position) if bins is None else bins
         if bins is not None:
-            position = column_position(background, column, order.index(column))
             rows = probe_rows(background, position, [one.value for one in bins])
             found |= _tables(bins, _weights(evidence, rows), column, sources, sample)
     known = {name: g for g, name in enumerate(sample.component_names)}
@@ -122,14 +124,6 @@ def _sources_of_components(weighed: WeighedModel, background: Any) -> tuple[list
 def _needed(sources: Mapping[str, frozenset[str]]) -> Iterable[str]:
     """Return the columns of components that come from one column, each once."""
     return dict.fromkeys(column for one in sources.values() if len(one) == 1 for column in one)
-
-
-def _bins(weighed: WeighedModel, background: Any, j: int, column: str) -> list[ColumnBin] | None:
-    model = weighed.model
-    known = bins_behind(model.encoders, j, model.column_bins)
-    if known is not None:
-        return known
-    return observed_bins(background, column_position(background, column, j))
 
 
 def _weights(evidence: Callable[[Any], Evidence], rows: Any) -> FloatArray:
