@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from optbinning import OptimalPWBinning
+from scipy.special import softmax
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
@@ -160,3 +162,36 @@ def test_piecewise_functions_are_refused(german: Any) -> None:
     explainer = shafer.Explainer(Pipeline([("binning", process), ("model", model)]), X)
     with pytest.raises(shafer.UnsupportedModelError, match="columns: 'age'. Bin"):
         explainer.scorecard(class_=0)
+
+
+def test_unknown_categories(german: Any) -> None:
+    X, y = german
+    model = scorecard(X, y, {"metric_missing": 1.0})
+    odd = X[:5].assign(savings="never seen")
+    found = shafer.Explainer(model, X, classes=["good", "bad"])(odd).points(class_="good")
+    # The points follow the probabilities of the model. Its score does not: it takes the points of
+    # missing values.
+    good, bad = model.predict_proba(odd).T
+    assert_allclose(found.sum(axis=1), 600 + FACTOR * np.log(good / bad / 50), atol=1e-9)
+    assert_allclose(model.score(odd), model.score(odd.assign(savings=None)))
+    assert np.abs(found.sum(axis=1) - model.score(odd)).min() > 1.0
+    table = shafer.Explainer(model, X, classes=["good", "bad"]).scorecard(class_="good")
+    rows = table[table["component"] == "savings"].set_index("bin")["points"]
+    assert_allclose(rows["any other"], found[:, FEW.index("savings")])
+
+
+def test_three_classes() -> None:
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X = X[["alcohol", "hue", "magnesium", "ash"]]
+    model = make_pipeline(binning(X, max_n_bins=4), LogisticRegression()).fit(X, y)
+    explainer = shafer.Explainer(model, X, classes=["a", "b", "c"])
+    table = explainer.scorecard()
+    places = model[0].transform(X, metric="indices")
+    scores = np.zeros((len(X), 3))
+    for k, label in enumerate("abc"):
+        for name in X:
+            rows = table[(table["component"] == name) & (table["class"] == label)]
+            assert rows["bin"].iloc[-1] == "missing"
+            scores[:, k] += rows["points"].to_numpy()[places[name]]
+    found = softmax(scores * np.log(2) / 20, axis=1)
+    assert np.abs(found - model.predict_proba(X)).max() < 1e-9
