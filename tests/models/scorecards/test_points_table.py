@@ -359,10 +359,29 @@ class TestRefused:
         with pytest.raises(UnsupportedModelError, match="columns: 'age', 'amount'. Bin"):
             explainer.scorecard(class_="good")
 
-    def test_few_values_among_few_rows(self) -> None:
-        X = np.random.default_rng(0).normal(size=(12, 2))
+    @pytest.mark.parametrize("n", [1, 2, 12])
+    def test_few_values_among_few_rows(self, n: int) -> None:
+        X = np.random.default_rng(0).normal(size=(n, 2))
         with pytest.raises(UnsupportedModelError, match="'x0', 'x1'"):
             shafer.Explainer(([1.0, 2.0], 0.0), X).scorecard(class_=1)
+
+    @pytest.mark.parametrize(("n_values", "accepted"), [(20, True), (21, False)])
+    def test_many_values(self, n_values: int, accepted: bool) -> None:
+        X = np.tile(np.arange(float(n_values))[:, None], (3, 1))
+        explainer = shafer.Explainer(([1.0], 0.0), X)
+        if accepted:
+            assert len(explainer.scorecard(class_=1)) == n_values
+        else:
+            with pytest.raises(UnsupportedModelError, match="at most 20 values"):
+                explainer.scorecard(class_=1)
+
+    def test_values_of_several_types(self) -> None:
+        frame = pd.DataFrame({"a": ["x", 1, "x", 1] * 3})
+        coder = OneHotEncoder(sparse_output=False)
+        text = FunctionTransformer(lambda X: X.astype(str), feature_names_out="one-to-one")
+        model = make_pipeline(text, coder, LogisticRegression()).fit(frame, [0, 1] * 6)
+        with pytest.raises(UnsupportedModelError, match="infinitely many"):
+            shafer.Explainer(model, frame, groups="source").scorecard(class_=1)
 
     def test_contributions_that_depend_on_other_columns(self, german: Any) -> None:
         X, y = german

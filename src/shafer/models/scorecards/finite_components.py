@@ -165,5 +165,6 @@ def _refuse_others(sources: _Sources, found: Mapping[str, FiniteComponent]) -> N
         raise UnsupportedModelError(
             "A scorecard needs components with finitely many values; these have infinitely many, "
             f"or depend on other columns: {listed(rest)}. Bin their columns in front of the model, "
-            "for instance with KBinsDiscretizer or optbinning's BinningProcess, and train again."
+            "for instance with KBinsDiscretizer or optbinning's BinningProcess, and train again. "
+            "(Without bins, a column may have at most 20 values, half as many as rows.)"
         )

@@ -24,7 +24,7 @@ def observed_bins(X: Any, position: int) -> list[ColumnBin] | None:
         present = sorted({value for value in values if not is_missing(value)})
     except TypeError:  # of several types
         return None
-    if len(present) > min(MOST_VALUES, max(2, len(values) // 2)):
+    if len(present) > min(MOST_VALUES, len(values) // 2):
         return None
     numbers = all(isinstance(value, Real) and not isinstance(value, bool) for value in present)
     labels = number_texts(present) if numbers else [value_text(value) for value in present]
