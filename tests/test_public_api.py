@@ -76,7 +76,12 @@ def test_names_of_models() -> None:
 
 
 def test_names_of_subpackages() -> None:
-    assert shafer.datasets.__all__ == ["gaussian_posterior", "load_heart", "make_gaussian"]
+    assert shafer.datasets.__all__ == [
+        "gaussian_posterior",
+        "load_german_credit",
+        "load_heart",
+        "make_gaussian",
+    ]
     assert shafer.plots.__all__ == [
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
@@ -136,6 +141,7 @@ def test_evidence_names() -> None:
         "pignistic",
         "plausibility",
         "plausibility_of",
+        "points",
         "probability",
         "reasons",
         "save",

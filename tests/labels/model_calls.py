@@ -81,6 +81,14 @@ def explainer_of_columns(world: World) -> list[Any]:
     return [ev.weights for ev in found]
 
 
+@covers("models.Explainer.scorecard", trains=True)
+def scorecard(world: World) -> list[Any]:
+    signs = np.sign(FEATURES)
+    explainer = shafer.Explainer(_model(world, signs), signs)
+    tables = [explainer.scorecard(class_=label) for label in world.given]
+    return [table[["weight", "points"]] for table in tables]
+
+
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
 def heads(world: World) -> list[Any]:
     coef = np.arange(3.0 * world.n_classes).reshape(world.n_classes, 3) ** 2 / 50

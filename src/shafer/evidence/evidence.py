@@ -39,6 +39,7 @@ from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import ReasonOptions, reasons_frame
+from shafer.evidence.scorecard_points import PointScale, scored_weights
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.evidence.weight_errors.error_intervals import (
     interval,
@@ -400,6 +401,48 @@ class Evidence(MassEvidence):
         """
         errors = self._known_errors()
         return interval(self.contrast(a, b), self.contrast_std(a, b), errors, level)
+
+    def points(
+        self,
+        points: float = 600.0,
+        odds: float = 50.0,
+        pdo: float = 20.0,
+        class_: Label | None = None,
+    ) -> Array:
+        """Points of the components on the scale of a credit score; their sum is the row's score.
+
+        For two classes the score is ``points + pdo / ln 2 · (ln(p / (1 − p)) − ln(odds))``, where
+        p is the probability of ``class_``. For more classes each class has points of its own:
+        pdo more points than another class means twice its probability, and the softmax of
+        score · ln 2 / pdo is ``probability``. All components share the constant part equally, or
+        it belongs to the component ``"base rate"``.
+
+        Parameters
+        ----------
+        points, odds : float
+            A row whose odds of ``class_`` are ``odds`` to 1 has a score of ``points``.
+        pdo : float
+            Points that double the odds.
+        class_ : class label
+            The favourable class. With three or more classes it may be left out.
+
+        Returns
+        -------
+        array of shape (n, G)
+            With three or more classes and no ``class_``: (n, G, K).
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["bad", "good"])
+        >>> ev.points(class_="good").round(1)
+        array([[191.6, 255.1]])
+        >>> ev.points(class_="good").sum(axis=1).round(1)
+        array([446.7])
+        """
+        scale = PointScale(points, odds, pdo)
+        weights = scored_weights(self.weights, self.classes, class_)
+        return scale.of_weights(weights, self.component_names)
 
     @cached_property
     def components(self) -> Evidence:
