@@ -92,7 +92,9 @@ def test_the_result() -> None:
     found = explainer.guard(frame)
     assert len(found) == 6
     assert found.input_names == tuple(frame.columns)
-    assert found.to_frame()["row"].tolist() == ["c"]
+    cells = found.to_frame()
+    assert list(cells.columns) == ["row", "input", "value", "expected", "index"]
+    assert (cells["row"].tolist(), cells["index"].tolist()) == ([2], ["c"])
     assert_allclose(found.evidence.probability, found.probability, atol=1e-12)
     assert found.evidence.classes.tolist() == ["u", "v", "w"]
     assert found.evidence.index.tolist() == list("abcdef")

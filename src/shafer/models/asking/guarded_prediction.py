@@ -60,7 +60,8 @@ class GuardedPrediction:
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the repaired cells as a data frame: ``row, input, value, expected``.
 
-        The expected value is that given all inputs of the row that were not repaired.
+        The expected value is that given all inputs of the row that were not repaired. If the rows
+        came from a pandas frame, ``index`` holds their labels.
         """
         return native_frame(dict(self.cells), None, backend)
 
