@@ -9,6 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray, Label
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
@@ -18,10 +19,14 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence.automatic_groups import N_GROUPS
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.evidence.scorecard_points import PointScale
+from shafer.models.asking.asked_model import AskedModel
+from shafer.models.asking.input_questions import InputQuestions
+from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.error_bars.error_bars import ErrorBars
 from shafer.models.error_bars.error_bars_fit import ErrorBarsFit, restored_bars
 from shafer.models.explainer_state import ExplainerState, checked_factor
@@ -45,7 +50,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer:
+class Explainer(InputQuestions):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -59,11 +64,15 @@ class Explainer:
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An
         iterator of batches is read once, one batch at a time, so the data need not fit in memory.
-    groups : mapping, sequence, "source" or "one", optional
+    groups : mapping, sequence, "source", "auto" or "one", optional
         Join components into groups: group name -> components (by name or position), or a sequence
         of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
-        from, ``"one"`` joins everything. A group may also name a column of the data; then it has
-        all encoded columns that came from it. Probabilities do not change.
+        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
+        over the background until ``n_groups`` are left, which makes many components readable. A
+        group may also name a column of the data; then it has all encoded columns that came from
+        it. Probabilities do not change.
+    n_groups : int
+        The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
@@ -141,6 +150,7 @@ class Explainer:
         missing: str = "error",
         temper: float = 1.0,
         prior: str = "shared",
+        n_groups: int = N_GROUPS,
         check: bool = True,
         errors: str | None = None,
         refits: Iterable[Any] | None = None,
@@ -165,6 +175,7 @@ class Explainer:
                 columns=columns,
                 sample_weight=sample_weight,
                 groups=groups,
+                n_groups=n_groups,
                 names=names,
                 classes=classes,
                 missing=missing,
@@ -179,6 +190,7 @@ class Explainer:
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
+        self._inputs: LinearInputs | None = None
         if check:
             check_probabilities(model, first, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
@@ -358,6 +370,7 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            inputs=self._inputs_to_keep(),
             prior=weighed.prior,
             errors=None if self._errors is None else self._errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
@@ -383,6 +396,7 @@ class Explainer:
         self._refits = tuple(map(_restored, state.refits))
         others = [refit._weighed for refit in self._refits]
         self._errors = restored_bars(state.errors, self._weighed, others)
+        self._inputs = state.inputs
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -499,6 +513,21 @@ class Explainer:
                 "depend on the whole row. Make an Explainer without moderate=."
             )
         return _tempered(plain, factor)
+
+    def _asked(self) -> AskedModel:
+        if self._inputs is None:
+            background, weight = self._background, self._background_weight
+            self._inputs = LinearInputs.fit(self._weighed, background, weight)
+        return AskedModel(self._weighed, self.calibration, self._inputs)
+
+    def _inputs_to_keep(self) -> LinearInputs | None:
+        """Return what questions about inputs need, also if none was asked yet."""
+        if self._background is None or not LinearInputs.worth_keeping(self._weighed):
+            return self._inputs
+        try:
+            return self._asked().inputs
+        except (UnsupportedModelError, ValueError):
+            return None
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
