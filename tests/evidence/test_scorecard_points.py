@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from scipy.special import log_softmax, softmax
 
+import shafer
 from shafer import Evidence
 from shafer.evidence.base_rate import BASE_RATE
 
@@ -112,6 +113,11 @@ class TestErrors:
     def test_two_classes_need_a_favourable_one(self) -> None:
         with pytest.raises(ValueError, match=r"class_ is needed for two classes.*'bad', 'good'"):
             self.EV.points()
+
+    @pytest.mark.parametrize("labels", [[0, 1], [1, 0], [-1, 1], [False, True], [2.0, 1.0]])
+    def test_of_two_numbers_the_smaller_is_favourable(self, labels: list[float]) -> None:
+        ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=labels)
+        assert_allclose(ev.points(), ev.points(class_=min(labels)))
 
     def test_labels_not_positions(self) -> None:
         with pytest.raises(ValueError, match="Unknown class label"):

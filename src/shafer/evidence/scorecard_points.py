@@ -80,13 +80,22 @@ def scored_weights(weights: Array, classes: NDArray[Any], class_: Label | None) 
     For two classes: those for ``class_`` over the other class, (...). For more: those of one
     class, (...), or of every class, (..., K).
     """
-    if class_ is None:
-        if len(classes) > 2:
-            return weights
-        raise ValueError(
-            "class_ is needed for two classes: points grow with the odds of one of them, and the "
-            f"classes are [{listed(classes.tolist())}]. Pass the favourable one, such as "
-            f"class_={classes.tolist()[0]!r}."
-        )
-    k = one_position(class_, classes)
+    if class_ is None and len(classes) > 2:
+        return weights
+    k = _favourable(classes) if class_ is None else one_position(class_, classes)
     return weights[..., k] - weights[..., 1 - k] if len(classes) == 2 else weights[..., k]
+
+
+def _favourable(classes: NDArray[Any]) -> int:
+    """Return the position of the smaller of two numeric labels: 1 is the event, such as default.
+
+    The names of classes do not tell which one is favourable.
+    """
+    labels = classes.tolist()
+    if all(isinstance(label, bool | int | float) for label in labels):
+        return int(labels.index(min(labels)))
+    raise ValueError(
+        "class_ is needed for two classes with names: points grow with the odds of one of them, "
+        f"and the classes are [{listed(labels)}]. Pass the favourable one, such as "
+        f"class_={labels[0]!r}."
+    )

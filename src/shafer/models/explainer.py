@@ -456,7 +456,7 @@ class Explainer(InputQuestions):
         Parameters
         ----------
         points, odds, pdo, class_
-            As in :meth:`shafer.Evidence.points`: the favourable class is needed for two classes.
+            As in :meth:`shafer.Evidence.points`: two classes with names need the favourable one.
         backend : {"pandas", "polars", "pyarrow"}, optional
             By default pandas; None takes the library in use.
 

@@ -448,8 +448,10 @@ class TestRefused:
             read.scorecard(class_=1)
 
     def test_the_favourable_class_is_needed(self) -> None:
-        explainer = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS)
+        named = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS, classes=["good", "bad"])
         with pytest.raises(ValueError, match="class_ is needed for two classes"):
-            explainer.scorecard()
+            named.scorecard()
+        explainer = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS)
+        pd.testing.assert_frame_equal(explainer.scorecard(), explainer.scorecard(class_=0))
         with pytest.raises(ValueError, match="pdo must be"):
             explainer.scorecard(pdo=-1, class_=1)
