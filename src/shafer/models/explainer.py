@@ -43,7 +43,7 @@ from shafer.models.readers.registry import adapt
 from shafer.models.scorecards.finite_components import finite_components
 from shafer.models.scorecards.points_table import points_table
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.missing_inputs import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
@@ -191,8 +191,9 @@ class Explainer(InputQuestions):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
-        if check:
-            check_probabilities(model, first, self._weighed.as_model)
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)

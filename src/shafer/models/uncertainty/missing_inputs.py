@@ -19,7 +19,7 @@ from shafer.evidence import Evidence, least_commitment
 from shafer.evidence.weight_sources import DenseWeights
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.inputs.nan_checks import gaps_in
-from shafer.models.inputs.row_access import values_of
+from shafer.models.inputs.row_access import take_rows, values_of
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
@@ -190,6 +190,14 @@ def dense_rows(values: Any) -> Any:
         return values.toarray()
     values = values_of(values)
     return values if array_api_compat.is_array_api_obj(values) else np.asarray(values)
+
+
+def complete_rows(X: Any) -> Any:
+    """Return the rows without gaps, in which an imputer changes nothing; None if there are none."""
+    gaps = gaps_in(X).any(axis=1)
+    if not gaps.any():
+        return X
+    return None if gaps.all() else take_rows(X, np.flatnonzero(~gaps).tolist())
 
 
 def check_gaps(model: AdaptedModel, how: str, background: Any) -> None:
