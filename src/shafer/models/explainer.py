@@ -38,7 +38,7 @@ from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps, complete_rows
+from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
