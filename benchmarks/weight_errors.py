@@ -83,7 +83,7 @@ def simulated(n_classes: int, C: float, prior: str, n_simulations: int) -> dict[
         shares.append(held_by(ev, truth.weights).mean())
     return {
         "K": n_classes,
-        "C": C,
+        "C": "∞" if np.inf == C else C,
         "prior": prior,
         "held": f"{100 * np.mean(shares):.1f} %",
         "±": f"{100 * np.std(shares) / np.sqrt(n_simulations):.1f}",
@@ -140,9 +140,10 @@ def main() -> None:
     settings = [
         (n_classes, C, prior)
         for n_classes in (2, 3)
-        for C in (1.0, float("inf"))
+        for C in (1.0, np.inf)
         for prior in ("shared", "own")
     ]
+    settings += [(2, 0.1, "own"), (3, 0.1, "own")]  # a penalty that pulls weights to 0
     known = [simulated(*setting, n_simulations) for setting in tqdm(settings)]
     print(table(known))
     found = [real(data, n_refits) for data in tqdm(chosen())]

@@ -25,8 +25,9 @@ from shafer.models.error_bars.error_bars import KINDS
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.familiarity import Familiarity
+from shafer.models.uncertainty.gap_checks import MISSING
 from shafer.models.uncertainty.laplace import LaplacePosterior
-from shafer.models.uncertainty.missing_inputs import MISSING, MissingInputs
+from shafer.models.uncertainty.missing_inputs import MissingInputs
 from shafer.models.uncertainty.moderation import Moderation
 
 _FORMAT = 3
