@@ -51,13 +51,17 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str]) -> tuple[str | Non
 
 
 def written(value: Any) -> str:
-    """Return a number as text with four digits, a word as it is.
+    """Return a number as text with four digits, a word as it is, and "missing" for a gap.
 
     Examples
     --------
     >>> written(63.0), written(0.123456), written(12500), written(True), written("smoker")
     ('63', '0.1235', '12500', 'True', 'smoker')
+    >>> written(float("nan")), written(None)
+    ('missing', 'missing')
     """
+    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return "missing"
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)
