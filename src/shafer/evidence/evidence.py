@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -35,8 +35,10 @@ from shafer.evidence.expert_statements import (
     statement_weights,
 )
 from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
+from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.reasons import ReasonOptions, reasons_frame
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.evidence.weight_errors.error_intervals import (
     interval,
@@ -87,6 +89,8 @@ class Evidence(MassEvidence):
     component_names: tuple[str, ...]
     parts: tuple[str, ...] = ()
     """Names along the second axis, where the rows are the components of instances."""
+    inputs: InputValues | None = None
+    """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
     errors: WeightErrors | None = None
     """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
 
@@ -98,6 +102,7 @@ class Evidence(MassEvidence):
         component_names: tuple[str, ...],
         parts: tuple[str, ...] = (),
         index: Any = None,
+        inputs: InputValues | None = None,
         errors: WeightErrors | None = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
@@ -106,7 +111,9 @@ class Evidence(MassEvidence):
         for array in pooled:
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
-        return cls(source, held, component_names, parts, errors, classes=classes, index=index)
+        return cls(
+            source, held, component_names, parts, inputs, errors, classes=classes, index=index
+        )
 
     @classmethod
     def from_weights(
@@ -177,8 +184,14 @@ class Evidence(MassEvidence):
 
     def _rows(self, positions: NDArray[np.intp]) -> Evidence:
         pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        source, errors = self.source.rows(positions), self.errors and self.errors.rows(positions)
-        part = replace(self, source=source, pooled=pooled, index=None, errors=errors)
+        part = replace(
+            self,
+            source=self.source.rows(positions),
+            pooled=pooled,
+            index=None,
+            inputs=None if self.inputs is None else self.inputs.rows(positions),
+            errors=None if self.errors is None else self.errors.rows(positions),
+        )
         part.unchanged_source()
         return part
 
@@ -265,6 +278,66 @@ class Evidence(MassEvidence):
         second = one_position(b, self.classes, "b")
         weights = self.unchanged_source().of_classes([first, second]).dense()
         return weights[..., 0] - weights[..., 1]
+
+    def reasons(
+        self,
+        for_: Label | None = None,
+        top: int = 4,
+        codes: Mapping[str, Any] | None = None,
+        distinct: bool = True,
+        *,
+        over: Label | None = None,
+        keep: str = "all",
+        backend: str | None = "pandas",
+    ) -> Any:
+        """Return the components with the largest weights for a class, as a data frame.
+
+        Parameters
+        ----------
+        for_ : class label, optional
+            By default the class with the largest probability in each row.
+        top : int
+            Number of reasons for each row, if there are so many components.
+        codes : mapping, optional
+            The user's reason codes: component, or column of the data -> code, or (code, text).
+        distinct : bool
+            Count components with the same code once; without a code, those of the same column of
+            the data. The one with the largest weight is named.
+        over : class label, optional
+            Rank by the weight for ``for_`` over this class, as in :meth:`contrast`.
+        keep : {"all", "positive", "clear"}
+            A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
+            the next ones too; a component whose weight is not positive is not a reason for the
+            class. ``"positive"`` leaves these out, ``"clear"`` also those whose 90 % interval
+            holds 0, for evidence with error bars.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default pandas; None takes the library in use.
+
+        Returns
+        -------
+        data frame with one row for each instance and rank
+            ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
+            input; missing if not known), ``weight``, ``share`` (of all positive weights for the
+            class), ``class``; with error bars ``lower`` and ``upper``, the 90 % interval; with
+            codes ``code`` and ``text``; ``index`` if the evidence has one. The base rate is not a
+            reason, and is left out.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
+        >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
+        >>> explainer = shafer.Explainer(model, X, names=["age", "ldl"], prior="own")
+        >>> table = explainer(X[:1]).reasons(for_=1, top=2)
+        >>> table[["rank", "component", "value", "weight"]].round(2)
+           rank component  value  weight
+        0     1       age  52.00    0.27
+        1     2       ldl   5.73    0.09
+        """
+        asked = ReasonOptions(top, codes, distinct, keep)
+        return reasons_frame(self, for_, over, asked, backend)
 
     # -- error bars -----------------------------------------------------------------------------
 
@@ -463,19 +536,25 @@ class Evidence(MassEvidence):
             for a single component. Components in no group stay on their own.
         """
         read = read_groups(groups, self.component_names)
-        groups_read = list(read.values())
-        source = self.unchanged_source().grouped(groups_read)
-        errors = self.errors and self.errors.grouped(groups_read)
-        names = tuple(read)
-        return Evidence.from_source(source, self.classes, names, self.parts, self.index, errors)
+        members = list(read.values())
+        source = self.unchanged_source().grouped(members)
+        inputs = None if self.inputs is None else self.inputs.grouped(members)
+        errors = None if self.errors is None else self.errors.grouped(members)
+        return Evidence.from_source(
+            source, self.classes, tuple(read), self.parts, self.index, inputs, errors
+        )
 
     def without(self, names: Any) -> Evidence:
         """Leave components out, by name or position, as if they had no evidence."""
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
-        source, errors = self.unchanged_source().keep(stay), self.errors and self.errors.keep(stay)
-        return Evidence.from_source(source, self.classes, kept, self.parts, self.index, errors)
+        source = self.unchanged_source().keep(stay)
+        inputs = None if self.inputs is None else self.inputs.grouped([[g] for g in stay])
+        errors = None if self.errors is None else self.errors.keep(stay)
+        return Evidence.from_source(
+            source, self.classes, kept, self.parts, self.index, inputs, errors
+        )
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
@@ -490,9 +569,9 @@ class Evidence(MassEvidence):
             source = scaled_weights(self.source, read)
             by_class = read if isinstance(read, float) else read[..., None]
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
+            errors = None if self.errors is None else self.errors.scaled(read)
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        errors = self.errors and self.errors.scaled(read)
         return replace(self, source=source, pooled=pooled, errors=errors)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias, final
 
 from shafer._typing import Array
@@ -15,6 +16,7 @@ from shafer.models.grouping.component_partition import (
     names_of_components,
     read_partition,
 )
+from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.table_checks import check_rows
@@ -138,28 +140,44 @@ class WeighedModel:
 
     def __call__(self, X: Any, errors: FindErrors | None = None) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights, and their errors."""
+        X = self._checked(X)
         rows, filled = self._passed(X)
         ev = self._weighed(rows)
         if errors is not None:
             ev = replace(ev, errors=errors(X, rows))
-        if self.missing is None or filled is None:
-            return rows, ev
-        groups = None if self.groups is None else list(self.groups.values())
-        return rows, self.missing.adjusted(ev, filled, groups)
+        if self.missing is not None and filled is not None:
+            groups = None if self.groups is None else list(self.groups.values())
+            ev = self.missing.adjusted(ev, filled, groups)
+        return rows, self._with_inputs(ev, X)
 
     def unadjusted(self, X: Any) -> Evidence:
         """Return the weights, without any change for missing inputs."""
-        return self._weighed(self._passed(X)[0])
+        return self._weighed(self._passed(self._checked(X))[0])
+
+    def _checked(self, X: Any) -> Any:
+        check_rows(X, "X")
+        return in_order(X, self.columns)
 
     def _passed(self, X: Any) -> tuple[ModelRows, FilledRows | None]:
         """Pass X through the model once."""
-        check_rows(X, "X")
-        X = in_order(X, self.columns)
         with missing_columns_named(X, self.columns, "X"):
             if self.missing is None:
                 return self.model.rows(X), None
             filled = self.missing.complete(self.model, X)
             return filled.rows, filled
+
+    @cached_property
+    def _trace(self) -> ColumnTrace:
+        columns = self.columns
+        if columns is None and self.model.by_column:
+            columns = tuple(f"x{j}" for j in range(len(self.means)))
+        return ColumnTrace(self.model, columns)
+
+    def _with_inputs(self, ev: Evidence, X: Any) -> Evidence:
+        inputs = RowInputs(X, self._trace)
+        if self.groups is not None:
+            inputs = inputs.grouped([*self.groups.values(), [len(self.means)]])
+        return replace(ev, inputs=inputs)
 
     def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Return the same, with the calibration that belongs to the model itself."""

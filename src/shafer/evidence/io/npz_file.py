@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _FORMAT = "shafer-evidence-1"
 _LABEL_KINDS = "biufU"
 Stored: TypeAlias = tuple[
-    WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...], None, WeightErrors | None
+    WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...], None, None, WeightErrors | None
 ]
 
 
@@ -133,7 +133,8 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         class_labels(classes, n_classes),
         component_names(_texts(header, "names"), n_components),
         parts,
-        None,  # row labels are not stored
+        None,  # row labels are not stored,
+        None,  # and neither are the inputs
         stored_errors(header.get("errors"), of_errors, source),
     )
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from array_api_compat import array_namespace
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from shafer._typing import Array, FloatArray
@@ -43,7 +44,33 @@ def standard_deviations(errors: WeightErrors, combinations: FloatArray, like: Ar
     return result
 
 
-def interval(centre: Array, std: Array, errors: WeightErrors, level: Any) -> tuple[Array, Array]:
+def class_std(
+    errors: WeightErrors, classes: NDArray[np.intp], against: int | None = None
+) -> FloatArray:
+    """Return the standard errors of the weights for one class of each row, (n, G).
+
+    Parameters
+    ----------
+    errors : WeightErrors
+    classes : array of shape (n,)
+        The position of the class of each row.
+    against : int, optional
+        The position of a class: then those of the contrasts with it.
+    """
+    n, n_components, n_classes = errors.shape
+    result = np.empty((n, n_components))
+    for k in np.unique(classes):
+        rows = np.flatnonzero(classes == k)
+        combination = np.eye(n_classes)[[k]]
+        if against is not None:
+            combination = combination - np.eye(n_classes)[[against]]
+        result[rows] = errors.rows(rows).std_of(combination)[..., 0]
+    return result
+
+
+def interval(
+    centre: Array, std: Array, errors: WeightErrors | None, level: Any
+) -> tuple[Array, Array]:
     """Return the lower and the upper end of intervals around ``centre``.
 
     Their half-width is a quantile of the normal distribution, or of Student's t where the standard
@@ -52,6 +79,6 @@ def interval(centre: Array, std: Array, errors: WeightErrors, level: Any) -> tup
     if not is_number(level) or not 0.0 < level < 1.0:
         raise ValueError(f"level must be between 0 and 1, such as 0.9; got {level!r}.")
     upper = 0.5 + float(level) / 2.0
-    freedom = errors.degrees_of_freedom
+    freedom = known_errors(errors).degrees_of_freedom
     half = float(ndtri(upper) if np.isinf(freedom) else stdtrit(freedom, upper)) * std
     return centre - half, centre + half

@@ -13,7 +13,7 @@ has the expected weight and the expected outer product of the gradient
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -21,30 +21,39 @@ import numpy as np
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 
-_STEPS = 2000
-
 
 @final
 @dataclass(frozen=True, eq=False)
 class ClassWeighting:
-    r"""Class weights of a log loss.
+    """Class weights of a log loss.
 
     Attributes
     ----------
-    weights : array of shape (K,), or None
-        c; None for balanced weights :math:`1/(K \pi_k)` before the shares π of the classes are
-        known.
+    weights : array of shape (K,)
+        c, all > 0.
     """
 
-    weights: FloatArray | None
+    weights: FloatArray
 
     @classmethod
     def read(cls, class_weight: Any, classes: Any) -> ClassWeighting | None:
-        """Read scikit-learn's ``class_weight``; None if all classes count the same."""
+        """Read scikit-learn's ``class_weight``; None if all classes count the same.
+
+        Raises
+        ------
+        UnsupportedModelError
+            For balanced weights, which depend on the classes of the training rows, and for
+            weights of 0.
+        """
         if class_weight is None:
             return None
-        if not isinstance(class_weight, Mapping):  # "balanced", the only other one
-            return cls(None)
+        if not isinstance(class_weight, Mapping):
+            raise UnsupportedModelError(
+                f"errors='laplace' needs the weights of the classes; class_weight={class_weight!r} "
+                "leaves them to the training data, and the model does not store them. Train with "
+                "a dictionary, class_weight={label: n / (K * count)}, or use errors='bootstrap' "
+                "with refits=."
+            )
         labels = np.asarray(classes).tolist()
         weights = np.array([float(class_weight.get(label, 1.0)) for label in labels])
         if not (weights > 0.0).all():
@@ -56,28 +65,6 @@ class ClassWeighting:
             )
         return cls(weights)
 
-    def settled(self, p: FloatArray, sample_weight: FloatArray | None) -> ClassWeighting:
-        r"""Return known weights, the balanced ones from the fitted probabilities of a batch (n, K).
-
-        The shares π are those for which :math:`\pi_k = mean_i\, p_k(x_i)`, where
-        :math:`p_k \propto \tilde p_k \pi_k`.
-        """
-        if self.weights is not None:
-            return self
-        n, n_classes = p.shape
-        rows = np.full(n, 1.0 / n) if sample_weight is None else sample_weight / sample_weight.sum()
-        shares = np.full(n_classes, 1.0 / n_classes)
-        for _ in range(_STEPS):
-            joint = p * shares
-            total = joint.sum(axis=1, keepdims=True)
-            new = rows @ np.divide(joint, total, out=np.zeros_like(joint), where=total > 0.0)
-            new = np.maximum(new, 1e-12)
-            done = np.abs(new - shares).max() < 1e-10
-            shares = new / new.sum()
-            if done:
-                break
-        return replace(self, weights=1.0 / (n_classes * shares))
-
     def expected(self, p: FloatArray, contrasts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the expected weight (n,) of rows, and the outer products of their gradients.
 
@@ -88,7 +75,6 @@ class ClassWeighting:
         contrasts : array of shape (K, C)
             The outer products are those of the contrasts, (n, C, C).
         """
-        assert self.weights is not None, "settled() comes first"
         counted = 1.0 / (p @ (1.0 / self.weights))
         q = p * self.weights * counted[:, None]
         mean, moment = p @ contrasts, q @ contrasts

@@ -115,9 +115,10 @@ class LaplaceFit:
         self._curvature = np.zeros((*shape, size, size))
         self._weighting = class_weighting
         self._gradient = None if class_weighting is None else np.zeros_like(self._curvature)
-        # With a free intercept, centring the features only improves the precision: far from zero,
-        # a feature and the constant would be almost collinear.
-        self._centre: FloatArray | None = None if free_intercept else np.zeros(n_features)
+        # With an intercept without a prior, centring the features only improves the precision: far
+        # from zero, a feature and the constant would be almost collinear.
+        centred = free_intercept and intercept_precision == 0.0
+        self._centre: FloatArray | None = None if centred else np.zeros(n_features)
 
     @classmethod
     def of_loss(
@@ -139,8 +140,6 @@ class LaplaceFit:
         weight = row_weights(sample_weight, values.shape[0])
         if self._centre is None:
             self._centre = np.asarray(values.mean(axis=0), dtype=np.float64).reshape(-1)
-        if self._weighting is not None:
-            self._weighting = self._weighting.settled(self._probabilities(values), weight)
         rows = max(1, _BLOCK // (self._curvature.shape[-1] + self._contrasts.shape[1] ** 2))
         for start in range(0, values.shape[0], rows):
             part = slice(start, start + rows)
@@ -154,11 +153,6 @@ class LaplaceFit:
                 f"{abs(values).max():.3g}. Scale them with a scaler in front of the model."
             )
         return self
-
-    def _probabilities(self, values: Any) -> FloatArray:
-        """Return the fitted probabilities of rows of features, (n, K)."""
-        p: FloatArray = softmax(np.asarray(values @ self._coef) + self._intercept, axis=1)
-        return p
 
     def _add(self, block: FloatArray, centre: FloatArray, weight: FloatArray | None) -> None:
         """Add Σ_i Cᵀ(diag p − ppᵀ)C ⊗ φφᵀ, all pairs of contrasts or each by itself."""
