@@ -16,7 +16,7 @@ from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.disputed_classes import disputed_classes
 from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text, compared_in_row
 from shafer.plots.drawing.evidence_arrays import numbers, take_row
-from shafer.plots.drawing.feature_values import values_of_row
+from shafer.plots.drawing.feature_values import MISSING, values_of_row
 from shafer.plots.drawing.own_base_rate import SHARED_NOTE, base_rate_position, shares_base_rate
 from shafer.plots.drawing.style import axes_for, width_beside, without_middle
 from shafer.plots.drawing.waterfall.gauges import disagreement_gauge, draw_gauges, ignorance_gauge
@@ -45,7 +45,8 @@ class WaterfallDisplay:
     sum does not show.
 
     If the errors of the weights are known, each bar has its error bar, and a component that cannot
-    be told from zero is pale.
+    be told from zero is pale. The bar of an input that is missing (NaN in ``features``) is hatched.
+    It has no error bar, because that would not show what the missing value could change.
 
     Make one with :meth:`from_evidence`.
 
@@ -236,11 +237,12 @@ class WaterfallDisplay:
         name = without_middle(self.names[g])
         if value is not None:
             name = f"{name} = {without_middle(value, 14)}"
+        missing = value == MISSING
         interval = None
-        if self.intervals is not None:
+        if self.intervals is not None and not missing:
             low, high = self.intervals.components[g].tolist()
             interval = (low, high)
-        return Step(name, float(self.weights[g]), interval=interval)
+        return Step(name, float(self.weights[g]), interval=interval, missing=missing)
 
     def plot(self, ax: Axes | None = None, *, order: str = "size") -> Self:
         """Draw on ``ax``, or on new axes.
@@ -259,7 +261,7 @@ class WaterfallDisplay:
         self.ax_, self.figure_ = axes_for(ax, (width, 2.2 + 0.31 * rows))
         self._name_axis()
         draw_waterfall(self.ax_, steps, total, base)
-        self._write_head()
+        self._write_head(any(step.missing for step in steps))
         return self
 
     def _ends(self) -> tuple[WaterfallEnd, WaterfallEnd | None]:
@@ -284,15 +286,14 @@ class WaterfallDisplay:
             lines.append(SHARED_NOTE)
         self.ax_.set_xlabel("\n".join(lines))
 
-    def _write_head(self) -> None:
+    def _write_head(self, gaps: bool) -> None:
         gauges = []
         if self.ignorance is not None:
             gauges.append(ignorance_gauge(self.ignorance))
         if self.disagreement is not None:
             gauges.append(disagreement_gauge(self.disagreement, self.disputed))
-        beneath = 0.0
-        if self.intervals is not None:
-            beneath = whisker_legend(self.ax_, self.intervals.level)
+        level = None if self.intervals is None else self.intervals.level
+        beneath = whisker_legend(self.ax_, level, gaps=gaps)
         room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath
         title = waterfall_title(self.label, self.over, self.probability, self.over_probability)
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")

@@ -11,6 +11,9 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer._validation import float_array, frame_of, to_numpy
 
+MISSING = "missing"
+"""What stands beside the name of a component whose value is NaN or None."""
+
 
 def values_of_row(
     features: Any, names: Sequence[str], row: int, n_rows: int
@@ -61,7 +64,7 @@ def written(value: Any) -> str:
     ('missing', 'missing')
     """
     if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
-        return "missing"
+        return MISSING
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)

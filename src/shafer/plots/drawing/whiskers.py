@@ -44,18 +44,48 @@ def draw_whisker(ax: Axes, low: float, high: float, y: float, cap: float = 0.13)
     )
 
 
-def whisker_legend(
-    ax: Axes, level: float, *, of: str = "", lift: float = 0.0, columns: int = 2
-) -> float:
-    """Explain error bars and pale weights above the axes; return the room that takes, in points.
+def missing_look(color: str) -> dict[str, Any]:
+    """Return the look of the bar of an input that is missing: an outline with hatches."""
+    return {"facecolor": "none", "edgecolor": color, "linewidth": 0.9, "hatch": "//////"}
 
-    ``lift`` is how far above the axes, in points; ``columns`` is 1 or 2.
+
+def whisker_legend(
+    ax: Axes,
+    level: float | None,
+    *,
+    of: str = "",
+    gaps: bool = False,
+    lift: float = 0.0,
+    columns: int = 2,
+) -> float:
+    """Explain error bars, pale weights and gaps above the axes.
+
+    Return the room that takes, in points.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    level : float, optional
+        Of the error bars; None if there are none.
+    of : str
+        Which error bars are drawn.
+    gaps : bool
+        Whether inputs are missing.
+    lift : float
+        How far above the axes, in points.
+    columns : int
+        1 or 2.
     """
+    handles: list[Any] = []
+    if level is not None:
+        bar = Line2D([], [], color=ink(), linewidth=1.1, marker="|")
+        bar.set_label(f"{level:.0%} interval{of}")
+        handles += [bar, Patch(**pale_look(FOR), label="pale: cannot be told from zero")]
+    if gaps:
+        handles.append(Patch(**missing_look(FOR), label="input missing"))
+    if not handles:
+        return 0.0
     points = FontProperties(size=_FONT).get_size_in_points()
-    handles = [
-        Line2D([], [], color=ink(), linewidth=1.1, marker="|", label=f"{level:.0%} interval{of}"),
-        Patch(**pale_look(FOR), label="pale: cannot be told from zero"),
-    ]
     ax.legend(
         handles=handles,
         loc="lower left",
@@ -67,5 +97,7 @@ def whisker_legend(
         borderpad=0.2,
         handlelength=1.8,
         columnspacing=1.4,
+        labelspacing=0.3,
     )
-    return lift + (1.7 if columns == 2 else 3.0) * points
+    lines = -(-len(handles) // columns)
+    return lift + (0.4 + 1.35 * lines) * points

@@ -18,7 +18,7 @@ from shafer.plots.drawing.waterfall.arrows import (
     write_number,
 )
 from shafer.plots.drawing.waterfall.waterfall_steps import Ends, Step
-from shafer.plots.drawing.whiskers import draw_whisker, pale_look
+from shafer.plots.drawing.whiskers import draw_whisker, missing_look, pale_look
 
 _APART = 0.4  # rows: more room beside the sum and the base rate
 
@@ -141,6 +141,8 @@ def _connect(
 
 def _look(step: Step) -> dict[str, object]:
     color = FOR if step.weight >= 0 else AGAINST
+    if step.missing:
+        return missing_look(color)
     if not step.told_from_zero:
         return pale_look(color)
     return {"facecolor": color, "edgecolor": "none"}

@@ -24,6 +24,8 @@ class Step(NamedTuple):
     """The sums of the pooled weights for and against the class, if there are both."""
     interval: Ends | None = None
     """Error bar of the weight, if it is known."""
+    missing: bool = False
+    """Whether the input is missing: the weight is then an expectation, or none."""
 
     @property
     def told_from_zero(self) -> bool:
