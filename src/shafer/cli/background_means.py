@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,17 @@ from sklearn.preprocessing import StandardScaler
 from shafer._errors import UnsupportedModelError
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.table_files import kinds_of, read_table
-from shafer.models import EvidentialClassifier, Explainer
+from shafer.evidence import MassEvidence
+from shafer.models import (
+    EvidentialClassifier,
+    EvidentialVotingClassifier,
+    Explainer,
+    NeighbourEvidence,
+)
 from shafer.models.readers.sklearn.wrappers import held, is_wrapper
 
+_WITH_EVIDENCE = (EvidentialVotingClassifier, NeighbourEvidence)
+_OF_TRAINING = "of its training data, stored in the model file"
 _LINEAR = (LogisticRegression, SGDClassifier, LinearDiscriminantAnalysis)
 
 
@@ -37,18 +45,22 @@ class MeasuredModel:
 
     Attributes
     ----------
-    explainer : Explainer
-    means : str
-        Where the means come from, as the end of "the means …".
+    evidence : callable
+        Returns the evidence of rows.
+    classes : array of shape (K,)
+    sentence : str
+        One sentence on the means, for the user.
     """
 
-    explainer: Explainer
-    means: str
+    evidence: Callable[[Any], MassEvidence]
+    classes: NDArray[Any]
+    sentence: str
 
-    @property
-    def sentence(self) -> str:
-        """One sentence on the means, for the user."""
-        return f"Weights of evidence are relative to the means {self.means}."
+    @classmethod
+    def relative(cls, explainer: Explainer, means: str) -> Self:
+        """Measure an explainer's evidence from ``means``, the end of "the means …"."""
+        sentence = f"Weights of evidence are relative to the means {means}."
+        return cls(explainer, explainer.classes, sentence)
 
 
 @final
@@ -75,7 +87,7 @@ class MeansOptions:
 def measured_model(
     model: Any, inputs: ModelInputs, data: Path, rows: Callable[[], Any], options: MeansOptions
 ) -> MeasuredModel:
-    """Find the means for a model and make its explainer.
+    """Find the means for a model, and what gives its evidence.
 
     Parameters
     ----------
@@ -94,26 +106,45 @@ def measured_model(
         If no means are known and the user did not choose any.
     """
     if isinstance(model, Explainer):
-        return MeasuredModel(model, "stored in the model file")
-    own = _unwrapped(model, until=EvidentialClassifier)
+        return MeasuredModel.relative(model, "stored in the model file")
+    own = _unwrapped(model, until=(EvidentialClassifier, *_WITH_EVIDENCE))
     if isinstance(own, EvidentialClassifier):
-        return MeasuredModel(own.explainer_, "of its training data, stored in the model file")
+        return MeasuredModel.relative(own.explainer_, _OF_TRAINING)
+    if isinstance(own, _WITH_EVIDENCE):
+        return _with_own_evidence(own)
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        return MeasuredModel(
+        return MeasuredModel.relative(
             _explainer(model, inputs, lambda: background), f"of {options.train_path.name}"
         )
     row = _stored_means(model, inputs)
     if row is not None:
         explainer = _explainer(model, inputs, lambda: row)
-        return MeasuredModel(explainer, "of its training data, stored in its StandardScaler")
+        return MeasuredModel.relative(
+            explainer, "of its training data, stored in its StandardScaler"
+        )
     if options.from_data:
-        return MeasuredModel(_explainer(model, inputs, rows), f"of the rows in {data.name}")
+        return MeasuredModel.relative(
+            _explainer(model, inputs, rows), f"of the rows in {data.name}"
+        )
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
         f"of {data.name}; a row's numbers then depend on the other rows of that file."
     )
+
+
+def _with_own_evidence(
+    model: EvidentialVotingClassifier | NeighbourEvidence,
+) -> MeasuredModel:
+    """Use the evidence that a classifier makes itself, from what it was trained on."""
+    sentence = "Evidence is relative to the training data, stored in the model file."
+    named = hasattr(model, "feature_names_in_")
+
+    def evidence(rows: Any) -> MassEvidence:
+        return model.evidence(rows if named else np.asarray(rows))
+
+    return MeasuredModel(evidence, model.classes_, sentence)
 
 
 def _unwrapped(model: Any, until: type | tuple[type, ...] = ()) -> Any:

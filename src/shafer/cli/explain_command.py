@@ -33,7 +33,7 @@ def explain(data: Path | None, options: ModelOptions, row: int) -> None:
     Without --data it explains a row of the bundled heart data.
 
     Weights of evidence are relative to the means of the training data. These come from the model
-    file (EvidentialClassifier, Explainer, a linear model behind a StandardScaler) or from --train.
+    file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
         from shafer.cli.study_from_files import study_of

@@ -40,7 +40,7 @@ def score(data: Path, options: ModelOptions, out: Path, chunk: int) -> None:
     larger than the memory. The file --out appears when it is complete.
 
     Weights of evidence are relative to the means of the training data. These come from the model
-    file (EvidentialClassifier, Explainer, a linear model behind a StandardScaler) or from --train.
+    file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
         from shafer.cli.score_table import write_scores

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from shafer._typing import FloatArray
 from shafer._validation import label_positions, to_numpy
 from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence, with_weights
-from shafer.models import Explainer
 from shafer.report import instance_sentence
 from shafer.report.changed_rows import NotLinearError
 from shafer.report.table_columns import Columns, columns_of
-from shafer.report.what_if import WhatIf, learn
+from shafer.report.what_if import Explains, WhatIf, learn
 
 Positions: TypeAlias = NDArray[np.intp]
 
@@ -33,7 +32,8 @@ class Study:
     title : str
     about : tuple of strings
         Sentences on the data, the model and how its error was measured.
-    explainer : Explainer
+    explainer : callable
+        Returns the evidence of rows: an ``Explainer``, or the ``evidence`` of a classifier.
     X : array, sparse matrix, data frame, list of texts or list of rows
         The n instances, as the model takes them.
     columns : dict of name to values
@@ -47,7 +47,7 @@ class Study:
 
     title: str
     about: tuple[str, ...]
-    explainer: Explainer
+    explainer: Explains
     X: Any
     columns: Columns
     evidence: MassEvidence
@@ -113,7 +113,7 @@ class Study:
 
 
 def make_study(
-    explainer: Explainer,
+    explainer: Explains,
     X: Any,
     y: Any = None,
     *,
@@ -126,12 +126,12 @@ def make_study(
 
     Parameters
     ----------
-    explainer : Explainer
-        The model.
+    explainer : Explainer, or the method ``evidence`` of a classifier
+        The model: called on rows, it returns their evidence.
     X : array, sparse matrix, data frame, list of texts or list of rows
         The n instances, as the model takes them.
     y : array of shape (n,), optional
-        True class labels, as in ``explainer.classes``; never positions.
+        True class labels, as in the ``classes`` of the evidence; never positions.
     title, about : str and sequence of str
         Heading of the report, and sentences below it.
     names : sequence of J strings, optional
@@ -142,9 +142,9 @@ def make_study(
     Raises
     ------
     ValueError
-        If y does not have one label of ``explainer.classes`` for each row.
+        If y does not have one of the model's classes for each row.
     """
     evidence = explainer(X)
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
-    columns = columns_of(X, names, explainer.component_names)
+    columns = columns_of(X, names, with_weights(evidence).component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)
