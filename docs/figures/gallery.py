@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+from matplotlib import pyplot
 
 DOCS = Path(__file__).parent.parent
 PAGES = ("gallery.md", "declined_applicant.md", "undecided_patient.md")
@@ -35,6 +36,7 @@ def _draw_page(page: str, folder: Path) -> list[str]:
         display.figure_.savefig(folder / picture, dpi=80, metadata={"Software": None})
         drawn.append(picture)
         text = following
+    pyplot.close("all")
     return drawn
 
 

@@ -249,6 +249,26 @@ def _pale_if_not_told_from_zero(display: WaterfallDisplay) -> None:
     assert_allclose(widths, sorted(high - low for low, high in ends))
 
 
+def test_missing_inputs_are_hatched(drawn_well: Callable[..., None]) -> None:
+    """An error bar of the coefficient would not show what the missing value could change."""
+    evidence, X = _with_errors(2)
+    X = X.copy()  # the evidence shares the array
+    X[3, [0, 6]] = np.nan
+    display = WaterfallDisplay.from_evidence(evidence, 3, features=X).plot()
+    drawn_well(display)
+    gaps = {step.name for step in display.steps() if step.missing}
+    assert gaps == {"x0 = missing", "x6 = missing"}
+    for step in display.steps():
+        assert (step.interval is None) == step.missing
+    arrows = [patch for patch in display.ax_.patches if isinstance(patch, Polygon)]
+    hatched = [bool(patch.get_hatch()) for patch in arrows[: len(display.steps())]]
+    assert hatched == [step.missing for step in display.steps()]
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["90% interval", "pale: cannot be told from zero", "input missing"]
+    without_bars = WaterfallDisplay([1.0, 2.0], values=["missing", "3"]).plot()
+    assert [t.get_text() for t in without_bars.ax_.get_legend().get_texts()] == ["input missing"]
+
+
 def test_without_errors_there_are_no_bars(make: Make) -> None:
     display = WaterfallDisplay.from_evidence(make()).plot()
     assert display.intervals is None
