@@ -111,6 +111,25 @@ def questions_about_columns(world: World) -> list[Any]:
     return found
 
 
+@covers("models.bootstrap_refits", trains=True, compares=False)
+def refits(world: World) -> list[Any]:
+    found = models.bootstrap_refits(_model(world), FEATURES, world.training_labels, 3)
+    assert all(refit.classes_.tolist() == list(world.classes) for refit in found)
+    return [refit.predict_proba(FEATURES) for refit in found]
+
+
+@covers(
+    "evidence.Evidence.contrast",
+    "evidence.Evidence.contrast_std",
+    "evidence.Evidence.contrast_interval",
+    trains=True,
+)
+def contrasts(world: World) -> list[Any]:
+    ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
+    a, b = world.given[1], world.given[0]
+    return [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+
+
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
 def heads(world: World) -> list[Any]:
     coef = np.arange(3.0 * world.n_classes).reshape(world.n_classes, 3) ** 2 / 50

@@ -232,10 +232,10 @@ class WeighedEvidence(MassEvidence, ABC):
         >>> heart = shafer.datasets.load_heart()
         >>> X = heart.data[:, [heart.feature_names.index("age"), heart.feature_names.index("ldl")]]
         >>> model = LogisticRegression().fit(X, heart.target)
-        >>> ev = shafer.Explainer(model, X, errors="laplace")(X[:1])
+        >>> ev = shafer.Explainer(model, X, errors="laplace", prior="own")(X[:1])
         >>> lower, upper = ev.weight_interval(level=0.9)
         >>> lower[0, :, 1].round(2), ev.weights[0, :, 1].round(2), upper[0, :, 1].round(2)
-        (array([0., 0.]), array([0., 0.]), array([0., 0.]))
+        (array([ 0.2 ,  0.05, -0.5 ]), array([ 0.27,  0.09, -0.4 ]), array([ 0.34,  0.14, -0.31]))
         """
         errors = self._known_errors()
         return interval(self.weights, self.weights_std, errors, level)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._errors import UnsupportedModelError
-from shafer._typing import Array, FloatArray, Label
+from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
     ConformalSets,
@@ -23,7 +23,6 @@ from shafer.evidence.automatic_groups import N_GROUPS
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
-from shafer.evidence.scorecard_points import PointScale
 from shafer.models.asking.asked_model import AskedModel
 from shafer.models.asking.input_questions import InputQuestions
 from shafer.models.asking.linear_inputs import LinearInputs
@@ -40,17 +39,16 @@ from shafer.models.inputs.frame_order import (
 from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
-from shafer.models.scorecards.finite_components import finite_components
-from shafer.models.scorecards.points_table import points_table
+from shafer.models.scorecards.scorecard_tables import ScorecardTables
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer(InputQuestions):
+class Explainer(InputQuestions, ScorecardTables):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -191,8 +189,9 @@ class Explainer(InputQuestions):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
-        if check:
-            check_probabilities(model, first, self._weighed.as_model)
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)
@@ -436,63 +435,6 @@ class Explainer(InputQuestions):
         """
         for X in batches:
             yield self(X)
-
-    def scorecard(
-        self,
-        points: float = 600.0,
-        odds: float = 50.0,
-        pdo: float = 20.0,
-        class_: Label | None = None,
-        *,
-        backend: str | None = "pandas",
-    ) -> Any:
-        """Return the model as a scorecard: a data frame of the points of each component and bin.
-
-        A row of data has one bin of each component; its points add up to the score, as in
-        :meth:`shafer.Evidence.points`. The components must have finitely many values: bins of
-        optbinning or ``KBinsDiscretizer``, categories, indicators, terms of an EBM. See
-        ``docs/scorecards.md``.
-
-        Parameters
-        ----------
-        points, odds, pdo, class_
-            As in :meth:`shafer.Evidence.points`: two classes with names need the favourable one.
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default pandas; None takes the library in use.
-
-        Returns
-        -------
-        data frame
-            Columns ``component``, ``bin``, ``weight`` and ``points``, and with three or more
-            classes ``class``. For two classes the weight is that for ``class_`` over the other, in
-            log-odds.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from sklearn.preprocessing import OneHotEncoder
-        >>> X, y = shafer.datasets.load_german_credit(return_X_y=True)
-        >>> X = X[["housing", "telephone"]]
-        >>> model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
-        >>> explainer = shafer.Explainer(model, X, groups="source", prior="own")
-        >>> explainer.scorecard(class_="good").round(1)
-           component        bin  weight  points
-        0    housing       free    -0.5   -14.7
-        1    housing        own     0.2     5.2
-        2    housing       rent    -0.4   -11.7
-        3  telephone       none    -0.1    -2.3
-        4  telephone        yes     0.1     3.3
-        5  base rate  every row     0.9   512.0
-        """
-        return points_table(
-            finite_components(self._weighed, self._of_bins, self._reference()),
-            PointScale(points, odds, pdo),
-            self.classes,
-            class_,
-            backend,
-        )
 
     def _reference(self) -> Any:
         """Return the background in the order of training."""

@@ -25,8 +25,9 @@ from shafer.models.error_bars.error_bars import KINDS
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.familiarity import Familiarity
+from shafer.models.uncertainty.gap_checks import MISSING
 from shafer.models.uncertainty.laplace import LaplacePosterior
-from shafer.models.uncertainty.missing_inputs import MISSING, MissingInputs
+from shafer.models.uncertainty.missing_inputs import MissingInputs
 from shafer.models.uncertainty.moderation import Moderation
 
 _FORMAT = 3
@@ -277,9 +278,13 @@ def _profile(given: Mapping[str, Any]) -> WeightProfile:
 
 
 def _errors(given: Mapping[str, Any]) -> dict[str, Any]:
-    if given["kind"] not in KINDS:
-        raise ValueError(f"errors must be one of {KINDS}; got {given['kind']!r}.")
-    return dict(given)
+    kind = given["kind"]
+    if kind not in KINDS:
+        raise ValueError(f"errors must be one of {KINDS}; got {kind!r}.")
+    if kind != "laplace":
+        return {"kind": kind}
+    shape = _shape(given, "covariance", 4)
+    return {"kind": kind, **_arrays(given, covariance=shape)}
 
 
 def _class_profile(given: Mapping[str, Any], n_components: int) -> ClassProfile:
@@ -310,9 +315,18 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
         or (len(state.profile.profiles), len(state.profile.component_names)) == (n_classes, shown),
         "moderation": state.moderation is None
         or len(state.moderation.posterior.centre) == n_components,
-        "refits": (len(state.refits) > 1)
-        == (state.errors is not None and state.errors["kind"] == "bootstrap"),
+        "errors": _errors_fit(state, n_components, n_classes),
     }
     wrong = [name for name, fits in sizes.items() if not fits]
     if wrong:
         raise ValueError(f"{', '.join(wrong)} must fit {n_components} components of the model.")
+
+
+def _errors_fit(state: ExplainerState, n_components: int, n_classes: int) -> bool:
+    """Return whether the error bars have the size of the model, and refits if they need them."""
+    kind = None if state.errors is None else state.errors["kind"]
+    if state.errors is not None and kind == "laplace":
+        wanted = (n_classes - 1, n_components + 1) * 2
+        if state.errors["covariance"].shape != wanted:
+            return False
+    return len(state.refits) > 1 if kind == "bootstrap" else not state.refits

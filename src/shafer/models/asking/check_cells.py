@@ -20,7 +20,7 @@ from scipy.special import expit, log_softmax
 
 from shafer._typing import FloatArray
 from shafer.models.asking.asked_model import AskedModel, AskedRows, with_index_column
-from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.cell_table import CellTable
 from shafer.models.asking.known_cells import CellDistances, KnownCells
 from shafer.models.asking.next_inputs import check_top
 from shafer.models.uncertainty.conditional_gaussian import patterns

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen
 from shafer.models.asking.asked_model import AskedModel, AskedRows, with_index_column
-from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.cell_table import CellTable
 from shafer.models.asking.guarded_prediction import GuardedPrediction
 from shafer.models.asking.known_cells import KnownCells
 from shafer.models.asking.linear_inputs import LinearInputs

@@ -15,11 +15,8 @@ from shafer.models.grouping.input_blocks import InputBlocks, column_values
 from shafer.models.inputs.frame_order import in_order
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
-from shafer.models.uncertainty.missing_inputs import (
-    MissingInputs,
-    check_single_inputs,
-    dense_rows,
-)
+from shafer.models.uncertainty.gap_checks import check_single_inputs
+from shafer.models.uncertainty.missing_inputs import MissingInputs, dense_rows
 from shafer.models.weighed_model import WeighedModel
 
 _MOST_KEPT = 500  # features; their covariance takes two megabytes

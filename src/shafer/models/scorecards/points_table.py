@@ -27,7 +27,7 @@ def points_table(
     stacked = np.concatenate([one.weights for one in components.values()])
     weights = scored_weights(stacked, classes, class_).reshape(len(owner), -1)  # a column each
     points = scale.factor * weights + np.array(scale.shares(names))[owner, None]
-    labels = classes.tolist() if class_ is None else [class_]
+    labels = classes.tolist() if weights.shape[1] == len(classes) else [class_]
     bins = [label for one in components.values() for label in one.bins]
     rows = [(names[g], label, one) for g, label in zip(owner, bins, strict=True) for one in labels]
     component, label, class_of_row = (list(column) for column in zip(*rows, strict=True))
