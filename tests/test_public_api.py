@@ -65,6 +65,7 @@ def test_names_of_models() -> None:
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
+        "GuardedPrediction",
         "LinearHead",
         "NeighbourEvidence",
         "RBFLayer",
@@ -77,7 +78,12 @@ def test_names_of_models() -> None:
 
 
 def test_names_of_subpackages() -> None:
-    assert shafer.datasets.__all__ == ["gaussian_posterior", "load_heart", "make_gaussian"]
+    assert shafer.datasets.__all__ == [
+        "gaussian_posterior",
+        "load_german_credit",
+        "load_heart",
+        "make_gaussian",
+    ]
     assert shafer.plots.__all__ == [
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
@@ -122,6 +128,7 @@ def test_evidence_names() -> None:
         "discounted",
         "errors",
         "focal_sets",
+        "fragility",
         "from_source",
         "from_statements",
         "from_weights",
@@ -140,6 +147,7 @@ def test_evidence_names() -> None:
         "pignistic",
         "plausibility",
         "plausibility_of",
+        "points",
         "probability",
         "reasons",
         "save",
@@ -175,6 +183,7 @@ def test_evidence_names() -> None:
                 "missing",
                 "temper",
                 "prior",
+                "n_groups",
                 "check",
                 "errors",
                 "refits",
@@ -183,7 +192,7 @@ def test_evidence_names() -> None:
         ),
         (
             shafer.EvidentialClassifier,
-            ["estimator", "groups", "temper", "moderate", "missing", "prior", "errors"],
+            ["estimator", "groups", "temper", "moderate", "missing", "prior", "errors", "guard"],
         ),
         (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
         (
@@ -205,6 +214,13 @@ def test_evidence_names() -> None:
             ["self", "X", "y", "coverage", "score", "class_conditional", "allow_empty", "cv"],
         ),
         (shafer.Explainer.temper, ["self", "X", "y", "sample_weight"]),
+        (shafer.Explainer.next_inputs, ["self", "X", "top", "costs", "groups", "backend"]),
+        (shafer.Explainer.next_measurements, ["self", "X", "budget", "costs", "groups", "backend"]),
+        (shafer.Explainer.overturn, ["self", "X"]),
+        (shafer.Explainer.fragility, ["self", "X", "q", "fill"]),
+        (shafer.Explainer.check_cells, ["self", "X", "top", "backend"]),
+        (shafer.Explainer.guard, ["self", "X"]),
+        (shafer.Evidence.fragility, ["self", "q"]),
         (shafer.typicality, ["ev", "background"]),
         (
             shafer.combine,

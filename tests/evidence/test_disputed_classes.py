@@ -29,19 +29,29 @@ def test_the_pair_of_most_contradictions(
 ) -> None:
     weights = size * np.random.default_rng(seed).normal(size=(components, classes))
     found = disputed_classes(weights)
-    expected = _contradictions(weights)
-    if components == 1:
-        assert found is None
-        return
-    assert found is not None
-    largest = max(expected.values())
-    assert expected[min(found), max(found)] >= (1.0 - 1e-9) * largest
+    expected = {
+        (a, b): mass
+        for (a, b), mass in _contradictions(weights).items()
+        if (weights[:, a] > weights[:, b]).any() and (weights[:, a] < weights[:, b]).any()
+    }
+    assert (found is None) == (not expected)
+    if found is not None:
+        largest = max(expected.values())
+        assert expected[min(found), max(found)] >= (1.0 - 1e-9) * largest
 
 
-def test_agreeing_components_may_support_two_classes() -> None:
-    """Both support a and b, a a little more; what they contradict each other about is a and b."""
-    assert disputed_classes(np.array([[1.5, 1.4, -2.9], [1.5, 1.4, -2.9]])) == (0, 1)
-    assert disputed_classes(np.array([[-2.9, 1.4, 1.5], [-2.9, 1.5, 1.6]])) == (2, 1)
+def test_the_more_supported_class_comes_first() -> None:
+    assert disputed_classes(np.array([[1.5, 1.2, -2.7], [1.3, 1.4, -2.7]])) == (0, 1)
+    assert disputed_classes(np.array([[-2.9, 1.4, 1.6], [-2.9, 1.5, 1.4]])) == (2, 1)
+
+
+def test_bars_that_point_one_way_are_not_a_dispute() -> None:
+    """All components favour a over b and over c; they dispute about b and c."""
+    weights = np.array([[1.0, 0.6, -1.6], [1.0, -1.6, 0.6], [1.0, 0.6, -1.6], [1.0, -1.6, 0.6]])
+    assert disputed_classes(weights) == (1, 2)
+    # Both support a and b, a a little more: their support of b contradicts the other's of a, but
+    # no component favours b.
+    assert disputed_classes(np.array([[1.5, 1.4, -2.9], [1.5, 1.4, -2.9]])) is None
 
 
 def test_without_dispute() -> None:

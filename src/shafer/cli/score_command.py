@@ -71,7 +71,7 @@ def score(
     --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
 
     Weights of evidence are relative to the means of the training data. These come from the model
-    file (EvidentialClassifier, Explainer, a linear model behind a StandardScaler) or from --train.
+    file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
         from shafer.cli.score_table import write_scores

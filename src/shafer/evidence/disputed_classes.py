@@ -18,8 +18,9 @@ def disputed_classes(weights: FloatArray) -> tuple[int, int] | None:
 
     .. math:: \sum_{g \neq h} m_g(\{a\})\, m_h(\{b\}).
 
-    The pair with the largest sum is returned, the more supported class first. With many classes,
-    the 64 most supported are compared.
+    The pair with the largest sum is returned, the more supported class first. It is a dispute only
+    if some components favour a over b and others b over a: pairs about which all contrasts point
+    the same way are passed over. With many classes, the 64 most supported are compared.
 
     Parameters
     ----------
@@ -39,7 +40,17 @@ def disputed_classes(weights: FloatArray) -> tuple[int, int] | None:
     every = np.outer(support[kept], support[kept])
     within = belief[:, kept].T @ belief[:, kept]  # a component does not contradict itself
     dispute = np.triu(every - within, k=1)
-    first, second = np.unravel_index(int(np.argmax(dispute)), dispute.shape)
-    if dispute[first, second] <= 1e-12 * every[first, second]:  # rounding
-        return None
-    return int(kept[first]), int(kept[second])
+    for place in np.argsort(-dispute, axis=None, kind="stable").tolist():
+        first, second = divmod(place, len(kept))
+        if dispute[first, second] <= 1e-12 * every[first, second]:  # rounding
+            return None
+        pair = int(kept[first]), int(kept[second])
+        if _both_ways(weights[:, pair[0]] - weights[:, pair[1]]):
+            return pair
+    return None
+
+
+def _both_ways(contrast: FloatArray) -> bool:
+    """Return whether some contrasts are positive and others negative, beyond rounding."""
+    least = 1e-12 * float(np.max(np.abs(contrast)))
+    return bool(np.min(contrast) < -least and np.max(contrast) > least)

@@ -9,6 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
@@ -18,9 +19,13 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence.automatic_groups import N_GROUPS
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.asking.asked_model import AskedModel
+from shafer.models.asking.input_questions import InputQuestions
+from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.error_bars.error_bars import ErrorBars
 from shafer.models.error_bars.error_bars_fit import ErrorBarsFit, restored_bars
 from shafer.models.explainer_state import ExplainerState, checked_factor
@@ -34,15 +39,16 @@ from shafer.models.inputs.frame_order import (
 from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
+from shafer.models.scorecards.scorecard_tables import ScorecardTables
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer:
+class Explainer(InputQuestions, ScorecardTables):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -56,11 +62,15 @@ class Explainer:
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An
         iterator of batches is read once, one batch at a time, so the data need not fit in memory.
-    groups : mapping, sequence, "source" or "one", optional
+    groups : mapping, sequence, "source", "auto" or "one", optional
         Join components into groups: group name -> components (by name or position), or a sequence
         of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
-        from, ``"one"`` joins everything. A group may also name a column of the data; then it has
-        all encoded columns that came from it. Probabilities do not change.
+        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
+        over the background until ``n_groups`` are left, which makes many components readable. A
+        group may also name a column of the data; then it has all encoded columns that came from
+        it. Probabilities do not change.
+    n_groups : int
+        The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
@@ -138,6 +148,7 @@ class Explainer:
         missing: str = "error",
         temper: float = 1.0,
         prior: str = "shared",
+        n_groups: int = N_GROUPS,
         check: bool = True,
         errors: str | None = None,
         refits: Iterable[Any] | None = None,
@@ -162,6 +173,7 @@ class Explainer:
                 columns=columns,
                 sample_weight=sample_weight,
                 groups=groups,
+                n_groups=n_groups,
                 names=names,
                 classes=classes,
                 missing=missing,
@@ -176,8 +188,10 @@ class Explainer:
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
-        if check:
-            check_probabilities(model, first, self._weighed.as_model)
+        self._inputs: LinearInputs | None = None
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)
@@ -355,6 +369,7 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            inputs=self._inputs_to_keep(),
             prior=weighed.prior,
             errors=None if self._errors is None else self._errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
@@ -380,6 +395,7 @@ class Explainer:
         self._refits = tuple(map(_restored, state.refits))
         others = [refit._weighed for refit in self._refits]
         self._errors = restored_bars(state.errors, self._weighed, others)
+        self._inputs = state.inputs
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -419,6 +435,41 @@ class Explainer:
         """
         for X in batches:
             yield self(X)
+
+    def _reference(self) -> Any:
+        """Return the background in the order of training."""
+        if self._background is None:
+            raise ValueError(
+                "scorecard needs the background, but this explainer did not keep it: it was made "
+                "from an iterator, or read from a file. Make a new Explainer with the rows at hand."
+            )
+        return in_order(self._background, self._weighed.columns)
+
+    def _of_bins(self, X: Any) -> Evidence:
+        """Return evidence whose weights depend on their own component only."""
+        rows, plain = self._weighed(X)
+        factor = self.calibration.factor(rows)
+        if not isinstance(factor, float):
+            raise ValueError(
+                "scorecard needs weights that depend on one component each; with moderate= they "
+                "depend on the whole row. Make an Explainer without moderate=."
+            )
+        return _tempered(plain, factor)
+
+    def _asked(self) -> AskedModel:
+        if self._inputs is None:
+            background, weight = self._background, self._background_weight
+            self._inputs = LinearInputs.fit(self._weighed, background, weight)
+        return AskedModel(self._weighed, self.calibration, self._inputs)
+
+    def _inputs_to_keep(self) -> LinearInputs | None:
+        """Return what questions about inputs need, also if none was asked yet."""
+        if self._background is None or not LinearInputs.worth_keeping(self._weighed):
+            return self._inputs
+        try:
+            return self._asked().inputs
+        except (UnsupportedModelError, ValueError):
+            return None
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"

@@ -7,8 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, final
 
+import numpy as np
+
 from shafer._typing import Array
 from shafer.evidence import Evidence, LinearPool, RunningMean
+from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.models.grouping.component_partition import (
@@ -16,9 +19,10 @@ from shafer.models.grouping.component_partition import (
     names_of_components,
     read_partition,
 )
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
-from shafer.models.inputs.row_access import values_of
+from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
@@ -86,6 +90,7 @@ class WeighedModel:
         columns: tuple[str, ...] | None,
         sample_weight: Any,
         groups: Groups | None,
+        n_groups: int,
         names: Iterable[Any] | None,
         classes: Any,
         missing: str,
@@ -102,7 +107,7 @@ class WeighedModel:
         batches : iterator of all batches
         columns : tuple of strings or None
             The order that frames are brought to.
-        sample_weight, groups, names, classes, missing, prior : as in ``Explainer``
+        sample_weight, groups, n_groups, names, classes, missing, prior : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
         laplace : LaplaceFit, optional
@@ -122,15 +127,19 @@ class WeighedModel:
         known = names_of_components(model, columns) if names is None else names
         own = None if known is None else tuple(known)
         n_components = int(running.mean.shape[0])
+        labels = model.head.classes if classes is None else classes
         partition = None
+        if isinstance(groups, str) and groups == "auto":
+            plain = cls.identified(model, running.mean, labels, own, None, None, columns)
+            groups = plain.automatic_groups(first, check_group_count(n_groups))
         if groups is not None:
             partition = read_partition(groups, model, own, n_components, first)
             if is_renaming(partition, n_components):
                 own, partition = tuple(partition), None
         gaps = None
         if missing != "error":  # then there is one batch
-            gaps = MissingInputs.fit(model, features, missing, sample_weight)
-        labels = model.head.classes if classes is None else classes
+            blocks = InputBlocks.traced(model, first)
+            gaps = MissingInputs.fit(model, features, missing, sample_weight, blocks)
         return cls.identified(model, running.mean, labels, own, partition, gaps, columns, prior)
 
     @property
@@ -178,6 +187,13 @@ class WeighedModel:
         if self.groups is not None:
             inputs = inputs.grouped([*self.groups.values(), [len(self.means)]])
         return replace(ev, inputs=inputs)
+
+    def automatic_groups(self, X: Any, n_groups: int) -> dict[str, list[int]]:
+        """Return groups of components that contradict each other in the rows of X."""
+        n = n_rows(X)
+        some = np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int).tolist()
+        ev = self(take_rows(X, some))[1]
+        return automatic_groups(ev.source, ev.component_names, n_groups)
 
     def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Return the same, with the calibration that belongs to the model itself."""

@@ -6,7 +6,7 @@ const Evidence = (() => {
   const TAIL = 20;
   const NEVER = 4000; // −ln v of a class that no evidence opposes: as good as infinity
   const LOG_NEVER = Math.log(NEVER);
-  const MOST_DISPUTED = 12; // classes of which all pairs are compared
+  const MOST_DISPUTED = 64; // classes of which all pairs are compared
 
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const largest = (values) => values.reduce((top, value) => Math.max(top, value), -Infinity);
@@ -163,18 +163,29 @@ const Evidence = (() => {
     return Math.max(0, whole - own);
   }
 
-  // The two classes that the components, (G, K), dispute most, the more supported first; or null.
+  // Whether some contrasts are positive and others negative, beyond rounding.
+  function bothWays(contrasts) {
+    const least = 1e-12 * largest(contrasts.map(Math.abs));
+    return contrasts.some((c) => c > least) && contrasts.some((c) => c < -least);
+  }
+
+  // The two classes that the components, (G, K), dispute most, the more supported first; or null: the
+  // pair with the most mass that one component gives to the first alone and another to the second,
+  // of those about which contrasts point both ways.
   function disputed(weights) {
-    const { weightsFor, weightsAgainst } = pool(weights, weights[0].length);
-    const both = weightsFor.map((w, k) => Math.min(w, weightsAgainst[k]));
-    const kept = both.map((_, k) => k).sort((a, b) => both[b] - both[a] || a - b)
-      .slice(0, MOST_DISPUTED).sort((a, b) => a - b);
+    const belief = weights.map((w) => {
+      const { weightsFor, weightsAgainst } = pool([w], w.length);
+      return bounds(terms(weightsFor, weightsAgainst)).logBelief.map(Math.exp);
+    });
+    const support = weights[0].map((_, k) => sum(belief.map((own) => own[k])));
+    const kept = support.map((_, k) => k).sort((a, b) => support[b] - support[a] || a - b)
+      .slice(0, MOST_DISPUTED);
     let found = { dispute: 0, pair: null };
     kept.forEach((a, at) => kept.slice(at + 1).forEach((b) => {
-      const support = (first, second) => sum(weights.map((w) => Math.max(0, w[first] - w[second])));
-      const [ab, ba] = [support(a, b), support(b, a)];
-      const dispute = Math.min(ab, ba);
-      if (dispute > found.dispute) found = { dispute, pair: ab < ba ? [b, a] : [a, b] };
+      const every = support[a] * support[b];
+      const dispute = every - sum(belief.map((own) => own[a] * own[b]));
+      const most = dispute > found.dispute && dispute > 1e-12 * every;
+      if (most && bothWays(weights.map((w) => w[a] - w[b]))) found = { dispute, pair: [a, b] };
     }));
     return found.pair;
   }
