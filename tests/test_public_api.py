@@ -69,6 +69,7 @@ def test_names_of_models() -> None:
         "LinearHead",
         "NeighbourEvidence",
         "RBFLayer",
+        "bootstrap_refits",
         "from_shap",
         "to_shap",
     ]
@@ -77,7 +78,12 @@ def test_names_of_models() -> None:
 
 
 def test_names_of_subpackages() -> None:
-    assert shafer.datasets.__all__ == ["gaussian_posterior", "load_heart", "make_gaussian"]
+    assert shafer.datasets.__all__ == [
+        "gaussian_posterior",
+        "load_german_credit",
+        "load_heart",
+        "make_gaussian",
+    ]
     assert shafer.plots.__all__ == [
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
@@ -115,9 +121,12 @@ def test_evidence_names() -> None:
         "conflict",
         "conflict_for_against",
         "contrast",
+        "contrast_interval",
+        "contrast_std",
         "decide",
         "disagreement",
         "discounted",
+        "errors",
         "focal_sets",
         "fragility",
         "from_source",
@@ -138,6 +147,7 @@ def test_evidence_names() -> None:
         "pignistic",
         "plausibility",
         "plausibility_of",
+        "points",
         "probability",
         "reasons",
         "save",
@@ -145,11 +155,13 @@ def test_evidence_names() -> None:
         "to_frame",
         "unchanged_source",
         "upper_risk",
+        "weight_interval",
         "weight_of_conflict",
         "weight_of_disagreement",
         "weights",
         "weights_against",
         "weights_for",
+        "weights_std",
         "with_index",
         "without",
     }
@@ -173,14 +185,20 @@ def test_evidence_names() -> None:
                 "prior",
                 "n_groups",
                 "check",
+                "errors",
+                "refits",
                 "options",
             ],
         ),
         (
             shafer.EvidentialClassifier,
-            ["estimator", "groups", "temper", "moderate", "missing", "prior", "guard"],
+            ["estimator", "groups", "temper", "moderate", "missing", "prior", "errors", "guard"],
         ),
         (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
+        (
+            shafer.models.bootstrap_refits,
+            ["model", "X", "y", "n", "sample_weight", "random_state"],
+        ),
         (shafer.models.RBFLayer, ["n_centres", "width", "random_state"]),
         (
             shafer.models.from_shap,

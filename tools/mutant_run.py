@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import enum
+import json
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from covering_tests import CoveringTests, test_folders
 from mutant_sites import Mutant, mutated
 
 COPIED = ("src", "tests", "pyproject.toml")
-# Folders that the tests of the folder above exercise, besides their own.
-TESTED_BY = {"opinion": "decision"}
-PYTEST = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:cov")
+PYTEST = Path(__file__).with_name("mutant_pytest.py")
 SHORTEST_TIMEOUT = 60.0  # seconds
 PATIENCE = 3  # a mutant may take this many times as long as the unchanged code
+LINES_SHOWN = 20  # of a log
 MEMORY = 12 * 2**30  # bytes of address space
 
 
@@ -32,13 +33,11 @@ class Outcome(enum.Enum):
     SURVIVED = "survived"
 
 
-@dataclass
+@dataclass(frozen=True)
 class Tree:
     """A copy of source and tests in which one file at a time is changed."""
 
     root: Path
-    seconds: dict[str, float] = field(default_factory=dict)
-    """How long the unchanged code takes, by folder."""
 
     @classmethod
     def copy(cls, original: Path, root: Path) -> Tree:
@@ -53,32 +52,32 @@ class Tree:
                 shutil.copy(source, root / name)
         return cls(root)
 
-    def outcome(self, mutant: Mutant) -> Outcome:
-        """Change the file, run the tests, and change the file back."""
-        file = self.root / mutant.path
-        folder = Path(mutant.path).parts[2]
-        if folder not in self.seconds:
-            self.seconds[folder] = self._baseline(folder)
+    def trace(self, folder: str, data: Path, seconds: Path) -> None:
+        """Write which lines the tests of a folder run; without a change all of them must pass."""
+        paths = [path for path in test_folders(folder) if (self.root / path).exists()]
+        if self._pytest(None, "trace", str(data), str(seconds), *paths) != 0:
+            shown = self._log.read_text().splitlines()[-LINES_SHOWN:]
+            raise RuntimeError(
+                "\n".join([f"The tests of {folder} fail without any change. Mend them.", *shown])
+            )
+
+    def outcome(self, mutant: Mutant, covering: CoveringTests) -> Outcome:
+        """Change the file, run the tests that cover the change, and change the file back."""
+        file, chosen = self.root / mutant.path, self.root / "chosen_tests.json"
+        tests = covering.of(mutant)
+        chosen.write_text(json.dumps(tests))
         unchanged = file.read_text()
-        timeout = max(SHORTEST_TIMEOUT, PATIENCE * self.seconds[folder])
+        timeout = max(SHORTEST_TIMEOUT, PATIENCE * covering.duration(tests))
         try:
             self._write(file, mutated(unchanged, mutant.number))
-            code = self._pytest(folder, file.stem, timeout)
+            code = self._pytest(timeout, "run", str(chosen))
         finally:
             self._write(file, unchanged)
         if code is None:
             return Outcome.TIMEOUT
-        if code in (4, 5):
-            raise RuntimeError(f"pytest found no tests for {mutant.path} (exit code {code}).")
+        if code == pytest.ExitCode.NO_TESTS_COLLECTED:
+            raise RuntimeError(f"pytest found no tests for {mutant}.")
         return Outcome.SURVIVED if code == 0 else Outcome.KILLED
-
-    def _baseline(self, folder: str) -> float:
-        """Return how long the tests of a folder take on the unchanged code, which must pass."""
-        started = time.monotonic()
-        code = self._pytest(folder, "", None)
-        if code != 0:
-            raise RuntimeError(f"The tests of {folder} fail without any change. Mend them first.")
-        return time.monotonic() - started
 
     def _write(self, file: Path, text: str) -> None:
         """Write a source and remove its bytecode, which Python keeps by size and whole second."""
@@ -86,22 +85,21 @@ class Tree:
         for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
             compiled.unlink()
 
-    def _tests(self, folder: str, stem: str) -> list[str]:
-        """Return the tests of a folder, the ones named after the file first."""
-        folders = [self.root / "tests" / name for name in (folder, TESTED_BY.get(folder)) if name]
-        named = [path for tests in folders for path in sorted(tests.rglob(f"test_{stem}.py"))]
-        return [str(path.relative_to(self.root)) for path in [*named, *folders]]
+    @property
+    def _log(self) -> Path:
+        return self.root / "pytest.log"
 
-    def _pytest(self, folder: str, stem: str, timeout: float | None) -> int | None:
+    def _pytest(self, timeout: float | None, *arguments: str) -> int | None:
         """Return the exit code of pytest, or None if it took too long."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", *PYTEST, *self._tests(folder, stem)],
-            cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root / "src"), "OMP_NUM_THREADS": "1"},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with self._log.open("w") as log:
+            process = subprocess.Popen(
+                [sys.executable, PYTEST, *arguments],
+                cwd=self.root,
+                env={**os.environ, "PYTHONPATH": str(self.root / "src"), "OMP_NUM_THREADS": "1"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
         resource.prlimit(process.pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
         try:
             return process.wait(timeout)

@@ -56,6 +56,8 @@ class Mutant:
     line: int
     before: str
     after: str
+    lines: range
+    """The lines of the statement, up to the change."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}  {self.before}  →  {self.after}"
@@ -81,7 +83,7 @@ class _Slot:
 def mutants_of(source: str, path: str) -> list[Mutant]:
     """List every mutant of a source."""
     return [
-        Mutant(path, number, slot.node.lineno, *_shown(slot, replacement))
+        Mutant(path, number, slot.node.lineno, *_shown(slot, replacement), _lines(slot))
         for number, (slot, replacement) in enumerate(_changes(ast.parse(source)))
     ]
 
@@ -161,6 +163,13 @@ def _replacements(slot: _Slot) -> Iterator[ast.AST]:
             yield ast.Pass()
         case ast.Assign(targets=[ast.Subscript() | ast.Attribute()]):
             yield ast.Pass()
+
+
+def _lines(slot: _Slot) -> range:
+    """Return the lines from the start of the statement to the end of the node."""
+    chain = (*slot.ancestors, slot.node)
+    start = next(node.lineno for node in reversed(chain) if isinstance(node, ast.stmt))
+    return range(start, slot.node.end_lineno + 1)
 
 
 def _is_none(node: ast.expr | None) -> bool:

@@ -1,32 +1,34 @@
 """Mutation testing: change the code in small ways and see whether the tests notice.
 
-``make mutants`` samples mutants of the folders that hold the mathematics. Each runs against its
-folder's own tests (``tests/<folder>``, stopping at the first failure) in a copy of the tree, so the
-working tree is never touched. At the end it prints the score of every folder and each surviving
-mutant as ``file:line  before → after``. A survivor needs a test, or the code is not needed, or a
-line in ``explained_mutants.txt`` that gives the reason why both versions give the same results.
+``make mutants`` samples mutants of the folders that hold the mathematics. The tests of each folder
+(``tests/<folder>``) run once, to learn which of them run each line. Then every mutant runs against
+those that run its line, up to the first failure. This happens in a copy of the tree, so the working
+tree is never touched. At the end it prints the score of every folder and each surviving mutant as
+``file:line  before → after``. A survivor needs a test, or the code is not needed, or a line in
+``explained_mutants.txt`` that gives the reason why both versions give the same results.
 
-Outcomes are kept in ``out/mutants.json``. A run that was stopped continues there, as long as
-neither source nor tests have changed.
+Outcomes are kept in ``out/mutants``, by folder, as long as neither source nor the folder's tests
+have changed. A run that was stopped continues there.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
+import itertools
 import os
 import queue
 import random
-import shutil
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
+from covering_tests import folder_of
+from mutant_records import Records
 from mutant_run import Outcome, Tree
 from mutant_sites import Mutant, mutants_of
 
@@ -47,20 +49,6 @@ def all_mutants(folders: Iterable[str]) -> list[Mutant]:
     ]
 
 
-def folder_of(mutant: Mutant) -> str:
-    """Return the folder of src/shafer that a mutant belongs to."""
-    return Path(mutant.path).parts[2]
-
-
-def fingerprint() -> str:
-    """Return a digest of all source and test files."""
-    digest = hashlib.sha256()
-    for path in sorted([*ROOT.glob("src/**/*.py"), *ROOT.glob("tests/**/*.py")]):
-        digest.update(path.relative_to(ROOT).as_posix().encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def explanations() -> dict[tuple[str, str], str]:
     """Read why some mutants give the same results: lines of ``path | before → after | reason``."""
     lines = EXPLAINED.read_text().splitlines()
@@ -77,78 +65,65 @@ def reason_for(mutant: Mutant, reasons: dict[tuple[str, str], str]) -> str | Non
     return None
 
 
-class Results:
-    """The outcomes so far, on disk, so that a stopped run can continue."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.tree = path, fingerprint()
-        self.outcomes: dict[str, str] = {}
-        if path.exists():
-            stored = json.loads(path.read_text())
-            if stored["tree"] == self.tree:
-                self.outcomes = stored["outcomes"]
-
-    def get(self, mutant: Mutant) -> str | None:
-        """Return the known outcome of a mutant."""
-        return self.outcomes.get(f"{mutant.path}#{mutant.number}")
-
-    def put(self, mutant: Mutant, outcome: Outcome) -> None:
-        """Keep the outcome of a mutant."""
-        self.outcomes[f"{mutant.path}#{mutant.number}"] = outcome.value
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.path.write_text(json.dumps({"tree": self.tree, "outcomes": self.outcomes}))
+@contextmanager
+def copies(count: int) -> Iterator[queue.SimpleQueue[Tree]]:
+    """Copy the tree for each worker; the copies are gone afterwards."""
+    trees: queue.SimpleQueue[Tree] = queue.SimpleQueue()
+    with tempfile.TemporaryDirectory(prefix="shafer-mutants-") as scratch:
+        for number in range(count):
+            trees.put(Tree.copy(ROOT, Path(scratch) / str(number)))
+        yield trees
 
 
-def run(chosen: list[Mutant], results: Results, workers: int, ends: float) -> None:
-    """Run the mutants whose outcome is not known yet, until the time is up."""
-    waiting: queue.SimpleQueue[Mutant] = queue.SimpleQueue()
-    for mutant in chosen:
-        if results.get(mutant) is None:
-            waiting.put(mutant)
-    total, lock, started = waiting.qsize(), threading.Lock(), time.monotonic()
-    done: list[Mutant] = []
-    errors: list[BaseException] = []
-
-    def work(folder: Path) -> None:
-        try:
-            tree = Tree.copy(ROOT, folder)
-            while time.monotonic() < ends and not errors:
-                mutant = waiting.get_nowait()
-                outcome = tree.outcome(mutant)
-                with lock:
-                    results.put(mutant, outcome)
-                    done.append(mutant)
-                    spent = time.monotonic() - started
-                    print(f"{len(done)}/{total} {spent:.0f} s  {outcome.value:8}  {mutant}")
-                    sys.stdout.flush()
-        except queue.Empty:
-            return
-        except BaseException as error:  # shown by the main thread
-            errors.append(error)
-
-    scratch = Path(tempfile.mkdtemp(prefix="shafer-mutants-"))
+@contextmanager
+def borrowed(trees: queue.SimpleQueue[Tree]) -> Iterator[Tree]:
+    """Take one of the copies, and give it back in the end."""
+    tree = trees.get()
     try:
-        threads = [
-            threading.Thread(target=work, args=(scratch / str(number),))
-            for number in range(min(workers, total))
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        yield tree
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
-    if errors:
-        raise errors[0]
+        trees.put(tree)
 
 
-def report(chosen: list[Mutant], results: Results) -> float:
+def run(chosen: list[Mutant], records: dict[str, Records], workers: int, ends: float) -> None:
+    """Run the mutants whose outcome is not known yet, until the time is up."""
+    waiting = [mutant for mutant in chosen if records[folder_of(mutant)].get(mutant) is None]
+    done, started = itertools.count(1), time.monotonic()
+
+    def trace(folder: str) -> None:
+        with borrowed(trees) as tree:
+            records[folder].trace(tree)
+        tell(f"traced the tests of {folder}")
+
+    def attempt(mutant: Mutant) -> None:
+        if time.monotonic() > ends:
+            return
+        record = records[folder_of(mutant)]
+        with borrowed(trees) as tree:
+            outcome = tree.outcome(mutant, record.covering())
+        record.put(mutant, outcome)
+        tell(f"{next(done)}/{len(waiting)}  {outcome.value:8}  {mutant}")
+
+    def tell(line: str) -> None:
+        print(f"{time.monotonic() - started:5.0f} s  {line}", flush=True)
+
+    with copies(workers) as trees, ThreadPoolExecutor(workers) as pool:
+        try:
+            list(pool.map(trace, sorted({folder_of(mutant) for mutant in waiting})))
+            list(pool.map(attempt, waiting))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def report(chosen: list[Mutant], records: dict[str, Records]) -> float:
     """Print the score of every folder and the survivors; return the share that was killed."""
     reasons = explanations()
     tried, killed, explained = Counter[str](), Counter[str](), Counter[str]()
     survivors = []
     for mutant in chosen:
-        outcome, folder = results.get(mutant), folder_of(mutant)
+        folder = folder_of(mutant)
+        outcome = records[folder].get(mutant)
         if outcome is None:
             continue
         tried[folder] += 1
@@ -179,14 +154,14 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="time budget")
     parser.add_argument("--at-least", type=float, default=0.85, help="share that must be killed")
-    parser.add_argument("--results", type=Path, default=ROOT / "out" / "mutants.json")
+    parser.add_argument("--results", type=Path, default=ROOT / "out" / "mutants")
     given = parser.parse_args()
     every = all_mutants(given.folders)
     chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
     print(f"{len(chosen)} of {len(every)} mutants, seed {given.seed}")
-    results = Results(given.results)
-    run(chosen, results, given.workers, time.monotonic() + 60 * given.minutes)
-    return int(report(chosen, results) < given.at_least)
+    records = {folder: Records(given.results, ROOT, folder) for folder in given.folders}
+    run(chosen, records, given.workers, time.monotonic() + 60 * given.minutes)
+    return int(report(chosen, records) < given.at_least)
 
 
 if __name__ == "__main__":

@@ -59,3 +59,15 @@ def test_core_is_the_union_of_the_focal_sets():
     assert structure.core(BAYESIAN.masses) == 7
     assert structure.core(CERTAIN.masses) == 1
     assert structure.core(NOTHING.masses) == 0
+
+
+def test_weights_below_zero_by_rounding_are_separable():
+    # {a, b} and {b, c} with mass .3 each give {b} the mass .09. With δ less, its weight is −δ.
+    def separable(weight):
+        masses = np.array([0.0, 0.0, 0.09, 0.21, 0.0, 0.0, 0.21, 0.49])
+        masses[2] += weight
+        masses[1] -= weight
+        return structure.is_separable(masses)
+
+    assert separable(-0.9e-9)
+    assert not separable(-1.1e-9)

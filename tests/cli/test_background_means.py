@@ -167,3 +167,37 @@ def test_a_stored_explainer_keeps_its_prior(folder: Path, kind: str, prior: str)
     other = {"own": "shared", "shared": "own"}[prior]
     assert run("explain", *arguments, "--prior", prior).exit_code == 0
     refused(f"was made with prior='{prior}'", "explain", *arguments, "--prior", other)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_classifiers_with_evidence_of_their_own(folder: Path, named: bool) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    X, y = frame[["age", "ldl"]], frame["chd"]
+    X[:20].to_csv(folder / "few.csv", index=False)
+    given = X if named else X.to_numpy()
+    sources = [("old", LogisticRegression(), [0]), ("blood", GaussianNB(), [1])]
+    voting = shafer.EvidentialVotingClassifier(sources, tempering=None)
+    for model in (voting, shafer.NeighbourEvidence(k=5), GridSearchCV(voting, {}, cv=2)):
+        skops.io.dump(model.fit(given, y), folder / "m.skops")
+        own = getattr(model, "best_estimator_", model)
+        scores = scored(folder / "few.csv", folder / "m.skops")
+        ev = own.evidence(given[:20])
+        np.testing.assert_allclose(scores["ignorance"], ev.ignorance)
+        np.testing.assert_allclose(scores["probability_1"], own.predict_proba(given[:20])[:, 1])
+        result = run("explain", "--data", folder / "few.csv", "--model", folder / "m.skops")
+        assert result.exit_code == 0, result.output
+        assert "relative to the training data, stored in the model file" in result.output
+        assert ev.component_names[0] in result.output
+
+
+def test_evidence_without_weights_is_scored_but_not_explained(folder: Path) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    X = frame[["age", "ldl"]]
+    X[:20].to_csv(folder / "few.csv", index=False)
+    sources = [("old", LogisticRegression(), ["age"]), ("blood", GaussianNB(), ["ldl"])]
+    model = shafer.EvidentialVotingClassifier(sources, combination="yager", tempering=None)
+    skops.io.dump(model.fit(X, frame["chd"]), folder / "m.skops")
+    scores = scored(folder / "few.csv", folder / "m.skops")
+    np.testing.assert_allclose(scores["ignorance"], model.evidence(X[:20]).ignorance)
+    arguments = ("--data", folder / "few.csv", "--model", folder / "m.skops")
+    refused("Weights of evidence are needed here", "explain", *arguments)

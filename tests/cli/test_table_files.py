@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.cli.table_files import read_table, survey
+from shafer.cli.table_files import column_names, read_table, survey
 
 from .running import refused, run
 
@@ -60,11 +60,56 @@ def test_wide_tables(tmp_path: Path) -> None:
         read_table(path)
 
 
-def test_too_many_columns_to_train_on(tmp_path: Path) -> None:
+def no_rows(path: Path) -> None:
+    raise AssertionError(f"the rows of {path} were read")
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_too_many_columns_to_train_on(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shafer.cli.trained_model.read_table", no_rows)
     names = [*(f"x{j}" for j in range(10_001)), "y"]
-    rows = "\n".join(",".join(["1"] * 10_001 + [str(k % 2)]) for k in range(4))
-    (tmp_path / "wide.csv").write_text(",".join(names) + "\n" + rows)
-    data = ("--data", tmp_path / "wide.csv", "--target", "y")
+    path, frame = tmp_path / f"wide.{ending}", pd.DataFrame(np.ones((2, 10_002)), columns=names)
+    frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
     refused(
-        "wide.csv has 10,001 columns. A model is trained here on at most 10,000", "explain", *data
+        f"wide.{ending} has 10,001 columns besides the target. A model is trained here on at most "
+        "10,000.",
+        "explain",
+        *("--data", path, "--target", "y"),
     )
+
+
+def test_a_model_of_too_many_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shafer.cli.study_from_files.read_table", no_rows)
+    X = np.random.default_rng(0).normal(size=(4, 20_001))
+    skops.io.dump(LogisticRegression().fit(X, [0, 1, 0, 1]), tmp_path / "m.skops")
+    refused(
+        "The model takes 20,001 columns. shafer explain and shafer report accept at most 20,000.",
+        "explain",
+        *("--data", tmp_path / "wide.csv", "--model", tmp_path / "m.skops"),
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_column_names(ending: str, tmp_path: Path) -> None:
+    names = ["NA", "größe", 'a, "b"', "two\nlines"]
+    path, frame = tmp_path / f"t.{ending}", pd.DataFrame([[1, 2, 3, 4]], columns=names)
+    frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
+    assert column_names(path) == names == list(read_table(path).columns)
+
+
+def test_headers_as_users_have_them(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n\na,b,\n1,2,3\n", encoding="utf-8-sig")
+    assert column_names(path) == ["a", "b"]
+    assert list(read_table(path).columns) == ["a", "b", "Unnamed: 2"]
+    path.write_text("NA,NA\n1,2\n")
+    with pytest.raises(ValueError, match="two columns named 'NA'"):
+        read_table(path)
+    path.write_text('"' + "a" * 200_000)
+    with pytest.raises(ValueError, match="t.csv cannot be read: field larger than field limit"):
+        column_names(path)
+    path.write_text("")
+    with pytest.raises(ValueError, match="t.csv cannot be read: No columns to parse"):
+        read_table(path)

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import shafer
 from shafer.evidence import with_weights
-from shafer.evidence.own_base_rate import base_rate_position
+from shafer.evidence.own_base_rate import base_rate_position, shares_base_rate
 
 IRIS = load_iris()
 
@@ -33,6 +33,7 @@ def test_own_or_shared(model: Any, options: dict[str, Any], prior: str) -> None:
     expected = 4 if prior == "own" else None
     for rows in (ev, ev[:1], ev[[3, 3]], ev[:0]):
         assert base_rate_position(rows) == expected
+    assert shares_base_rate(ev) == (prior == "shared")
     assert base_rate_position(ev.without(["x0"])) == (None if expected is None else 3)
 
 
@@ -50,3 +51,4 @@ def test_a_component_of_the_same_name_is_not_the_base_rate() -> None:
     assert base_rate_position(ev) is None
     plain = shafer.Evidence.from_weights(np.ones((2, 1, 2)), names=["base rate"])
     assert base_rate_position(plain) is None
+    assert not shares_base_rate(plain)

@@ -72,6 +72,17 @@ def test_where_it_is() -> None:
     assert str(mutant) == "f.py:3  x = 1  →  x = 2"
 
 
+def test_the_lines_of_its_statement() -> None:
+    source = "def f(\n    x=1,\n    y=2,\n):\n    return g(\n        x,\n        3,\n    )\n"
+    found = {mutant.after: mutant.lines for mutant in mutants_of(source, "f.py")}
+    assert found == {
+        "x=2, y=2": range(1, 3),
+        "x=1, y=3": range(1, 4),
+        "return None": range(5, 9),
+        "return g(x, 4)": range(5, 8),
+    }
+
+
 @pytest.mark.parametrize("source", ["x: int | None", "import a.b", "'1'", "x = f'{1}'"])
 def test_nothing_to_change(source: str) -> None:
     assert changes(source) == []

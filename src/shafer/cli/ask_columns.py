@@ -8,7 +8,6 @@ import numpy as np
 
 from shafer._validation import to_numpy
 from shafer.evidence import MassEvidence, with_weights
-from shafer.models import Explainer
 from shafer.models.asking.row_answers import RowAnswers, row_answers
 from shafer.report.asking.row_questions import LOST
 
@@ -20,7 +19,7 @@ class AskColumns:
     A model that does not allow questions about single inputs has only ``fragility``.
     """
 
-    def __init__(self, explainer: Explainer) -> None:
+    def __init__(self, explainer: Any) -> None:
         self._explainer = explainer
         self._begun = False
         self._why_not = ""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,17 @@ from sklearn.preprocessing import StandardScaler
 from shafer._errors import UnsupportedModelError
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.table_files import kinds_of, read_table
-from shafer.models import EvidentialClassifier, Explainer
+from shafer.evidence import MassEvidence
+from shafer.models import (
+    EvidentialClassifier,
+    EvidentialVotingClassifier,
+    Explainer,
+    NeighbourEvidence,
+)
 from shafer.models.readers.sklearn.wrappers import held, is_wrapper
 
+_WITH_EVIDENCE = (EvidentialVotingClassifier, NeighbourEvidence)
+_OF_TRAINING = "of its training data, stored in the model file"
 _LINEAR = (LogisticRegression, SGDClassifier, LinearDiscriminantAnalysis)
 
 
@@ -37,19 +45,22 @@ class MeasuredModel:
 
     Attributes
     ----------
-    explainer : Explainer
-    means : str
-        Where the means come from, as the end of "the means …".
+    evidence : callable
+        Returns the evidence of rows.
+    classes : array of shape (K,)
+    sentence : str
+        One sentence on the means, for the user.
     """
 
-    explainer: Explainer
-    means: str
+    evidence: Callable[[Any], MassEvidence]
+    classes: NDArray[Any]
+    sentence: str
 
-    @property
-    def sentence(self) -> str:
-        """Sentences on the means and the base rate, for the user."""
-        means = f"Weights of evidence are relative to the means {self.means}."
-        return f"{means} {prior_sentence(self.explainer)}"
+    @classmethod
+    def relative(cls, explainer: Explainer, means: str) -> Self:
+        """Measure an explainer's evidence from ``means``, the end of "the means …"."""
+        sentence = f"Weights of evidence are relative to the means {means}."
+        return cls(explainer, explainer.classes, f"{sentence} {prior_sentence(explainer)}")
 
 
 def prior_of(explainer: Explainer) -> str:
@@ -110,7 +121,7 @@ class MeansOptions:
 def measured_model(
     model: Any, inputs: ModelInputs, data: Path, rows: Callable[[], Any], options: MeansOptions
 ) -> MeasuredModel:
-    """Find the means for a model and make its explainer.
+    """Find the means for a model, and what gives its evidence.
 
     Parameters
     ----------
@@ -130,14 +141,15 @@ def measured_model(
     """
     if isinstance(model, Explainer):
         return _stored(model, "stored in the model file", options)
-    own = _unwrapped(model, until=EvidentialClassifier)
+    own = _unwrapped(model, until=(EvidentialClassifier, *_WITH_EVIDENCE))
     if isinstance(own, EvidentialClassifier):
-        where = "of its training data, stored in the model file"
-        return _stored(own.explainer_, where, options)
+        return _stored(own.explainer_, _OF_TRAINING, options)
+    if isinstance(own, _WITH_EVIDENCE):
+        return _with_own_evidence(own, options)
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
         explainer = _explainer(model, inputs, lambda: background, options)
-        return MeasuredModel(explainer, f"of {options.train_path.name}")
+        return MeasuredModel.relative(explainer, f"of {options.train_path.name}")
     if options.errors is not None:
         raise ValueError(
             f"--errors {options.errors} needs the training data: error bars are about what other "
@@ -151,10 +163,11 @@ def measured_model(
     row = _stored_means(model, inputs)
     if row is not None:
         explainer = _explainer(model, inputs, lambda: row, options)
-        return MeasuredModel(explainer, "of its training data, stored in its StandardScaler")
+        where = "of its training data, stored in its StandardScaler"
+        return MeasuredModel.relative(explainer, where)
     if options.from_data:
         explainer = _explainer(model, inputs, rows, options)
-        return MeasuredModel(explainer, f"of the rows in {data.name}")
+        return MeasuredModel.relative(explainer, f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
@@ -176,7 +189,26 @@ def _stored(explainer: Explainer, means: str, options: MeansOptions) -> Measured
             f"its own choice. Leave out --missing, or save one made with "
             f"missing={options.missing!r}."
         )
-    return MeasuredModel(explainer, means)
+    return MeasuredModel.relative(explainer, means)
+
+
+def _with_own_evidence(
+    model: EvidentialVotingClassifier | NeighbourEvidence, options: MeansOptions
+) -> MeasuredModel:
+    """Use the evidence that a classifier makes itself, from what it was trained on."""
+    for option, value in (("--prior", options.prior), ("--missing", options.missing)):
+        if value is not None:
+            raise ValueError(
+                f"{option} {value} cannot be used: {type(model).__name__} makes its own evidence. "
+                f"Leave out {option}."
+            )
+    sentence = "Evidence is relative to the training data, stored in the model file."
+    named = hasattr(model, "feature_names_in_")
+
+    def evidence(rows: Any) -> MassEvidence:
+        return model.evidence(rows if named else np.asarray(rows))
+
+    return MeasuredModel(evidence, model.classes_, sentence)
 
 
 def _unwrapped(model: Any, until: type | tuple[type, ...] = ()) -> Any:

@@ -69,7 +69,7 @@ def explain(
     answer over the runner-up: why this class rather than that one.
 
     Weights of evidence are relative to the means of the training data. These come from the model
-    file (EvidentialClassifier, Explainer, a linear model behind a StandardScaler) or from --train.
+    file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
         from shafer.cli.study_from_files import study_of

@@ -65,7 +65,13 @@ def measurement_plan(
     bought = None
     if budget is not None:
         bought = explainer.next_measurements(X, budget, costs=costs, backend="pandas")
-    return MeasurementPlan(len(X), each, bought)
+    plan = [None if table is None else _by_position(table) for table in (each, bought)]
+    return MeasurementPlan(len(X), *plan)
+
+
+def _by_position(table: Any) -> Any:
+    """Leave out the labels of the rows: a table read from a file has none but the positions."""
+    return table.drop(columns="index", errors="ignore")
 
 
 def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple[Explainer, Any]:
@@ -79,7 +85,13 @@ def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple
             text_column=options.text_column,
         )
         X = inputs.rows(frame)
-        return measured_model(model.model, inputs, data, lambda: X, options).explainer, X
+        explainer = measured_model(model.model, inputs, data, lambda: X, options).evidence
+        if not isinstance(explainer, Explainer):
+            raise ValueError(
+                f"shafer next needs a linear model on single columns; {model.file_name} holds a "
+                f"{type(model.model).__name__}, which makes its own evidence."
+            )
+        return explainer, X
     if options.train_path is None or options.target is None:
         raise ValueError(
             "shafer next needs --model, or --train and --target to train a logistic regression."

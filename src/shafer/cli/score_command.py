@@ -86,7 +86,7 @@ def score(
     training data are known; other models have fragility, of their components.
 
     Weights of evidence are relative to the means of the training data. These come from the model
-    file (EvidentialClassifier, Explainer, a linear model behind a StandardScaler) or from --train.
+    file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
         from shafer.cli.score_table import write_scores

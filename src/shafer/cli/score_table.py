@@ -24,7 +24,6 @@ from shafer.cli.table_output import check_output
 from shafer.cli.target_labels import label_named
 from shafer.cli.trained_model import train_on
 from shafer.evidence.io.frame_table import evidence_columns
-from shafer.models import Explainer
 
 
 @final
@@ -40,18 +39,17 @@ class Written:
 @final
 @dataclass(frozen=True)
 class _Scorer:
-    """An explainer, the columns it takes, and how to read them."""
+    """A model, the columns it takes, and how to read them."""
 
-    explainer: Explainer
+    model: MeasuredModel
     inputs: ModelInputs
-    means: str
     truth_as_text: bool
 
     def table(
         self, frame: Any, first: int, reasons: ReasonColumns | None, asked: AskColumns | None
     ) -> dict[str, Any]:
         X = self.inputs.rows(frame)
-        evidence = self.explainer(X)
+        evidence = self.model.evidence(X)
         return {
             "row": np.arange(first, first + len(evidence)),
             **evidence_columns(evidence),
@@ -70,8 +68,8 @@ def _scorer(
             )
         trained = train_on(options.train_path, options.target, options)
         trained.check_columns(kinds, data)
-        own = MeasuredModel(trained.explainer, f"of {options.train_path.name}")
-        return _Scorer(own.explainer, ModelInputs(trained.kinds), own.sentence, truth_as_text=True)
+        own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
+        return _Scorer(own, ModelInputs(trained.kinds), truth_as_text=True)
     inputs = model_inputs(
         named.model, kinds, data, target=options.target, text_column=options.text_column
     )
@@ -81,7 +79,7 @@ def _scorer(
         return (inputs.rows(frame) for frame in chunks)
 
     measured = measured_model(named.model, inputs, data, rows, options)
-    return _Scorer(measured.explainer, inputs, measured.sentence, truth_as_text=False)
+    return _Scorer(measured, inputs, truth_as_text=False)
 
 
 def _in_folder(out: Path) -> Path:
@@ -167,10 +165,10 @@ def write_scores(
         raise ValueError(f"{data} has no rows.")
     scorer = _scorer(model, data, kinds, options, chunk)
     if reasons is not None and reasons.class_text is not None:  # an error before any row is read
-        label_named(reasons.class_text, scorer.explainer.classes, "--reasons-for")
-    about = {"version": shafer.__version__, "means": scorer.means}
+        label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
+    about = {"version": shafer.__version__, "means": scorer.model.sentence}
     chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
-    asked = AskColumns(scorer.explainer) if ask else None
+    asked = AskColumns(scorer.model.evidence) if ask else None
     done = 0
     with (
         writing(out),
@@ -189,4 +187,4 @@ def write_scores(
             progress.update(len(rows))
     if done != total:
         raise ValueError(f"{data} changed while it was read. Score it again.")
-    return Written(done, scorer.means, "" if asked is None else asked.left_out)
+    return Written(done, scorer.model.sentence, "" if asked is None else asked.left_out)

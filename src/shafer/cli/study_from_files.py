@@ -8,7 +8,7 @@ from shafer._text import listed
 from shafer.cli.background_means import MeansOptions, measured_model
 from shafer.cli.model_inputs import model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
-from shafer.cli.table_files import kinds_of, read_table
+from shafer.cli.table_files import column_names, kinds_of, read_table
 from shafer.cli.target_labels import known_labels, read_labels
 from shafer.cli.terminal_output import note
 from shafer.cli.trained_model import train_on
@@ -52,29 +52,26 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
     if options.target is None:
         raise ValueError(
             "Without --model a logistic regression is trained, which needs --target, the column to "
-            f"predict; {data} has {listed(map(str, read_table(data).columns))}."
+            f"predict; {data} has {listed(column_names(data))}."
         )
     return _study_of_trained(data, options.train_path or data, options.target, options)
 
 
 def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Study:
+    # Before the rows are read, which takes long if there are many columns.
+    _check_width(getattr(named.model, "n_features_in_", 0))
     frame = read_table(data)
     target = options.target
     inputs = model_inputs(
         named.model, kinds_of(frame), data, target=target, text_column=options.text_column
     )
-    if len(inputs.kinds) > _MOST_COLUMNS:
-        raise ValueError(
-            f"The model takes {len(inputs.kinds):,} columns. shafer explain and shafer report "
-            f"accept at most {_MOST_COLUMNS:,}. Use shafer score, which has no such limit."
-        )
+    _check_width(len(inputs.kinds))
     X = inputs.rows(frame)
     note(f"Reading the evidence of {len(frame):,} rows …")
     measured = measured_model(named.model, inputs, data, lambda: X, options)
-    explainer = measured.explainer
     truth = None
     if target is not None:
-        truth = known_labels(read_labels(frame, target, data), explainer.classes, target)
+        truth = known_labels(read_labels(frame, target, data), measured.classes, target)
     about = [
         f"The model, a {type(named.model).__name__}, was read from {named.file_name}. "
         f"{measured.sentence}"
@@ -84,7 +81,16 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
             f"Its error is measured on these {len(frame)} rows. Whether it was trained on them is "
             "not known here; if it was, the error is too small."
         )
-    return make_study(explainer, X, truth, title=_title(data, target, len(frame)), about=about)
+    title = _title(data, target, len(frame))
+    return make_study(measured.evidence, X, truth, title=title, about=about)
+
+
+def _check_width(width: int) -> None:
+    if width > _MOST_COLUMNS:
+        raise ValueError(
+            f"The model takes {width:,} columns. shafer explain and shafer report accept at most "
+            f"{_MOST_COLUMNS:,}. Use shafer score, which has no such limit."
+        )
 
 
 def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansOptions) -> Study:

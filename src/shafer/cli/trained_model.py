@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shafer._text import listed
 from shafer.cli.background_means import MeansOptions, prior_sentence
-from shafer.cli.table_files import Kinds, as_kinds, kinds_of, read_table
+from shafer.cli.table_files import Kinds, as_kinds, column_names, kinds_of, read_table
 from shafer.cli.target_labels import read_labels
 from shafer.cli.terminal_output import note
 from shafer.models import Explainer
@@ -65,6 +65,7 @@ class TrainedModel:
 
 def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     """Train a logistic regression on a table, and measure its error by cross-validation."""
+    _check_width(path, target)
     frame = read_table(path)
     y = read_labels(frame, target, path)
     classes = np.unique(y)
@@ -91,12 +92,17 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     return TrainedModel(explainer, kinds, X, y, error, about)
 
 
-def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
-    if inputs.shape[1] > _MOST_COLUMNS:
+def _check_width(path: Path, target: str) -> None:
+    """Refuse a table with too many columns before its rows are read, which takes long."""
+    width = sum(name != target for name in column_names(path))
+    if width > _MOST_COLUMNS:
         raise ValueError(
-            f"{path} has {inputs.shape[1]:,} columns. A model is trained here on at most "
+            f"{path} has {width:,} columns besides the target. A model is trained here on at most "
             f"{_MOST_COLUMNS:,}. Keep fewer columns, or train a model yourself and pass --model."
         )
+
+
+def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
     present = inputs.notna().any()
     kinds = {name: kind for name, kind in kinds_of(inputs).items() if present[name]}
     if not kinds:

@@ -25,5 +25,5 @@ def conflict_words(conflict: float) -> str:
 def disagreement_words(disagreement: float) -> str:
     """Return words for how far the components contradict each other."""
     if disagreement >= CONFLICTING:
-        return "the components contradict each other"
+        return "the components disagree"
     return "the components partly disagree" if disagreement >= LACKING else "the components agree"

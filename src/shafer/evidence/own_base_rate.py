@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
@@ -19,12 +20,21 @@ def base_rate_position(evidence: Evidence) -> int | None:
         return None
     position = evidence.component_names.index(BASE_RATE)
     source = evidence.unchanged_source()
-    shape = (evidence.n_components, evidence.n_classes)
-    found = to_numpy(source.base_shares())
-    shares = np.broadcast_to(found, (*found.shape[:-2], *shape))
+    shares = _shares(evidence)
     own = shares[..., position, :]
     weights = to_numpy(source.keep([position]).dense())[..., 0, :]
     alone = not np.any(np.delete(shares, position, axis=-2)) and np.array_equal(
         np.broadcast_to(own, weights.shape), weights
     )
     return position if alone else None
+
+
+def shares_base_rate(evidence: Evidence) -> bool:
+    """Return whether the components share a base rate that is not zero."""
+    return base_rate_position(evidence) is None and bool(np.any(_shares(evidence)))
+
+
+def _shares(evidence: Evidence) -> FloatArray:
+    """Return each component's share of the base rate, (G, K) or (n, G, K)."""
+    found = to_numpy(evidence.unchanged_source().base_shares())
+    return np.broadcast_to(found, (*found.shape[:-2], evidence.n_components, evidence.n_classes))

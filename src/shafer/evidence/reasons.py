@@ -16,7 +16,7 @@ from shafer.evidence.io.frame_table import native_frame
 from shafer.evidence.weight_errors.error_intervals import class_std, interval, known_errors
 
 if TYPE_CHECKING:
-    from shafer.evidence.evidence import Evidence
+    from shafer.evidence.weighed_evidence import WeighedEvidence
 
 _KEEP = ("all", "positive", "clear")
 _LEVEL = 0.9  # of the intervals
@@ -46,7 +46,11 @@ class ReasonOptions:
 
 
 def reasons_frame(
-    ev: Evidence, for_: Label | None, over: Label | None, asked: ReasonOptions, backend: str | None
+    ev: WeighedEvidence,
+    for_: Label | None,
+    over: Label | None,
+    asked: ReasonOptions,
+    backend: str | None,
 ) -> Any:
     """Return the table that :meth:`shafer.Evidence.reasons` documents."""
     if ev.parts:
@@ -92,7 +96,7 @@ def reasons_frame(
 
 
 def _asked_weights(
-    ev: Evidence, for_: Label | None, over: Label | None
+    ev: WeighedEvidence, for_: Label | None, over: Label | None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the position of the class of each row, and the weights of all components for it."""
     source = ev.unchanged_source()
@@ -113,7 +117,7 @@ def _asked_weights(
 
 
 def _asked_std(
-    ev: Evidence, classes: NDArray[np.intp], over: Label | None, keep: str
+    ev: WeighedEvidence, classes: NDArray[np.intp], over: Label | None, keep: str
 ) -> FloatArray:
     """Return the standard errors of the weights that were asked for; zeros if not known."""
     if ev.errors is None and keep != "clear":
@@ -123,7 +127,7 @@ def _asked_std(
 
 
 def _codes_of(
-    ev: Evidence, codes: Mapping[str, Any] | None, candidates: list[int]
+    ev: WeighedEvidence, codes: Mapping[str, Any] | None, candidates: list[int]
 ) -> dict[int, tuple[Any, Any]] | None:
     """Return the (code, text) of each component: by its name, else by its column of the data."""
     if codes is None:
@@ -155,7 +159,7 @@ def _pair(code: Any) -> tuple[Any, Any]:
 
 
 def _kinds(
-    ev: Evidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
+    ev: WeighedEvidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
 ) -> NDArray[np.intp]:
     """Give numbers to the components so that those that count once have the same number."""
     keys: dict[Any, int] = {}
@@ -185,7 +189,7 @@ def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[n
 
 
 def _values(
-    ev: Evidence, row: NDArray[np.intp], component: NDArray[np.intp], backend: str | None
+    ev: WeighedEvidence, row: NDArray[np.intp], component: NDArray[np.intp], backend: str | None
 ) -> Any:
     """Return the value of the input behind each reason."""
     values = np.full(len(row), None, dtype=object)

@@ -8,6 +8,7 @@ WEIGHT_NAMES = (
     "weights_against",
     "base_rate",
     "contrast",
+    "points",
     "logits",
     "components",
     "component_names",

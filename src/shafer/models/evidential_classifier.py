@@ -61,13 +61,13 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     prior : {"shared", "own"}
         Whether the components share the base rate, or it is a component ``"base rate"`` of its
         own, as in :class:`Explainer`.
+    errors : {"laplace", "bags", "bootstrap"}, optional
+        Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
+        50 times more, on rows drawn again.
     guard : bool
         Guard predictions against wrong inputs, as in :meth:`Explainer.guard`: ``predict``,
         ``predict_proba`` and ``predict_set`` answer as if an incredible value were missing. For
         linear models whose features each depend on one column. ``evidence`` shows rows as given.
-    errors : {"laplace", "bags", "bootstrap"}, optional
-        Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
-        50 times more, on rows drawn again.
 
     Attributes
     ----------
@@ -100,8 +100,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         moderate: str | None = None,
         missing: str = "error",
         prior: str = "shared",
-        guard: bool = False,
         errors: str | None = None,
+        guard: bool = False,
     ) -> None:
         self.estimator = estimator
         self.groups = groups
@@ -109,8 +109,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.moderate = moderate
         self.missing = missing
         self.prior = prior
-        self.guard = guard
         self.errors = errors
+        self.guard = guard
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier, and compute the background means from the same rows.

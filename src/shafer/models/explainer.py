@@ -39,15 +39,16 @@ from shafer.models.inputs.frame_order import (
 from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
+from shafer.models.scorecards.scorecard_tables import ScorecardTables
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer(InputQuestions):
+class Explainer(InputQuestions, ScorecardTables):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -188,8 +189,9 @@ class Explainer(InputQuestions):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
-        if check:
-            check_probabilities(model, first, self._weighed.as_model)
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
@@ -392,10 +394,10 @@ class Explainer(InputQuestions):
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
-        self._inputs = state.inputs
         self._refits = tuple(map(_restored, state.refits))
         others = [refit._weighed for refit in self._refits]
         self._errors = restored_bars(state.errors, self._weighed, others)
+        self._inputs = state.inputs
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -435,6 +437,26 @@ class Explainer(InputQuestions):
         """
         for X in batches:
             yield self(X)
+
+    def _reference(self) -> Any:
+        """Return the background in the order of training."""
+        if self._background is None:
+            raise ValueError(
+                "scorecard needs the background, but this explainer did not keep it: it was made "
+                "from an iterator, or read from a file. Make a new Explainer with the rows at hand."
+            )
+        return in_order(self._background, self._weighed.columns)
+
+    def _of_bins(self, X: Any) -> Evidence:
+        """Return evidence whose weights depend on their own component only."""
+        rows, plain = self._weighed(X)
+        factor = self.calibration.factor(rows)
+        if not isinstance(factor, float):
+            raise ValueError(
+                "scorecard needs weights that depend on one component each; with moderate= they "
+                "depend on the whole row. Make an Explainer without moderate=."
+            )
+        return _tempered(plain, factor)
 
     def _asked(self) -> AskedModel:
         if self._inputs is None:

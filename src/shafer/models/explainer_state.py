@@ -19,14 +19,15 @@ from shafer.decision import ConformalSets
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
-from shafer.models.asking.input_values import InputValues
 from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.asking.value_decoder import ValueDecoder
 from shafer.models.error_bars.error_bars import KINDS
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.familiarity import Familiarity
+from shafer.models.uncertainty.gap_checks import MISSING
 from shafer.models.uncertainty.laplace import LaplacePosterior
-from shafer.models.uncertainty.missing_inputs import MISSING, MissingInputs
+from shafer.models.uncertainty.missing_inputs import MissingInputs
 from shafer.models.uncertainty.moderation import Moderation
 
 _FORMAT = 3
@@ -120,7 +121,7 @@ def _plain(value: Any) -> Any:
     """Write the parts of this library as dictionaries; leave everything else."""
     ours = (ConformalSets, Moderation, MissingInputs, WeightProfile, ClassProfile)
     parts = (LaplacePosterior, Familiarity, ConditionalGaussian)
-    asked = (LinearInputs, InputBlocks, InputValues)
+    asked = (LinearInputs, InputBlocks, ValueDecoder)
     if is_dataclass(value) and isinstance(value, (*ours, *parts, *asked)):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
@@ -261,12 +262,12 @@ def _inputs(given: Mapping[str, Any]) -> LinearInputs:
     return LinearInputs(missing, blocks, ranks, values)
 
 
-def _values(given: Mapping[str, Any]) -> InputValues:
+def _values(given: Mapping[str, Any]) -> ValueDecoder:
     n, width = _shape(given, "encoded", 2)
     values = np.asarray(given["values"])
     if values.shape != (n,) or values.dtype.kind not in "fU":
         raise ValueError(f"values must be {n} numbers or texts; got {values.dtype}.")
-    return InputValues(values, **_arrays(given, encoded=(n, width)))
+    return ValueDecoder(values, **_arrays(given, encoded=(n, width)))
 
 
 def _profile(given: Mapping[str, Any]) -> WeightProfile:
@@ -277,9 +278,13 @@ def _profile(given: Mapping[str, Any]) -> WeightProfile:
 
 
 def _errors(given: Mapping[str, Any]) -> dict[str, Any]:
-    if given["kind"] not in KINDS:
-        raise ValueError(f"errors must be one of {KINDS}; got {given['kind']!r}.")
-    return dict(given)
+    kind = given["kind"]
+    if kind not in KINDS:
+        raise ValueError(f"errors must be one of {KINDS}; got {kind!r}.")
+    if kind != "laplace":
+        return {"kind": kind}
+    shape = _shape(given, "covariance", 4)
+    return {"kind": kind, **_arrays(given, covariance=shape)}
 
 
 def _class_profile(given: Mapping[str, Any], n_components: int) -> ClassProfile:
@@ -310,9 +315,18 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
         or (len(state.profile.profiles), len(state.profile.component_names)) == (n_classes, shown),
         "moderation": state.moderation is None
         or len(state.moderation.posterior.centre) == n_components,
-        "refits": (len(state.refits) > 1)
-        == (state.errors is not None and state.errors["kind"] == "bootstrap"),
+        "errors": _errors_fit(state, n_components, n_classes),
     }
     wrong = [name for name, fits in sizes.items() if not fits]
     if wrong:
         raise ValueError(f"{', '.join(wrong)} must fit {n_components} components of the model.")
+
+
+def _errors_fit(state: ExplainerState, n_components: int, n_classes: int) -> bool:
+    """Return whether the error bars have the size of the model, and refits if they need them."""
+    kind = None if state.errors is None else state.errors["kind"]
+    if state.errors is not None and kind == "laplace":
+        wanted = (n_classes - 1, n_components + 1) * 2
+        if state.errors["covariance"].shape != wanted:
+            return False
+    return len(state.refits) > 1 if kind == "bootstrap" else not state.refits

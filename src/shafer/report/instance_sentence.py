@@ -94,11 +94,14 @@ def _named(contrast: FloatArray, titles: Sequence[str], label: str) -> str:
 
 
 def _dispute(disagreement: float, weights: FloatArray, labels: Sequence[str]) -> str:
-    """Return how far the components disagree, and about which two classes most."""
-    words = disagreement_words(disagreement)
+    """Return how far the components disagree, and about which two classes most.
+
+    Without two such classes, no component favours another class than the answer.
+    """
     disputed = disputed_classes(weights) if disagreement >= LACKING else None
     if disputed is None:
-        return words
+        return disagreement_words(0.0)
+    words = disagreement_words(disagreement)
     first, second = (labels[k] for k in disputed)
     return f"{words}{' about' if len(labels) == 2 else ', most about'} {first} or {second}"
 

@@ -13,13 +13,12 @@ from shafer._typing import FloatArray
 from shafer._validation import label_positions, to_numpy
 from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence, with_weights
 from shafer.evidence.base_rate import BASE_RATE
-from shafer.evidence.own_base_rate import base_rate_position
-from shafer.models import Explainer
+from shafer.evidence.own_base_rate import base_rate_position, shares_base_rate
 from shafer.report import instance_sentence
 from shafer.report.answer_and_rival import Positions, answer_and_rival
 from shafer.report.changed_rows import NotLinearError
 from shafer.report.table_columns import Columns, columns_of
-from shafer.report.what_if import WhatIf, learn
+from shafer.report.what_if import Explains, WhatIf, learn
 
 _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
 
@@ -34,7 +33,8 @@ class Study:
     title : str
     about : tuple of strings
         Sentences on the data, the model and how its error was measured.
-    explainer : Explainer
+    explainer : callable
+        Returns the evidence of rows: an ``Explainer``, or the ``evidence`` of a classifier.
     X : array, sparse matrix, data frame, list of texts or list of rows
         The n instances, as the model takes them.
     columns : dict of name to values
@@ -48,7 +48,7 @@ class Study:
 
     title: str
     about: tuple[str, ...]
-    explainer: Explainer
+    explainer: Explains
     X: Any
     columns: Columns
     evidence: MassEvidence
@@ -85,6 +85,11 @@ class Study:
     def decided(self) -> NDArray[np.bool_]:
         """The decided sets: the classes that no other class dominates, boolean (n, K)."""
         return to_numpy(self.evidence.decide("interval_dominance"))
+
+    @property
+    def shares_base_rate(self) -> bool:
+        """Whether the components share a base rate that is not zero."""
+        return shares_base_rate(self.undiscounted[:1])
 
     def title_of(self, component: str, row: int) -> str:
         """Return a component's name, with its value in the row if it is an input: ``age 61``."""
@@ -128,7 +133,7 @@ class Study:
 
 
 def make_study(
-    explainer: Explainer,
+    explainer: Explains,
     X: Any,
     y: Any = None,
     *,
@@ -141,14 +146,14 @@ def make_study(
 
     Parameters
     ----------
-    explainer : Explainer
-        The model. With ``Explainer(..., prior="own")`` the report shows the base rate apart from
-        the other components, as SHAP does. With ``prior="shared"``, the paper's choice, each
-        component has an equal share of it.
+    explainer : Explainer, or the method ``evidence`` of a classifier
+        The model: called on rows, it returns their evidence. With ``Explainer(..., prior="own")``
+        the report shows the base rate apart from the other components, as SHAP does. With
+        ``prior="shared"``, the paper's choice, each component has an equal share of it.
     X : array, sparse matrix, data frame, list of texts or list of rows
         The n instances, as the model takes them.
     y : array of shape (n,), optional
-        True class labels, as in ``explainer.classes``; never positions.
+        True class labels, as in the ``classes`` of the evidence; never positions.
     title, about : str and sequence of str
         Heading of the report, and sentences below it.
     names : sequence of J strings, optional
@@ -159,9 +164,9 @@ def make_study(
     Raises
     ------
     ValueError
-        If y does not have one label of ``explainer.classes`` for each row.
+        If y does not have one of the model's classes for each row.
     """
     evidence = explainer(X)
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
-    columns = columns_of(X, names, explainer.component_names)
+    columns = columns_of(X, names, with_weights(evidence).component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)

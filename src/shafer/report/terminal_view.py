@@ -109,7 +109,7 @@ def _weights(study: Study, row: int, pair: Pair, labels: list[str], width: int) 
         return f"  {padded(bar.title, first)}  {bar.number.ljust(figures)}  {end}".rstrip()
 
     p = to_numpy(one.probability)[0]
-    notes = [_OWN if study.base_rate is not None else _SHARED]
+    notes = [_OWN] if study.base_rate is not None else [_SHARED] if study.shares_base_rate else []
     notes += [] if total.half is None else [_ERRORS]
     return [
         *_wrapped(

@@ -8,15 +8,15 @@ is shown. If the rebuilt weights differ from the model's own, the page has no sl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import with_weights
-from shafer.models import Explainer
+from shafer.evidence import MassEvidence, with_weights
 from shafer.report.changed_rows import (
     NotLinearError,
     as_table,
@@ -26,6 +26,9 @@ from shafer.report.changed_rows import (
     with_values,
 )
 from shafer.report.table_columns import Columns, Value
+
+Explains: TypeAlias = Callable[[Any], MassEvidence]
+"""An ``Explainer``, or the method ``evidence`` of a classifier."""
 
 MOST_CHOICES = 60
 """A category with more values than this has no menu, so the page has no sliders."""
@@ -158,13 +161,13 @@ def _same(rebuilt: FloatArray, true: FloatArray) -> bool:
     return not gap.size or bool(np.max(gap) <= _TOLERANCE * (1.0 + np.max(np.abs(true))))
 
 
-def learn(explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> WhatIf:
+def learn(explainer: Explains, X: Any, columns: Columns, rows: list[int]) -> WhatIf:
     """Find out how the raw inputs make the weights, and check the result on ``rows``.
 
     Parameters
     ----------
-    explainer : Explainer
-        The model.
+    explainer : callable
+        Returns the evidence of rows.
     X : array, sparse matrix, list of rows or pandas frame of shape (n, J)
         Instances, as the model takes them.
     columns : dict of name to values
@@ -178,15 +181,15 @@ def learn(explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> Wh
         If they are not, if X is not a table, or if the model is too large for the page.
     """
     table = as_table(X)
-    n_classes = len(explainer.classes)
-    size = len(explainer.component_names) * n_classes
     if len(columns) > MOST_INPUTS:
         raise NotLinearError(f"{len(columns)} inputs are too many for the page")
-    _check_size(size)
     complete = [i for i in rows if all(cells[i] is not None for cells in columns.values())]
     if not complete:
         raise NotLinearError("every instance has a missing value")
     reference = complete[0]
+    n_components, n_classes = _weights(explainer, rows_of(table, [reference])).shape[1:]
+    size = n_components * n_classes
+    _check_size(size)
     probes = _probes(columns, reference)
     # Before asking the model: the least size, if every input reaches one component.
     _check_size(size + n_classes * sum(1 if p.numbers else len(p.rows) for p in probes))
@@ -203,7 +206,7 @@ def learn(explainer: Explainer, X: Any, columns: Columns, rows: list[int]) -> Wh
     return model
 
 
-def _weights(explainer: Explainer, table: Any) -> FloatArray:
+def _weights(explainer: Explains, table: Any) -> FloatArray:
     return to_numpy(with_weights(explainer(table)).weights).astype(np.float64)
 
 
@@ -213,7 +216,7 @@ def _check_size(size: int) -> None:
 
 
 def _verify(
-    model: WhatIf, explainer: Explainer, table: Any, columns: Columns, rows: list[int]
+    model: WhatIf, explainer: Explains, table: Any, columns: Columns, rows: list[int]
 ) -> None:
     for start in range(0, len(rows), _AT_ONCE):
         block = rows[start : start + _AT_ONCE]

@@ -269,3 +269,14 @@ def test_a_flipped_bit(tmp_path: Path) -> None:
         damaged[place] ^= 1 << int(rng.integers(8))
         path.write_bytes(bytes(damaged))
         loads_well(path)  # or a ValueError, nothing else
+
+
+@pytest.mark.parametrize("kind", ["linear", "sparse"])
+def test_arrays_of_two_precisions(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()[kind].save(path)
+    whole = dict(np.load(path))
+    for name in ("features" if kind == "linear" else "data", "centre", "beta", "offset"):
+        save_forged(path, {**whole, name: whole[name].astype(np.float32)})
+        with pytest.raises(ValueError, match="must be of one precision"):
+            shafer.Evidence.load(path)

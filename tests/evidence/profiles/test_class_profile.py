@@ -60,3 +60,19 @@ def test_the_spread_borrows_one_row_of_the_overall_variance() -> None:
     squares = ((weights - weights.mean(axis=0)) ** 2).sum(axis=0)
     borrowed = np.array([9.0, 25.0])
     assert_allclose(profile.spread, np.sqrt((squares + borrowed) / 5.0))
+
+
+@pytest.mark.parametrize("n", [5, 8, 9, 40])
+def test_distances_are_those_of_the_shrunk_correlations(n: int) -> None:
+    """With fewer rows than components, some directions have no variance but the shrinkage."""
+    rng = np.random.default_rng(n)
+    weights = rng.normal(size=(n, 8)) @ rng.normal(size=(8, 8))
+    profile = class_profile(weights, weights.var(axis=0), 2e-16)
+    x = (weights - profile.mean) / profile.spread
+    shrinkage = shrinkage_intensity(x)
+    assert 0.01 < shrinkage < 0.99
+    covariance = (1.0 - shrinkage) * x.T @ x / (n - 1) + shrinkage * np.eye(8)
+    new = rng.normal(size=(20, 8))
+    z = (new - profile.mean) / profile.spread
+    expected = (z * np.linalg.solve(covariance, z.T).T).sum(axis=1)
+    assert_allclose(profile.distance(new), expected)

@@ -40,3 +40,12 @@ def test_factors_stay_with_their_rows_and_classes(joined: Evidence) -> None:
     cautious = combine([joined, joined.tempered(0.5)], "cautious")
     again = combine([cautious], classes=[3, 2, 1, 0])
     assert_allclose(again.weights, cautious.weights[..., ::-1])
+
+
+@pytest.mark.parametrize("kept", [[0], [0, 1], [0, 1, 2], [3, 0]])
+def test_some_classes(joined: Evidence, kept: list[int]) -> None:
+    """As many classes as a part has components, among others: the two must not be mixed up."""
+    source = joined.source.of_classes(kept)
+    assert source.shape == (5, 6, len(kept))
+    assert_allclose(source.dense(), joined.weights[..., kept])
+    assert_allclose(source.pooled().logits, joined.weights[..., kept].sum(axis=1))

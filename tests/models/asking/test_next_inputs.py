@@ -105,8 +105,10 @@ def test_the_table() -> None:
     found = explainer.next_inputs(frame, top=2)
     assert list(found.columns) == [
         "row", "rank", "input", "information", "cost", "information_per_cost", "class", "against",
+        "index",
     ]  # fmt: skip
-    assert found["row"].tolist() == ["b", "b", "d"]
+    assert found["row"].tolist() == [1, 1, 3]
+    assert found["index"].tolist() == ["b", "b", "d"]
     assert found["rank"].tolist() == [1, 2, 1]
     assert (found["cost"] == 1).all()
     assert found["information"].iloc[0] >= found["information"].iloc[1] > 0
@@ -117,7 +119,7 @@ def test_the_table() -> None:
     assert isinstance(other, pl.DataFrame)
     assert other["row"].to_list() == [1, 1, 3]
     assert explainer.next_inputs(X[:2]).empty
-    assert list(explainer.next_inputs(X[:2]).columns) == list(found.columns)
+    assert list(explainer.next_inputs(X[:2]).columns) == list(found.columns[:-1])
 
 
 def test_the_pair_is_the_one_it_separates_most() -> None:

@@ -161,13 +161,19 @@ def test_both_ways_of_conditioning_agree() -> None:
         assert_array_equal(filled[i, there], row[there])
 
 
-def test_patterns_cover_each_incomplete_row_once() -> None:
-    gaps = np.random.default_rng(1).random((50, 3)) < 0.4
+@pytest.mark.parametrize("n_inputs", [3, 64, 65, 200])
+def test_patterns_cover_each_incomplete_row_once(n_inputs: int) -> None:
+    rng = np.random.default_rng(1)
+    gaps = (rng.random((5, n_inputs)) < 0.4)[rng.integers(0, 5, 50)]
+    gaps[7] = False
     seen = []
     for rows, missing in patterns(gaps):
         assert (gaps[rows] == missing).all()
         seen.extend(rows)
     assert sorted(seen) == np.flatnonzero(gaps.any(axis=1)).tolist()
+    assert len(list(patterns(gaps))) <= 5
+    every = [row for rows, _ in patterns(gaps, complete=True) for row in rows]
+    assert sorted(every) == list(range(50))
     assert not list(patterns(np.zeros((4, 2), dtype=bool)))
 
 

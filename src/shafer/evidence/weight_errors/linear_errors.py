@@ -90,7 +90,7 @@ class LinearErrors(WeightErrors):
         features = terms[terms < n_features]
         values = np.ones((rows.stop - rows.start, len(terms)))
         if sparse.issparse(columns):
-            block = columns[rows][:, features].toarray()
+            block = columns[:, features][rows].toarray()
         else:
             block = to_numpy(take(columns[rows, ...], features, 1))
         values[:, terms < n_features] = block - self.centre[features]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
 from shafer._typing import FloatArray
-from shafer.models.asking.asked_model import AskedModel, AskedRows, row_labels
-from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.asked_model import AskedModel, AskedRows, with_index_column
+from shafer.models.asking.cell_table import CellTable
 from shafer.models.asking.known_cells import CellDistances, KnownCells
 from shafer.models.asking.next_inputs import check_top
 from shafer.models.uncertainty.conditional_gaussian import patterns
@@ -38,8 +38,7 @@ def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
             add_ranked_cells(table, rows, where, far, limit)
     columns = table.columns()
     order = np.lexsort((columns["rank"], columns["row"]))
-    columns = {name: values[order] for name, values in columns.items()}
-    return {**columns, "row": row_labels(X)[columns["row"]]}
+    return with_index_column({name: values[order] for name, values in columns.items()}, X)
 
 
 def add_ranked_cells(

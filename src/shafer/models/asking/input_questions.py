@@ -72,10 +72,10 @@ class InputQuestions(ABC):
         Returns
         -------
         data frame
-            ``row`` (its label in a pandas frame, else its position), ``rank``, ``input``,
-            ``information``, ``cost``, ``information_per_cost``, and the two classes between which
-            the input decides most, ``class`` (the more probable one) and ``against``. Rows
-            without missing inputs are not listed.
+            ``row`` (its position in X), ``rank``, ``input``, ``information``, ``cost``,
+            ``information_per_cost``, and the two classes between which the input decides most,
+            ``class`` (the more probable one) and ``against``. If X is a pandas frame, ``index``
+            holds the labels of the rows. Rows without missing inputs are not listed.
 
         Examples
         --------
@@ -173,7 +173,8 @@ class InputQuestions(ABC):
             inputs, ``surprise`` (how many standard deviations lie between them) and ``stake`` in
             nats: the probability that the value is wrong, times the divergence of the
             probabilities with the expected value in its place. Sort by ``surprise`` to find wrong
-            values, by ``stake`` to find those that matter. Values are text if some input is.
+            values, by ``stake`` to find those that matter. Values are text if some input is. If
+            X is a pandas frame, ``index`` holds the labels of the rows.
         """
         return native_frame(check_cells(self._asked(), X, top), None, backend)
 

@@ -9,9 +9,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import BoolArray, FloatArray
 from shafer.models.asking.asked_model import AskedRows
-from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.cell_table import CellTable
 from shafer.models.asking.check_cells import add_ranked_cells
 from shafer.models.asking.guard import guard
 from shafer.models.asking.input_loss import conditional_fragility
@@ -52,20 +53,24 @@ class RowAnswers:
     cells: Mapping[str, NDArray[Any]]
 
 
-def row_answers(
-    explainer: InputQuestions, X: Any, chance: float, top: int | None = None
-) -> RowAnswers:
+def row_answers(explainer: Any, X: Any, chance: float, top: int | None = None) -> RowAnswers:
     """Ask everything about the rows of X.
 
     Parameters
     ----------
     explainer : Explainer
+        Anything else raises ``UnsupportedModelError``.
     X : as the model takes it
     chance : float
         The chance of each input to be lost.
     top : int, optional
         The inputs listed for each row; by default all of them, known and missing.
     """
+    if not isinstance(explainer, InputQuestions):
+        raise UnsupportedModelError(
+            "Questions about inputs need an Explainer of a linear model; this model makes its own "
+            "evidence. Ask ev.fragility(q) of its evidence."
+        )
     asked = explainer._asked()
     units = InputUnits.read(asked.inputs.blocks, None, None)
     filled, overturned, found = [], [], []

@@ -72,7 +72,7 @@ def restored_bars(
     if given is None:
         return None
     if given["kind"] == "laplace":
-        return LaplaceBars.restored(weighed, given)
+        return LaplaceBars.of_covariance(weighed, given["covariance"])
     if given["kind"] == "bags":
         return BagBars.fit(weighed)
     return RefitBars.fit(weighed, refits)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -48,22 +47,11 @@ class LaplaceBars(ErrorBars):
         """Take the posterior from the curvature over all background rows."""
         means = to_numpy(weighed.means).astype(np.float64)
         posterior = laplace.coefficient_posterior(component_names(weighed.names, len(means)))
-        return cls._of(weighed, posterior.at_means(means))
+        return cls.of_covariance(weighed, posterior.at_means(means))
 
     @classmethod
-    def restored(cls, weighed: WeighedModel, given: Mapping[str, Any]) -> LaplaceBars:
-        """Make the bars from what :meth:`plain` gave."""
-        covariance = np.asarray(float_array(given["covariance"], "covariance"), dtype=np.float64)
-        size, n_contrasts = len(weighed.means) + 1, len(weighed.pool.classes) - 1
-        if covariance.shape != (n_contrasts, size, n_contrasts, size):
-            raise ValueError(
-                f"covariance must have shape {(n_contrasts, size, n_contrasts, size)}; got "
-                f"{covariance.shape}."
-            )
-        return cls._of(weighed, covariance)
-
-    @classmethod
-    def _of(cls, weighed: WeighedModel, covariance: FloatArray) -> LaplaceBars:
+    def of_covariance(cls, weighed: WeighedModel, covariance: FloatArray) -> LaplaceBars:
+        """Make the bars from a covariance that is known."""
         means = to_numpy(weighed.means).astype(np.float64)
         sums = sums_of(weighed, len(means), with_shares=True)
         return cls(covariance, means, sums, weighed.groups is None)

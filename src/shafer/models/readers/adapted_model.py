@@ -29,6 +29,7 @@ from shafer.evidence import (
 from shafer.evidence.weight_sources.weight_source import take
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
+from shafer.models.inputs.column_bins import ColumnBin
 from shafer.models.inputs.row_access import by_position, values_of
 from shafer.models.inputs.table_errors import explain_table_error
 from shafer.models.readers.live_parameters import LiveParameters
@@ -59,6 +60,8 @@ class AdaptedModel(ABC):
         Factors and discounts that are part of the model's own probabilities.
     options : mapping
         With these options the registry reads the model in the same way without a background.
+    column_bins : callable, optional
+        Returns the bins of a column of the model's input, by position; None if it has none.
     """
 
     head: Any
@@ -69,6 +72,7 @@ class AdaptedModel(ABC):
     live: tuple[LiveParameters, ...] = ()
     calibration: OwnCalibration | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    column_bins: Callable[[int], list[ColumnBin] | None] | None = None
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""

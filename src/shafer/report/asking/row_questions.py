@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from shafer._errors import UnsupportedModelError
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence
-from shafer.models import Explainer
 from shafer.models.asking.row_answers import RowAnswers, row_answers
 from shafer.models.inputs.row_access import take_rows
 from shafer.report.page_data.json_text import few_digits
 from shafer.report.table_columns import Value, plain
+from shafer.report.what_if import Explains
 
 LOST = 0.2
 """The chance of each input to be lost, when the question is whether an answer would stand."""
@@ -110,12 +110,12 @@ class AnsweredRows:
     why_not: str = ""
 
 
-def ask_rows(explainer: Explainer, X: Any, evidence: Evidence, rows: Sequence[int]) -> AnsweredRows:
+def ask_rows(explainer: Explains, X: Any, evidence: Evidence, rows: Sequence[int]) -> AnsweredRows:
     """Ask all questions about some rows, in their order.
 
     Parameters
     ----------
-    explainer : Explainer
+    explainer : Explainer, or another function that returns evidence
     X : as the model takes it
     evidence : Evidence
         That of all rows of X, undiscounted.
@@ -124,7 +124,7 @@ def ask_rows(explainer: Explainer, X: Any, evidence: Evidence, rows: Sequence[in
     """
     chosen = [int(row) for row in rows]
     try:
-        if len(explainer.component_names) > _MOST_INPUTS:
+        if evidence.n_components > _MOST_INPUTS:
             raise UnsupportedModelError(f"More than {_MOST_INPUTS} inputs are too many for them.")
         found = row_answers(explainer, take_rows(X, chosen), LOST)
     except ValueError as reason:  # the evidence of these rows was found, so the model is why

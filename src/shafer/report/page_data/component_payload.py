@@ -23,5 +23,6 @@ def components_payload(study: Study) -> dict[str, Any]:
         "ranking": ranking,
         "meanContrasts": all_few_digits(means[ranking]),
         "baseRate": base_rate,
+        "sharesBaseRate": study.shares_base_rate,
         "meanBaseRate": None if base_rate is None else few_digits(means[base_rate]),
     }

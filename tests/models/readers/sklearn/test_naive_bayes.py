@@ -37,7 +37,8 @@ def test_gaussian_naive_bayes_in_its_own_precision(precision: str) -> None:
 @pytest.mark.parametrize("encode", ["ordinal", "onehot-dense"])
 def test_behind_bins(encode: str, precision: str) -> None:
     # One-hot columns that are constant in a class have variances near 0, and log-densities near
-    # 10^9, of which double precision keeps seven digits behind the point.
+    # 10^9, of which double precision keeps seven digits behind the point. Weights of evidence that
+    # are computed exactly and then rounded to double precision change the probabilities by 10^-8.
     rows = X.astype(precision)
     bins = KBinsDiscretizer(5, encode=encode, quantile_method="averaged_inverted_cdf")
     model = make_pipeline(bins, GaussianNB()).fit(rows, Y)

@@ -105,7 +105,8 @@ function drawBothSides(pair) {
 }
 
 function sidesNote(pair) {
-  const apart = data.baseRate === null ? " Each bar includes an equal share of the base rate."
+  const shared = data.sharesBaseRate ? " Each bar includes an equal share of the base rate." : "";
+  const apart = data.baseRate === null ? shared
     : " The base rate is the log-odds when every component has its mean; it comes before any evidence from this instance.";
   return `Blue bars favour ${nameOf(pair.a)}, orange bars favour ${nameOf(pair.b)}.${apart}`;
 }

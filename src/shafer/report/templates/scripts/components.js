@@ -68,8 +68,9 @@ function usualPair() {
   if (K === 2) return { a: 1, b: 0 };
   const counts = new Map();
   for (const row of data.rows) {
-    const { answer, rival } = resultOf(row, weightsOf(row, row.x));
-    const key = `${answer},${rival}`;
+    const { weightsFor, weightsAgainst } = weightsOf(row, row.x);
+    const rival = Evidence.mostBut(weightsFor.map((w, k) => w - weightsAgainst[k]), row.answer);
+    const key = `${row.answer},${rival}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const [[most]] = [...counts].sort((x, y) => y[1] - x[1]);

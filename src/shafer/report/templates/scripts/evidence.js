@@ -6,7 +6,7 @@ const Evidence = (() => {
   const TAIL = 20;
   const NEVER = 4000; // −ln v of a class that no evidence opposes: as good as infinity
   const LOG_NEVER = Math.log(NEVER);
-  const MOST_DISPUTED = 12; // classes of which all pairs are compared
+  const MOST_DISPUTED = 64; // classes of which all pairs are compared
 
   const sum = (values) => values.reduce((total, value) => total + value, 0);
   const largest = (values) => values.reduce((top, value) => Math.max(top, value), -Infinity);
@@ -163,20 +163,23 @@ const Evidence = (() => {
     return Math.max(0, whole - own);
   }
 
-  // The two classes that the components, (G, K), dispute most, the more supported first; or null.
+  // The two classes that the components, (G, K), dispute most, the more supported first: some favour
+  // the one, others the other, and the most weight cancels. Or null.
   function disputed(weights) {
-    const { weightsFor, weightsAgainst } = pool(weights, weights[0].length);
-    const both = weightsFor.map((w, k) => Math.min(w, weightsAgainst[k]));
-    const kept = both.map((_, k) => k).sort((a, b) => both[b] - both[a] || a - b)
+    const logits = weights[0].map((_, k) => sum(weights.map((w) => w[k])));
+    const kept = logits.map((_, k) => k).sort((a, b) => logits[b] - logits[a] || a - b)
       .slice(0, MOST_DISPUTED).sort((a, b) => a - b);
-    let found = { dispute: 0, pair: null };
+    let most = 1e-12 * largest(weights.map((w) => largest(w.map(Math.abs)))); // rounding
+    let pair = null;
     kept.forEach((a, at) => kept.slice(at + 1).forEach((b) => {
-      const support = (first, second) => sum(weights.map((w) => Math.max(0, w[first] - w[second])));
-      const [ab, ba] = [support(a, b), support(b, a)];
-      const dispute = Math.min(ab, ba);
-      if (dispute > found.dispute) found = { dispute, pair: ab < ba ? [b, a] : [a, b] };
+      const favour = (one, other) => sum(weights.map((w) => Math.max(0, w[one] - w[other])));
+      const [ab, ba] = [favour(a, b), favour(b, a)];
+      if (Math.min(ab, ba) > most) {
+        most = Math.min(ab, ba);
+        pair = ba > ab ? [b, a] : [a, b];
+      }
     }));
-    return found.pair;
+    return pair;
   }
 
   // The position of the largest value other than the one at `but`.

@@ -30,13 +30,14 @@ const Words = (() => {
   const supportOf = (contrast) => -Math.expm1(-Math.abs(contrast));
 
   function agreement(disagreement, limits) {
-    if (disagreement >= limits.conflicting) return "the components contradict each other";
+    if (disagreement >= limits.conflicting) return "the components disagree";
     return disagreement >= limits.lacking ? "the components partly disagree" : "the components agree";
   }
 
   // How far the components disagree, and about which two classes most.
   function dispute(result, classes, limits) {
-    const words = agreement(result.disagreement, limits);
+    // Without two such classes, no component favours another class than the answer.
+    const words = agreement(result.disputed ? result.disagreement : 0, limits);
     if (!result.disputed || result.disagreement < limits.lacking) return words;
     const about = result.disputed.map((k) => shortened(classes[k])).join(" or ");
     return `${words}${classes.length === 2 ? " about" : ", most about"} ${about}`;

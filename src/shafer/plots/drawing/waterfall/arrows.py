@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -43,7 +43,9 @@ def limits_with(ax: Axes, ends: FloatArray, texts: list[Number]) -> tuple[float,
     return low, high
 
 
-def draw_arrow(ax: Axes, start: float, weight: float, row: float, color: str, width: float) -> None:
+def draw_arrow(
+    ax: Axes, start: float, weight: float, row: float, look: dict[str, Any], width: float
+) -> None:
     """Draw a bar with a tip, so that its direction is seen without its colour."""
     end = start + weight
     neck = end - np.sign(weight) * min(abs(weight), 0.013 * width)
@@ -54,7 +56,7 @@ def draw_arrow(ax: Axes, start: float, weight: float, row: float, color: str, wi
         (neck, row + HALF),
         (start, row + HALF),
     ]
-    ax.add_patch(Polygon(outline, closed=True, facecolor=color, edgecolor="none"))
+    ax.add_patch(Polygon(outline, closed=True, **look))
 
 
 def write_number(ax: Axes, number: Number) -> None:

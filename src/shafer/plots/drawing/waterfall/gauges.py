@@ -1,4 +1,4 @@
-"""Ignorance and conflict above a picture: a small gauge, a number and a few words."""
+"""Ignorance and disagreement above a picture: a small gauge, a number and a few words."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
-from shafer.evidence.degree_words import conflict_words, ignorance_words
-from shafer.plots.drawing.style import degree, ink
+from shafer._typing import Label
+from shafer.evidence.degree_words import LACKING, disagreement_words, ignorance_words
+from shafer.plots.drawing.style import degree, ink, without_middle
 
 _FONT = "small"
 _LONG = 42.0  # points: a gauge from 0 to 1
@@ -30,13 +31,19 @@ def ignorance_gauge(value: float) -> Gauge:
     return Gauge("ignorance", value, ignorance_words(value))
 
 
-def conflict_gauge(value: float) -> Gauge:
-    """Return the gauge of conflict."""
-    return Gauge("conflict", value, conflict_words(value))
+def disagreement_gauge(value: float, disputed: tuple[Label, Label] | None) -> Gauge:
+    """Return the gauge of disagreement; it names the classes that the components dispute most."""
+    words = disagreement_words(value)
+    if disputed is not None and value >= LACKING:
+        words = f"most about {' or '.join(without_middle(label, 16) for label in disputed)}"
+    return Gauge("disagreement", value, words)
 
 
-def draw_gauges(ax: Axes, gauges: Sequence[Gauge]) -> float:
-    """Draw gauges above the axes, one a line, and return how many points of room they take."""
+def draw_gauges(ax: Axes, gauges: Sequence[Gauge], beneath: float = 0.0) -> float:
+    """Draw gauges above the axes, one a line, and return how many points of room they take.
+
+    They leave room for ``beneath`` points between them and the axes.
+    """
     figure = ax.get_figure(root=True)
     assert figure is not None
     points = FontProperties(size=_FONT).get_size_in_points()
@@ -45,9 +52,9 @@ def draw_gauges(ax: Axes, gauges: Sequence[Gauge]) -> float:
     to_corner: Any = ax.transAxes  # typed as any transform, which it is not
     corner = figure.dpi_scale_trans + ScaledTranslation(0, 1, to_corner)
     for position, gauge in enumerate(reversed(gauges)):
-        middle = (position + 0.65) * line
+        middle = beneath + (position + 0.65) * line
         long = max(0.0, min(1.0, gauge.value)) * _LONG
-        left = 6.1 * points
+        left = 8.0 * points
         for width, alpha in ((_LONG, 0.15), (long, 0.75)):
             ax.add_patch(
                 Rectangle(
@@ -74,4 +81,4 @@ def draw_gauges(ax: Axes, gauges: Sequence[Gauge]) -> float:
                 fontsize=_FONT,
                 va="center_baseline",
             )
-    return (len(gauges) + 0.25) * line
+    return beneath + (len(gauges) + 0.25) * line
