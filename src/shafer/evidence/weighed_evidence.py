@@ -13,6 +13,7 @@ import numpy as np
 
 from shafer._typing import Array, Label
 from shafer._validation import frozen, one_position
+from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.evidence.component_conflict import own_conflict
 from shafer.evidence.fragility import check_chance, source_fragility
 from shafer.evidence.input_values import InputValues
@@ -354,7 +355,9 @@ class WeighedEvidence(MassEvidence, ABC):
         >>> shafer.Evidence.from_weights(weights).fragility().round(3)
         array([0.16, 0.  ])
         """
-        found = source_fragility(self.unchanged_source(), check_chance(q))
+        source = self.unchanged_source()
+        certain = base_rate_positions(source, self.component_names)
+        found = source_fragility(source, check_chance(q), certain)
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)

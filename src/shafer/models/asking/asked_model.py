@@ -13,6 +13,7 @@ from scipy.special import log_softmax
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import to_numpy
+from shafer.models.asking.known_cells import constant_safe_spread, standard_units
 from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import n_rows, take_rows
@@ -70,7 +71,8 @@ class AskedModel:
         factor = own
         if filled.open_variance is not None:
             factor = own * moderating_factor(filled.open_variance)
-        logits = (features - inputs.missing.means) @ inputs.beta + inputs.level(model)
+        slopes = inputs.beta * constant_safe_spread(inputs.gaussian)[:, None]
+        logits = standard_units(features, inputs.gaussian) @ slopes + inputs.level(model)
         return AskedRows(X, start, features, gaps, logits, own, factor)
 
     def own_factor(self, features: FloatArray) -> FloatArray:
