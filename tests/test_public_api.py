@@ -65,9 +65,11 @@ def test_names_of_models() -> None:
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
+        "GuardedPrediction",
         "LinearHead",
         "NeighbourEvidence",
         "RBFLayer",
+        "bootstrap_refits",
         "from_shap",
         "to_shap",
     ]
@@ -76,7 +78,12 @@ def test_names_of_models() -> None:
 
 
 def test_names_of_subpackages() -> None:
-    assert shafer.datasets.__all__ == ["gaussian_posterior", "load_heart", "make_gaussian"]
+    assert shafer.datasets.__all__ == [
+        "gaussian_posterior",
+        "load_german_credit",
+        "load_heart",
+        "make_gaussian",
+    ]
     assert shafer.plots.__all__ == [
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
@@ -114,10 +121,14 @@ def test_evidence_names() -> None:
         "conflict",
         "conflict_for_against",
         "contrast",
+        "contrast_interval",
+        "contrast_std",
         "decide",
         "disagreement",
         "discounted",
+        "errors",
         "focal_sets",
+        "fragility",
         "from_source",
         "from_statements",
         "from_weights",
@@ -136,6 +147,7 @@ def test_evidence_names() -> None:
         "pignistic",
         "plausibility",
         "plausibility_of",
+        "points",
         "probability",
         "reasons",
         "save",
@@ -143,11 +155,13 @@ def test_evidence_names() -> None:
         "to_frame",
         "unchanged_source",
         "upper_risk",
+        "weight_interval",
         "weight_of_conflict",
         "weight_of_disagreement",
         "weights",
         "weights_against",
         "weights_for",
+        "weights_std",
         "with_index",
         "without",
     }
@@ -169,15 +183,22 @@ def test_evidence_names() -> None:
                 "missing",
                 "temper",
                 "prior",
+                "n_groups",
                 "check",
+                "errors",
+                "refits",
                 "options",
             ],
         ),
         (
             shafer.EvidentialClassifier,
-            ["estimator", "groups", "temper", "moderate", "missing", "prior"],
+            ["estimator", "groups", "temper", "moderate", "missing", "prior", "errors", "guard"],
         ),
         (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
+        (
+            shafer.models.bootstrap_refits,
+            ["model", "X", "y", "n", "sample_weight", "random_state"],
+        ),
         (shafer.models.RBFLayer, ["n_centres", "width", "random_state"]),
         (
             shafer.models.from_shap,
@@ -193,6 +214,13 @@ def test_evidence_names() -> None:
             ["self", "X", "y", "coverage", "score", "class_conditional", "allow_empty", "cv"],
         ),
         (shafer.Explainer.temper, ["self", "X", "y", "sample_weight"]),
+        (shafer.Explainer.next_inputs, ["self", "X", "top", "costs", "groups", "backend"]),
+        (shafer.Explainer.next_measurements, ["self", "X", "budget", "costs", "groups", "backend"]),
+        (shafer.Explainer.overturn, ["self", "X"]),
+        (shafer.Explainer.fragility, ["self", "X", "q", "fill"]),
+        (shafer.Explainer.check_cells, ["self", "X", "top", "backend"]),
+        (shafer.Explainer.guard, ["self", "X"]),
+        (shafer.Evidence.fragility, ["self", "q"]),
         (shafer.typicality, ["ev", "background"]),
         (
             shafer.combine,

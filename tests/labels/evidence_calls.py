@@ -73,6 +73,12 @@ def losses(world: World) -> list[Any]:
     return [np.ravel(part) for part in found]
 
 
+@covers("evidence.Evidence.points")
+def points_of_a_class(world: World) -> list[Any]:
+    ev = _evidence(world)
+    return [ev.points(class_=label) for label in world.given]
+
+
 @covers("decision.read_acts", "decision.read_loss", allows=(*BY_VALUE, *BY_TEXT))
 def loss_tables(world: World) -> list[Any]:
     like, classes = world.weights()[:, 0], world.class_array

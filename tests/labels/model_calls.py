@@ -81,6 +81,55 @@ def explainer_of_columns(world: World) -> list[Any]:
     return [ev.weights for ev in found]
 
 
+@covers("models.Explainer.scorecard", trains=True)
+def scorecard(world: World) -> list[Any]:
+    signs = np.sign(FEATURES)
+    explainer = shafer.Explainer(_model(world, signs), signs)
+    tables = [explainer.scorecard(class_=label) for label in world.given]
+    return [table[["weight", "points"]] for table in tables]
+
+
+@covers(
+    "models.Explainer.next_inputs",
+    "models.Explainer.next_measurements",
+    trains=True,
+    compares=False,
+)
+def questions_about_columns(world: World) -> list[Any]:
+    explainer = shafer.Explainer(_model(world, FRAME), FRAME)
+    gappy = FRAME.mask(np.arange(FRAME.size).reshape(FRAME.shape) % 4 == 0)
+    place = {label: k for k, label in enumerate(world.classes)}
+    found: list[Any] = []
+    for X in (gappy, gappy[["r", "p", "q"]]):
+        for options in ({"costs": {"q": 2.0}}, {"groups": {"two": ["r", "p"]}}):
+            for frame in (
+                explainer.next_inputs(X, **options),
+                explainer.next_measurements(X, 5, **options),
+            ):
+                pairs = frame[["class", "against"]].to_numpy().tolist()
+                found += [frame["information"], [[place[label] for label in p] for p in pairs]]
+    return found
+
+
+@covers("models.bootstrap_refits", trains=True, compares=False)
+def refits(world: World) -> list[Any]:
+    found = models.bootstrap_refits(_model(world), FEATURES, world.training_labels, 3)
+    assert all(refit.classes_.tolist() == list(world.classes) for refit in found)
+    return [refit.predict_proba(FEATURES) for refit in found]
+
+
+@covers(
+    "evidence.Evidence.contrast",
+    "evidence.Evidence.contrast_std",
+    "evidence.Evidence.contrast_interval",
+    trains=True,
+)
+def contrasts(world: World) -> list[Any]:
+    ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
+    a, b = world.given[1], world.given[0]
+    return [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+
+
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
 def heads(world: World) -> list[Any]:
     coef = np.arange(3.0 * world.n_classes).reshape(world.n_classes, 3) ** 2 / 50

@@ -23,7 +23,7 @@ PACKAGES = (
 """All packages but ``kernels``, which takes arrays alone, and ``cli``, which has its own tests."""
 
 WATCHED = frozenset(
-    {"acts", "beside", "chosen", "class_", "classes", "coarse", "columns", "component"}
+    {"a", "acts", "b", "beside", "chosen", "class_", "classes", "coarse", "columns", "component"}
     | {"component_names", "feature_names", "focus", "groups", "label", "labels", "loss", "names"}
     | {"out", "path", "prior", "rates", "sets", "statements", "subset", "truth", "utility", "y"}
     | {"y_pred", "y_set", "y_true"}

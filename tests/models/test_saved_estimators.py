@@ -25,6 +25,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
+from shafer.evidence import with_weights
 
 X, Y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -53,6 +54,10 @@ EXPLAINERS = {
     "conditional": shafer.Explainer(MODEL, X, missing="conditional", classes=NAMES),
     "head": shafer.Explainer(HEAD, X),
     "pair": shafer.Explainer((MODEL[-1].coef_, MODEL[-1].intercept_), X),
+    "laplace errors": shafer.Explainer(MODEL, X, {"sepal": [0, 1]}, errors="laplace", prior="own"),
+    "bootstrap errors": shafer.Explainer(
+        MODEL, X, errors="bootstrap", refits=shafer.models.bootstrap_refits(MODEL, X, Y, 3)
+    ),
     "bayes": shafer.Explainer(GaussianNB().fit(X, Y), X, "one"),
 }
 
@@ -66,6 +71,10 @@ def _same(explainer: shafer.Explainer, again: shafer.Explainer, rows: Any = X) -
     assert_array_equal(again.classes, explainer.classes)
     assert again.component_names == explainer.component_names
     assert again.factor == explainer.factor
+    plain, plain_again = with_weights(ev), with_weights(reread)
+    assert (plain.errors is None) == (plain_again.errors is None)
+    if plain.errors is not None:
+        assert_array_equal(plain_again.weights_std, plain.weights_std)
     assert_allclose(again.typicality(rows), explainer.typicality(rows), rtol=1e-12)
 
 
@@ -219,6 +228,15 @@ def _damaged(**changes: Any) -> dict[str, Any]:
         ({"missing": {"how": "mean"}}, "missing must be one of"),
         ({"profile": 3}, "damaged"),
         ({"options": None}, "damaged"),
+        ({"errors": {"kind": "bayes"}}, "errors must be one of"),
+        ({"errors": {}}, "damaged"),
+        ({"errors": "laplace"}, "damaged"),
+        ({"errors": {"kind": "laplace"}}, "damaged"),
+        ({"errors": {"kind": "laplace", "covariance": np.ones((2, 2, 2, 2))}}, "errors must fit"),
+        ({"errors": {"kind": "laplace", "covariance": np.nan}}, "damaged"),
+        ({"errors": {"kind": "bootstrap"}}, "errors must fit"),
+        ({"refits": [{}]}, "errors must fit"),
+        ({"refits": None}, "damaged"),
     ],
 )
 def test_a_damaged_state_is_an_error(changes: dict[str, Any], message: str) -> None:

@@ -18,7 +18,9 @@ from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_mo
 from shafer.cli.clean_errors import writing
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
+from shafer.cli.reason_columns import ReasonColumns
 from shafer.cli.table_files import Kinds, chunks_of, format_of, survey
+from shafer.cli.target_labels import label_named
 from shafer.cli.trained_model import train_on
 from shafer.evidence import MassEvidence
 from shafer.evidence.io.frame_table import evidence_columns
@@ -54,7 +56,7 @@ def _scorer(
             raise ValueError(
                 "Scoring needs --model, or --train and --target to train a logistic regression."
             )
-        trained = train_on(options.train_path, options.target)
+        trained = train_on(options.train_path, options.target, options)
         trained.check_columns(kinds, data)
         own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
         return _Scorer(own, ModelInputs(trained.kinds), truth_as_text=True)
@@ -76,8 +78,10 @@ def _in_folder(out: Path) -> Path:
     return out
 
 
-def _table(evidence: MassEvidence, first: int) -> dict[str, Any]:
-    return {"row": np.arange(first, first + len(evidence)), **evidence_columns(evidence)}
+def _table(evidence: MassEvidence, first: int, reasons: ReasonColumns | None) -> dict[str, Any]:
+    rows = np.arange(first, first + len(evidence))
+    columns = {} if reasons is None else reasons.of(evidence)
+    return {"row": rows, **evidence_columns(evidence), **columns}
 
 
 @contextmanager
@@ -105,7 +109,12 @@ def _writer(
     writers: list[Any] = []
 
     def write_parquet(table: dict[str, Any]) -> None:
-        rows = pyarrow.table(table).replace_schema_metadata({"shafer": json.dumps(about)})
+        # Lists hold texts. In a chunk without any, the type cannot be seen from the values.
+        typed = {
+            name: pyarrow.array(values, pyarrow.string()) if isinstance(values, list) else values
+            for name, values in table.items()
+        }
+        rows = pyarrow.table(typed).replace_schema_metadata({"shafer": json.dumps(about)})
         if not writers:
             writers.append(parquet.ParquetWriter(file, rows.schema))
         writers[0].write_table(rows)
@@ -126,7 +135,12 @@ def _check_files(data: Path, out: Path, train_path: Path | None) -> None:
 
 
 def write_scores(
-    data: Path, out: Path, model: NamedModel | None, options: MeansOptions, chunk: int
+    data: Path,
+    out: Path,
+    model: NamedModel | None,
+    options: MeansOptions,
+    chunk: int,
+    reasons: ReasonColumns | None = None,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -140,6 +154,8 @@ def write_scores(
         Training data, target and text column.
     chunk : int
         Rows held at a time.
+    reasons : ReasonColumns, optional
+        The reasons to write for each row.
     """
     from tqdm import tqdm
 
@@ -148,6 +164,8 @@ def write_scores(
     if total == 0:
         raise ValueError(f"{data} has no rows.")
     scorer = _scorer(model, data, kinds, options, chunk)
+    if reasons is not None and reasons.class_text is not None:  # an error before any row is read
+        label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
     chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
     done = 0
@@ -160,10 +178,11 @@ def write_scores(
         for rows in chunks:
             try:
                 evidence = scorer.evidence(rows)
+                table = _table(evidence, done, reasons)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error
-            write(_table(evidence, done))
+            write(table)
             done += len(evidence)
             progress.update(len(rows))
     if done != total:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -22,10 +22,9 @@ from shafer._validation import (
     component_names,
     float_array,
     frozen,
-    one_position,
     positions_of,
 )
-from shafer.evidence.component_conflict import own_conflict
+from shafer.evidence.automatic_groups import N_GROUPS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups, component_positions, read_groups
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.expert_statements import (
@@ -37,8 +36,8 @@ from shafer.evidence.expert_statements import (
 from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
 from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
-from shafer.evidence.mass_evidence import MassEvidence
-from shafer.evidence.reasons import ReasonOptions, reasons_frame
+from shafer.evidence.weighed_evidence import WeighedEvidence
+from shafer.evidence.weight_errors import WeightErrors
 from shafer.evidence.weight_sources import (
     DenseWeights,
     WeightSource,
@@ -54,7 +53,7 @@ _LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class Evidence(MassEvidence):
+class Evidence(WeighedEvidence):
     r"""The evidence for and against each of K classes, from G components, for n instances.
 
     Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
@@ -78,14 +77,6 @@ class Evidence(MassEvidence):
     array([[ True, False]])
     """
 
-    source: WeightSource
-    pooled: Pooled
-    component_names: tuple[str, ...]
-    parts: tuple[str, ...] = ()
-    """Names along the second axis, where the rows are the components of instances."""
-    inputs: InputValues | None = None
-    """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
-
     @classmethod
     def from_source(
         cls,
@@ -95,6 +86,7 @@ class Evidence(MassEvidence):
         parts: tuple[str, ...] = (),
         index: Any = None,
         inputs: InputValues | None = None,
+        errors: WeightErrors | None = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -102,7 +94,9 @@ class Evidence(MassEvidence):
         for array in pooled:
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
-        return cls(source, held, component_names, parts, inputs, classes=classes, index=index)
+        return cls(
+            source, held, component_names, parts, inputs, errors, classes=classes, index=index
+        )
 
     @classmethod
     def from_weights(
@@ -161,166 +155,18 @@ class Evidence(MassEvidence):
         source = DenseWeights(statement_weights(read, labels)[None])
         return cls.from_source(source, labels, tuple(statement_names(read)))
 
-    # -- the shape ------------------------------------------------------------------------------
-
-    def __len__(self) -> int:
-        return int(self.pooled.logits.shape[0])
-
-    @property
-    def n_components(self) -> int:
-        """The number G of components."""
-        return len(self.component_names)
-
     def _rows(self, positions: NDArray[np.intp]) -> Evidence:
         pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        inputs = None if self.inputs is None else self.inputs.rows(positions)
         part = replace(
-            self, source=self.source.rows(positions), pooled=pooled, index=None, inputs=inputs
+            self,
+            source=self.source.rows(positions),
+            pooled=pooled,
+            index=None,
+            inputs=None if self.inputs is None else self.inputs.rows(positions),
+            errors=None if self.errors is None else self.errors.rows(positions),
         )
         part.unchanged_source()
         return part
-
-    @property
-    def _axis_names(self) -> tuple[str, ...]:
-        return self.parts
-
-    def _size_text(self) -> str:
-        if self.parts:
-            return f"{len(self)} instances × {len(self.parts)} components, each on its own"
-        return f"{len(self)} instances, {self.n_components} components"
-
-    # -- the weights ----------------------------------------------------------------------------
-
-    def unchanged_source(self) -> WeightSource:
-        """Return the source of the weights; for use inside the library.
-
-        The source may share the user's array of features. If that array was written to since, the
-        weights are lost, and this raises an error rather than give other weights.
-        """
-        if self.source.has_changed(self.pooled):
-            raise ValueError(
-                "The array of features behind this evidence was changed in place, so its weights "
-                "are lost. Make the evidence again, from a copy of the array."
-            )
-        return self.source
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.unchanged_source()  # a copy must not mix old and new data
-        return self.__dict__
-
-    @cached_property
-    def weights(self) -> Array:
-        """Weights of evidence w_gk, (n, G, K): positive for the class, negative against it."""
-        return frozen(self.unchanged_source().dense())
-
-    @property
-    def weights_for(self) -> Array:
-        """Total weight of the evidence for each class, w⁺, (n, K)."""
-        return self.pooled.weights_for
-
-    @property
-    def weights_against(self) -> Array:
-        """Total weight of the evidence against each class, w⁻, (n, K)."""
-        return self.pooled.weights_against
-
-    @property
-    def logits(self) -> Array:
-        """Weight for − weight against, (n, K): a model's logits, centred over the classes."""
-        return self.pooled.logits
-
-    @property
-    def base_rate(self) -> Array:
-        """Logits of a row whose terms have their background means, (n, K); 0 if not known.
-
-        The components share it, or it is the component ``"base rate"``: see ``prior`` in
-        :class:`shafer.Explainer`.
-        """
-        xp = array_api_compat.array_namespace(self.logits)
-        shares = self.unchanged_source().base_shares()
-        shape = (*shares.shape[:-2], self.n_components, self.n_classes)
-        total = xp.sum(xp.broadcast_to(shares, shape), axis=-2)
-        return xp.broadcast_to(total, self.logits.shape)
-
-    def contrast(self, a: Label, b: Label) -> Array:
-        """Weights of the components for class ``a`` over class ``b``, (n, G).
-
-        The weight for a minus the weight for b: what each component adds to the log-odds
-        ln(p_a / p_b), which is the sum over the components. A weight of +1 multiplies the odds by
-        2.7. For two classes these are the units of SHAP values, twice the weights for the class.
-
-        Parameters
-        ----------
-        a, b : class labels
-
-        Examples
-        --------
-        >>> import shafer
-        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
-        >>> ev.contrast("no", "yes")
-        array([[ 1.8, -0.4]])
-        """
-        first = one_position(a, self.classes, "a")
-        second = one_position(b, self.classes, "b")
-        weights = self.unchanged_source().of_classes([first, second]).dense()
-        return weights[..., 0] - weights[..., 1]
-
-    def reasons(
-        self,
-        for_: Label | None = None,
-        top: int = 4,
-        codes: Mapping[str, Any] | None = None,
-        distinct: bool = True,
-        *,
-        over: Label | None = None,
-        keep: str = "all",
-        backend: str | None = "pandas",
-    ) -> Any:
-        """Return the components with the largest weights for a class, as a data frame.
-
-        Parameters
-        ----------
-        for_ : class label, optional
-            By default the class with the largest probability in each row.
-        top : int
-            Number of reasons for each row, if there are so many components.
-        codes : mapping, optional
-            The user's reason codes: component, or column of the data -> code, or (code, text).
-        distinct : bool
-            Count components with the same code once; without a code, those of the same column of
-            the data. The one with the largest weight is named.
-        over : class label, optional
-            Rank by the weight for ``for_`` over this class, as in :meth:`contrast`.
-        keep : {"all", "positive"}
-            A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
-            the next ones too; a component whose weight is not positive is not a reason for the
-            class. ``"positive"`` leaves these out.
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default pandas; None takes the library in use.
-
-        Returns
-        -------
-        data frame with one row for each instance and rank
-            ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
-            input; missing if not known), ``weight``, ``share`` (of all positive weights for the
-            class), ``class``; with codes ``code`` and ``text``; ``index`` if the evidence has one.
-            The base rate is not a reason, and is left out.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> heart = shafer.datasets.load_heart()
-        >>> X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
-        >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
-        >>> explainer = shafer.Explainer(model, X, names=["age", "ldl"], prior="own")
-        >>> table = explainer(X[:1]).reasons(for_=1, top=2)
-        >>> table[["rank", "component", "value", "weight"]].round(2)
-           rank component  value  weight
-        0     1       age  52.00    0.27
-        1     2       ldl   5.73    0.09
-        """
-        asked = ReasonOptions(top, codes, distinct, keep)
-        return reasons_frame(self, for_, over, asked, backend)
 
     @cached_property
     def components(self) -> Evidence:
@@ -364,38 +210,12 @@ class Evidence(MassEvidence):
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
         return frozen(kernels.conflict_for_against(self._terms))
 
-    @cached_property
-    def weight_of_disagreement(self) -> Array:
-        """Weight of the conflict between components, −ln(1 − disagreement), (n,)."""
-        if self.n_components == 1:
-            return self._constant(0.0)
-        own = own_conflict(self.unchanged_source())
-        xp = array_api_compat.array_namespace(own)
-        return frozen(xp.clip(self.weight_of_conflict - own, min=0.0))
-
-    @cached_property
-    def disagreement(self) -> Array:
-        r"""How much the components contradict each other, (n,) from 0 to 1.
-
-        With three or more classes, one component may have conflict by itself: it supports two
-        classes. The disagreement is the conflict κ without that, the conflict of combining the
-        normalised mass functions of the components:
-        :math:`1 - \kappa = \prod_g (1 - \kappa_g) \cdot (1 - disagreement)`. It is 0 for a single
-        component, and equals κ for the two classes of a model.
-        """
-        xp = array_api_compat.array_namespace(self.weight_of_disagreement)
-        return frozen(-xp.expm1(-self.weight_of_disagreement))
-
     # -- sets of classes ------------------------------------------------------------------------
 
     def _split(self, subset: Label | Iterable[Label]) -> tuple[list[int], list[int]]:
         inside = positions_of(subset, self.classes)
         outside = set(range(self.n_classes)).difference(inside)
         return inside, sorted(outside)
-
-    def _constant(self, value: float) -> Array:
-        xp = array_api_compat.array_namespace(self.pooled.logits)
-        return xp.full_like(self.pooled.logits[..., 0], value)
 
     def mass_of(self, subset: Label | Iterable[Label]) -> Array:
         """Mass of one set of class labels, (n,)."""
@@ -445,23 +265,33 @@ class Evidence(MassEvidence):
 
     # -- other evidence -------------------------------------------------------------------------
 
-    def grouped(self, groups: Groups) -> Evidence:
+    def grouped(self, groups: Groups, *, n_groups: int = N_GROUPS) -> Evidence:
         """Make coarser components: each is the signed sum of the weights in a group.
 
         Probabilities stay as they are; disagreement inside a group no longer counts as conflict.
 
         Parameters
         ----------
-        groups : mapping, sequence or "one"
+        groups : mapping, sequence, "one" or "auto"
             Group name -> components (by name or position); or a sequence of groups; or ``"one"``
-            for a single component. Components in no group stay on their own.
+            for a single component. Components in no group stay on their own. ``"auto"`` joins
+            components that contradict each other, over these instances, until ``n_groups`` are
+            left; the groups are named after their strongest members.
+        n_groups : int
+            The number of groups of ``"auto"``.
         """
-        read = read_groups(groups, self.component_names)
+        source = self.unchanged_source()
+        if isinstance(groups, str) and groups == "auto":
+            most = check_group_count(n_groups)
+            read = automatic_groups(source, self.component_names, most)
+        else:
+            read = read_groups(groups, self.component_names)
         members = list(read.values())
-        source = self.unchanged_source().grouped(members)
+        source = source.grouped(members)
         inputs = None if self.inputs is None else self.inputs.grouped(members)
+        errors = None if self.errors is None else self.errors.grouped(members)
         return Evidence.from_source(
-            source, self.classes, tuple(read), self.parts, self.index, inputs
+            source, self.classes, tuple(read), self.parts, self.index, inputs, errors
         )
 
     def without(self, names: Any) -> Evidence:
@@ -471,7 +301,10 @@ class Evidence(MassEvidence):
         kept = tuple(self.component_names[g] for g in stay)
         source = self.unchanged_source().keep(stay)
         inputs = None if self.inputs is None else self.inputs.grouped([[g] for g in stay])
-        return Evidence.from_source(source, self.classes, kept, self.parts, self.index, inputs)
+        errors = None if self.errors is None else self.errors.keep(stay)
+        return Evidence.from_source(
+            source, self.classes, kept, self.parts, self.index, inputs, errors
+        )
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
@@ -486,9 +319,10 @@ class Evidence(MassEvidence):
             source = scaled_weights(self.source, read)
             by_class = read if isinstance(read, float) else read[..., None]
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
+            errors = None if self.errors is None else self.errors.scaled(read)
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        return replace(self, source=source, pooled=pooled)
+        return replace(self, source=source, pooled=pooled, errors=errors)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
         """Discount the evidence: a share 1 − reliability of all mass moves to the whole frame.

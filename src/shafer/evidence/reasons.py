@@ -13,11 +13,13 @@ from shafer._typing import FloatArray, Label
 from shafer._validation import one_position, to_numpy
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.io.frame_table import native_frame
+from shafer.evidence.weight_errors.error_intervals import class_std, interval, known_errors
 
 if TYPE_CHECKING:
-    from shafer.evidence.evidence import Evidence
+    from shafer.evidence.weighed_evidence import WeighedEvidence
 
-_KEEP = ("all", "positive")
+_KEEP = ("all", "positive", "clear")
+_LEVEL = 0.9  # of the intervals
 
 
 @final
@@ -35,7 +37,7 @@ class ReasonOptions:
         if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
             raise ValueError(f"top must be an integer of at least 1; got {top!r}.")
         if self.keep not in _KEEP:
-            raise ValueError(f"keep must be 'all' or 'positive'; got {self.keep!r}.")
+            raise ValueError(f"keep must be 'all', 'positive' or 'clear'; got {self.keep!r}.")
         if self.codes is not None and not isinstance(self.codes, Mapping):
             raise ValueError(
                 "codes must be a mapping from component to code, or to a pair (code, text); got "
@@ -44,7 +46,11 @@ class ReasonOptions:
 
 
 def reasons_frame(
-    ev: Evidence, for_: Label | None, over: Label | None, asked: ReasonOptions, backend: str | None
+    ev: WeighedEvidence,
+    for_: Label | None,
+    over: Label | None,
+    asked: ReasonOptions,
+    backend: str | None,
 ) -> Any:
     """Return the table that :meth:`shafer.Evidence.reasons` documents."""
     if ev.parts:
@@ -63,8 +69,11 @@ def reasons_frame(
     row, rank = (x.ravel() for x in np.indices(components.shape))
     component = components.ravel()
     weight = weights[row, component]
-    if asked.keep == "positive":
-        row, rank, component, weight = (x[weight > 0.0] for x in (row, rank, component, weight))
+    std = _asked_std(ev, classes, over, asked.keep)[row, component]
+    if asked.keep != "all":
+        low = weight if asked.keep == "positive" else interval(weight, std, ev.errors, _LEVEL)[0]
+        kept = low > 0.0
+        row, rank, component, weight, std = (x[kept] for x in (row, rank, component, weight, std))
     total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
     positive = np.maximum(weight, 0.0)
     table: dict[str, Any] = {
@@ -76,6 +85,8 @@ def reasons_frame(
         "share": np.divide(positive, total, out=np.zeros_like(weight), where=total > 0.0),
         "class": ev.classes[classes[row]].tolist(),
     }
+    if ev.errors is not None:
+        table["lower"], table["upper"] = interval(weight, std, ev.errors, _LEVEL)
     if codes is not None:
         table["code"] = [codes[g][0] for g in component]
         table["text"] = [codes[g][1] for g in component]
@@ -85,7 +96,7 @@ def reasons_frame(
 
 
 def _asked_weights(
-    ev: Evidence, for_: Label | None, over: Label | None
+    ev: WeighedEvidence, for_: Label | None, over: Label | None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the position of the class of each row, and the weights of all components for it."""
     source = ev.unchanged_source()
@@ -105,8 +116,18 @@ def _asked_weights(
     return classes, weights
 
 
+def _asked_std(
+    ev: WeighedEvidence, classes: NDArray[np.intp], over: Label | None, keep: str
+) -> FloatArray:
+    """Return the standard errors of the weights that were asked for; zeros if not known."""
+    if ev.errors is None and keep != "clear":
+        return np.zeros((len(ev), ev.n_components))
+    against = None if over is None else one_position(over, ev.classes, "over")
+    return class_std(known_errors(ev.errors), classes, against)
+
+
 def _codes_of(
-    ev: Evidence, codes: Mapping[str, Any] | None, candidates: list[int]
+    ev: WeighedEvidence, codes: Mapping[str, Any] | None, candidates: list[int]
 ) -> dict[int, tuple[Any, Any]] | None:
     """Return the (code, text) of each component: by its name, else by its column of the data."""
     if codes is None:
@@ -138,7 +159,7 @@ def _pair(code: Any) -> tuple[Any, Any]:
 
 
 def _kinds(
-    ev: Evidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
+    ev: WeighedEvidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
 ) -> NDArray[np.intp]:
     """Give numbers to the components so that those that count once have the same number."""
     keys: dict[Any, int] = {}
@@ -168,7 +189,7 @@ def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[n
 
 
 def _values(
-    ev: Evidence, row: NDArray[np.intp], component: NDArray[np.intp], backend: str | None
+    ev: WeighedEvidence, row: NDArray[np.intp], component: NDArray[np.intp], backend: str | None
 ) -> Any:
     """Return the value of the input behind each reason."""
     values = np.full(len(row), None, dtype=object)

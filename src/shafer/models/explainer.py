@@ -9,6 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
@@ -18,9 +19,15 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence.automatic_groups import N_GROUPS
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.asking.asked_model import AskedModel
+from shafer.models.asking.input_questions import InputQuestions
+from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.error_bars.error_bars import ErrorBars
+from shafer.models.error_bars.error_bars_fit import ErrorBarsFit, restored_bars
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.frame_order import (
@@ -32,15 +39,16 @@ from shafer.models.inputs.frame_order import (
 from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
+from shafer.models.scorecards.scorecard_tables import ScorecardTables
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer:
+class Explainer(InputQuestions, ScorecardTables):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -54,11 +62,15 @@ class Explainer:
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An
         iterator of batches is read once, one batch at a time, so the data need not fit in memory.
-    groups : mapping, sequence, "source" or "one", optional
+    groups : mapping, sequence, "source", "auto" or "one", optional
         Join components into groups: group name -> components (by name or position), or a sequence
         of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
-        from, ``"one"`` joins everything. A group may also name a column of the data; then it has
-        all encoded columns that came from it. Probabilities do not change.
+        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
+        over the background until ``n_groups`` are left, which makes many components readable. A
+        group may also name a column of the data; then it has all encoded columns that came from
+        it. Probabilities do not change.
+    n_groups : int
+        The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
@@ -83,6 +95,16 @@ class Explainer:
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
+    errors : {"laplace", "bags", "bootstrap"}, optional
+        Give the evidence error bars, :attr:`Evidence.weights_std`. ``"laplace"``: from the
+        posterior of the coefficients of a linear model (for a network, of its last layer); the
+        background must be the training data. ``"bags"``: the spread over the outer bags of an
+        ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over ``refits``, for any
+        model. See ``docs/error_bars.md``.
+    refits : sequence of models, optional
+        For ``errors="bootstrap"``: the model trained again on other samples, such as those of
+        :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are
+        relative to its own means over the same background.
     **options
         Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
@@ -126,15 +148,20 @@ class Explainer:
         missing: str = "error",
         temper: float = 1.0,
         prior: str = "shared",
+        n_groups: int = N_GROUPS,
         check: bool = True,
+        errors: str | None = None,
+        refits: Iterable[Any] | None = None,
         **options: Any,
     ) -> None:
         has_own_base_rate(prior)
+        names, groups = _held(names), _held(groups)  # refits are read with them again
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)
         adapted = adapt(model, first, **options)
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
+        bars = ErrorBarsFit(adapted, model, errors, refits, background)
         if missing != "error":
             check_gaps(adapted, missing, background)
         self.factor = checked_factor(temper, "temper")
@@ -146,11 +173,13 @@ class Explainer:
                 columns=columns,
                 sample_weight=sample_weight,
                 groups=groups,
+                n_groups=n_groups,
                 names=names,
                 classes=classes,
                 missing=missing,
                 moderation=moderation,
                 prior=prior,
+                laplace=bars.laplace,
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
@@ -159,8 +188,16 @@ class Explainer:
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
-        if check:
-            check_probabilities(model, first, self._weighed.as_model)
+        self._inputs: LinearInputs | None = None
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
+        alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
+        alike |= {"missing": missing, "prior": prior, "check": check, **options}
+        self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)
+        for refit in self._refits:
+            refit._background = None  # only their weights are needed
+        self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
 
     @property
     def pool(self) -> Pool:
@@ -197,14 +234,20 @@ class Explainer:
 
     def __call__(self, X: Any) -> MassEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them."""
-        rows, plain = self._weighed(X)
+        return self._evidence(X, self._errors)
+
+    def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
+        rows, plain = self._weighed(X, errors)
         bet = _tempered(plain, self.calibration.factor(rows))
         reliability = self.calibration.reliability(rows, bet.probability)
         ev = bet if reliability is None else bet.discounted(reliability)
         return with_row_labels(ev, X)
 
     def bet(self, X: Any) -> Evidence:
-        """Return the evidence behind the probabilities: tempered and moderated, not discounted."""
+        """Return the evidence behind the probabilities: tempered and moderated, not discounted.
+
+        It has no error bars.
+        """
         rows, plain = self._weighed(X)
         return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
 
@@ -326,7 +369,10 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            inputs=self._inputs_to_keep(),
             prior=weighed.prior,
+            errors=None if self._errors is None else self._errors.plain(),
+            refits=[refit.__getstate__() for refit in self._refits],
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -346,6 +392,10 @@ class Explainer:
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
+        self._refits = tuple(map(_restored, state.refits))
+        others = [refit._weighed for refit in self._refits]
+        self._errors = restored_bars(state.errors, self._weighed, others)
+        self._inputs = state.inputs
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -362,7 +412,7 @@ class Explainer:
             return self.conformal.sets(self._scores(X, self.conformal.score))
         rule = self._default_rule if rule is None else rule
         # Utility sets need the probabilities only: no discount, and no search for neighbours.
-        ev = self.bet(X) if rule == "utility_set" else self(X)
+        ev = self.bet(X) if rule == "utility_set" else self._evidence(X)
         return ev.decide(rule, **options)
 
     @property
@@ -386,8 +436,54 @@ class Explainer:
         for X in batches:
             yield self(X)
 
+    def _reference(self) -> Any:
+        """Return the background in the order of training."""
+        if self._background is None:
+            raise ValueError(
+                "scorecard needs the background, but this explainer did not keep it: it was made "
+                "from an iterator, or read from a file. Make a new Explainer with the rows at hand."
+            )
+        return in_order(self._background, self._weighed.columns)
+
+    def _of_bins(self, X: Any) -> Evidence:
+        """Return evidence whose weights depend on their own component only."""
+        rows, plain = self._weighed(X)
+        factor = self.calibration.factor(rows)
+        if not isinstance(factor, float):
+            raise ValueError(
+                "scorecard needs weights that depend on one component each; with moderate= they "
+                "depend on the whole row. Make an Explainer without moderate=."
+            )
+        return _tempered(plain, factor)
+
+    def _asked(self) -> AskedModel:
+        if self._inputs is None:
+            background, weight = self._background, self._background_weight
+            self._inputs = LinearInputs.fit(self._weighed, background, weight)
+        return AskedModel(self._weighed, self.calibration, self._inputs)
+
+    def _inputs_to_keep(self) -> LinearInputs | None:
+        """Return what questions about inputs need, also if none was asked yet."""
+        if self._background is None or not LinearInputs.worth_keeping(self._weighed):
+            return self._inputs
+        try:
+            return self._asked().inputs
+        except (UnsupportedModelError, ValueError):
+            return None
+
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+
+
+def _held(given: Any) -> Any:
+    """Return what an iterator gives as a list; anything else as it is."""
+    return list(given) if isinstance(given, Iterator) else given
+
+
+def _restored(state: dict[str, Any]) -> Explainer:
+    explainer = Explainer.__new__(Explainer)
+    explainer.__setstate__(state)
+    return explainer
 
 
 def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:

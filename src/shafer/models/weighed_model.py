@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import Any, TypeAlias, final
+
+import numpy as np
 
 from shafer._typing import Array
 from shafer.evidence import Evidence, LinearPool, RunningMean
+from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
+from shafer.evidence.weight_errors import WeightErrors
 from shafer.models.grouping.component_partition import (
     is_renaming,
     names_of_components,
     read_partition,
 )
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
-from shafer.models.inputs.row_access import values_of
+from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
-from shafer.models.uncertainty.missing_inputs import MissingInputs
+from shafer.models.uncertainty.laplace import LaplaceFit
+from shafer.models.uncertainty.missing_inputs import FilledRows, MissingInputs
 from shafer.models.uncertainty.moderation import ModerationFit
+
+FindErrors: TypeAlias = Callable[[Any, ModelRows], WeightErrors]
 
 
 @final
@@ -82,11 +90,13 @@ class WeighedModel:
         columns: tuple[str, ...] | None,
         sample_weight: Any,
         groups: Groups | None,
+        n_groups: int,
         names: Iterable[Any] | None,
         classes: Any,
         missing: str,
         moderation: ModerationFit | None,
         prior: str,
+        laplace: LaplaceFit | None,
     ) -> WeighedModel:
         """Pass each batch of the background through the model once.
 
@@ -97,9 +107,11 @@ class WeighedModel:
         batches : iterator of all batches
         columns : tuple of strings or None
             The order that frames are brought to.
-        sample_weight, groups, names, classes, missing, prior : as in ``Explainer``
+        sample_weight, groups, n_groups, names, classes, missing, prior : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
+        laplace : LaplaceFit, optional
+            Takes in every batch, for error bars.
         """
         running = RunningMean()
         features: Any = None
@@ -110,18 +122,24 @@ class WeighedModel:
                 features = model.accumulate(running, encoded, sample_weight)
             if moderation is not None:
                 moderation.take_in(ModelRows(encoded, features), sample_weight)
+            if laplace is not None:
+                laplace.take_in(features, sample_weight)
         known = names_of_components(model, columns) if names is None else names
         own = None if known is None else tuple(known)
         n_components = int(running.mean.shape[0])
+        labels = model.head.classes if classes is None else classes
         partition = None
+        if isinstance(groups, str) and groups == "auto":
+            plain = cls.identified(model, running.mean, labels, own, None, None, columns)
+            groups = plain.automatic_groups(first, check_group_count(n_groups))
         if groups is not None:
             partition = read_partition(groups, model, own, n_components, first)
             if is_renaming(partition, n_components):
                 own, partition = tuple(partition), None
         gaps = None
         if missing != "error":  # then there is one batch
-            gaps = MissingInputs.fit(model, features, missing, sample_weight)
-        labels = model.head.classes if classes is None else classes
+            blocks = InputBlocks.traced(model, first)
+            gaps = MissingInputs.fit(model, features, missing, sample_weight, blocks)
         return cls.identified(model, running.mean, labels, own, partition, gaps, columns, prior)
 
     @property
@@ -129,18 +147,33 @@ class WeighedModel:
         """Whether the components share the base rate, or it is a component of its own."""
         return "shared" if self.pool.base_rate is None else "own"
 
-    def __call__(self, X: Any) -> tuple[ModelRows, Evidence]:
-        """Pass X through the model once, and return it with its weights."""
+    def __call__(self, X: Any, errors: FindErrors | None = None) -> tuple[ModelRows, Evidence]:
+        """Pass X through the model once, and return it with its weights, and their errors."""
+        X = self._checked(X)
+        rows, filled = self._passed(X)
+        ev = self._weighed(rows)
+        if errors is not None:
+            ev = replace(ev, errors=errors(X, rows))
+        if self.missing is not None and filled is not None:
+            groups = None if self.groups is None else list(self.groups.values())
+            ev = self.missing.adjusted(ev, filled, groups)
+        return rows, self._with_inputs(ev, X)
+
+    def unadjusted(self, X: Any) -> Evidence:
+        """Return the weights, without any change for missing inputs."""
+        return self._weighed(self._passed(self._checked(X))[0])
+
+    def _checked(self, X: Any) -> Any:
         check_rows(X, "X")
-        X = in_order(X, self.columns)
+        return in_order(X, self.columns)
+
+    def _passed(self, X: Any) -> tuple[ModelRows, FilledRows | None]:
+        """Pass X through the model once."""
         with missing_columns_named(X, self.columns, "X"):
             if self.missing is None:
-                rows = self.model.rows(X)
-                return rows, self._with_inputs(self._weighed(rows), X)
+                return self.model.rows(X), None
             filled = self.missing.complete(self.model, X)
-        groups = None if self.groups is None else list(self.groups.values())
-        ev = self.missing.adjusted(self._weighed(filled.rows), filled, groups)
-        return filled.rows, self._with_inputs(ev, X)
+            return filled.rows, filled
 
     @cached_property
     def _trace(self) -> ColumnTrace:
@@ -154,6 +187,13 @@ class WeighedModel:
         if self.groups is not None:
             inputs = inputs.grouped([*self.groups.values(), [len(self.means)]])
         return replace(ev, inputs=inputs)
+
+    def automatic_groups(self, X: Any, n_groups: int) -> dict[str, list[int]]:
+        """Return groups of components that contradict each other in the rows of X."""
+        n = n_rows(X)
+        some = np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int).tolist()
+        ev = self(take_rows(X, some))[1]
+        return automatic_groups(ev.source, ev.component_names, n_groups)
 
     def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Return the same, with the calibration that belongs to the model itself."""

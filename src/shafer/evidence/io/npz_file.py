@@ -18,31 +18,34 @@ from shafer._files import replacing
 from shafer._safe_archive import open_archive, read_array
 from shafer._text import printable, shortened
 from shafer._validation import class_labels, component_names, to_numpy
+from shafer.evidence.io.stored_errors import arrays_to_store, split_arrays, stored_errors
 from shafer.evidence.io.stored_sources import Arrays, stored_source
-from shafer.evidence.weight_sources import BaseRateWeights, ScaledWeights, WeightSource
+from shafer.evidence.weight_errors import WeightErrors
+from shafer.evidence.weight_sources import WeightSource, stored_kind
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
 
 _FORMAT = "shafer-evidence-1"
 _LABEL_KINDS = "biufU"
-Stored: TypeAlias = tuple[WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...]]
+Stored: TypeAlias = tuple[
+    WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...], None, None, WeightErrors | None
+]
 
 
 def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
-    """Write the source, the class labels and the component names."""
+    """Write the source, its errors, the class labels and the component names."""
     source = evidence.unchanged_source()
     arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
-    if isinstance(source, ScaledWeights):  # the factors are one of the arrays
-        source = source.source
-    if isinstance(source, BaseRateWeights):  # and so is the base rate
-        source = source.source
+    arrays |= arrays_to_store(evidence.errors)
     header: dict[str, Any] = {
         "format": _FORMAT,
-        "source": type(source).__name__,
+        "source": stored_kind(source),
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
     }
+    if evidence.errors is not None:
+        header["errors"] = type(evidence.errors).__name__
     classes = evidence.classes
     if classes.dtype.kind not in _LABEL_KINDS:
         header["classes"] = _plain_labels(classes)
@@ -80,7 +83,7 @@ class _OtherFormatError(Exception):
 
 
 def load(path: str | os.PathLike[str]) -> Stored:
-    """Read the source, the class labels, the component names and the names of the parts."""
+    """Read the arguments of ``Evidence.from_source``, in their order."""
     with open(path, "rb") as file:  # a missing file is an OSError
         try:
             return _understood(*_read(file))
@@ -119,7 +122,8 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
     if "classes" not in arrays:
         raise ValueError("it has no class labels")
     classes = _labels(arrays.pop("classes"), header)
-    source = stored_source(str(header.get("source")), arrays)
+    of_weights, of_errors = split_arrays(arrays)
+    source = stored_source(str(header.get("source")), of_weights)
     *instances, n_components, n_classes = source.shape
     parts = _texts(header, "parts")
     if len(parts) != (instances[1] if len(instances) > 1 else 0):
@@ -129,6 +133,9 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         class_labels(classes, n_classes),
         component_names(_texts(header, "names"), n_components),
         parts,
+        None,  # row labels are not stored,
+        None,  # and neither are the inputs
+        stored_errors(header.get("errors"), of_errors, source),
     )
 
 

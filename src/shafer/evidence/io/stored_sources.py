@@ -29,7 +29,7 @@ from shafer.evidence.weight_sources import (
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_FACTORS = ("row_factor", "factor_for", "factor_against")
+_FACTORS = ("factor", "row_factor", "factor_for", "factor_against")
 _HEAD = ("centre", "beta", "offset")
 _OPTIONAL = ("shares",)
 _FIELDS = {
@@ -56,7 +56,7 @@ def _single(kind: str, arrays: Arrays) -> WeightSource:
     factor, base_rate = arrays.pop("row_factor", None), arrays.pop("base_rate", None)
     if kind not in _FIELDS:
         raise ValueError(f"its weights are of the unknown kind {kind!r}")
-    _check_names(arrays, _FIELDS[kind])
+    check_names(arrays, _FIELDS[kind], _OPTIONAL if kind == "DenseWeights" else ())
     source: WeightSource
     if kind == "DenseWeights":
         source = _dense(**arrays)
@@ -65,18 +65,18 @@ def _single(kind: str, arrays: Arrays) -> WeightSource:
     else:
         source = _sparse(**arrays)
     if base_rate is not None:
-        _check_floats(base_rate, "base_rate", source.shape[-1:])
+        check_floats(base_rate, "base_rate", source.shape[-1:])
         source = BaseRateWeights(source, base_rate)
     return source if factor is None else _scaled(source, factor)
 
 
-def _check_names(arrays: Arrays, fields: tuple[str, ...]) -> None:
-    optional = _OPTIONAL if fields == _FIELDS["DenseWeights"] else ()
+def check_names(arrays: Arrays, fields: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
+    """Refuse missing and unknown arrays."""
     if sorted(set(arrays).difference(optional)) != sorted(fields):
         raise ValueError(f"it must hold the arrays {sorted(fields)}; it holds {sorted(arrays)}")
 
 
-def _check_floats(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
+def check_floats(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> None:
     """Refuse anything but finite numbers in native single or double precision."""
     if array.dtype not in _FLOATS:
         raise ValueError(f"its array {name!r} must hold floats; it holds {array.dtype}")
@@ -90,9 +90,9 @@ def _check_floats(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> Non
 def _dense(weights: NDArray[Any], shares: NDArray[Any] | None = None) -> DenseWeights:
     if weights.ndim not in (3, 4):
         raise ValueError(f"its array 'weights' must have 3 or 4 axes; it has {weights.ndim}")
-    _check_floats(weights, "weights", weights.shape)
+    check_floats(weights, "weights", weights.shape)
     if shares is not None:
-        _check_floats(shares, "shares", weights.shape[-2:])
+        check_floats(shares, "shares", weights.shape[-2:])
         _check_one_type(weights=weights, shares=shares)
         check_overflow(shares.sum(axis=0), "shares of the base rate")
     return DenseWeights(weights, shares)
@@ -102,9 +102,9 @@ def _check_head(
     n_columns: int, centre: NDArray[Any], beta: NDArray[Any], offset: NDArray[Any]
 ) -> None:
     n_classes = beta.shape[1] if beta.ndim == 2 else 0
-    _check_floats(beta, "beta", (n_columns, n_classes))
-    _check_floats(centre, "centre", (n_columns,))
-    _check_floats(offset, "offset", (n_classes,))
+    check_floats(beta, "beta", (n_columns, n_classes))
+    check_floats(centre, "centre", (n_columns,))
+    check_floats(offset, "offset", (n_classes,))
 
 
 def _check_one_type(**arrays: NDArray[Any]) -> None:
@@ -117,7 +117,7 @@ def _linear(
 ) -> LinearWeights:
     if features.ndim != 2:
         raise ValueError(f"its array 'features' must have 2 axes; it has {features.ndim}")
-    _check_floats(features, "features", features.shape)
+    check_floats(features, "features", features.shape)
     _check_head(features.shape[1], centre, beta, offset)
     _check_one_type(features=features, centre=centre, beta=beta, offset=offset)
     return LinearWeights(features, centre, beta, offset)
@@ -132,12 +132,20 @@ def _sparse(
     beta: NDArray[Any],
     offset: NDArray[Any],
 ) -> SparseWeights:
+    features = sparse_features(data, indices, indptr, shape)
+    _check_head(features.shape[1], centre, beta, offset)
+    _check_one_type(data=data, centre=centre, beta=beta, offset=offset)
+    return SparseWeights(features, centre, beta, offset)
+
+
+def sparse_features(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: NDArray[Any]
+) -> Any:
+    """Make a CSR array of finite numbers, with each cell at most once."""
     if shape.shape != (2,) or shape.dtype.kind not in "iu" or min(shape.tolist()) < 0:
         raise ValueError("its array 'shape' must hold the numbers of rows and columns")
     n, n_columns = (int(size) for size in shape)
-    _check_floats(data, "data", (data.size,))
-    _check_head(n_columns, centre, beta, offset)
-    _check_one_type(data=data, centre=centre, beta=beta, offset=offset)
+    check_floats(data, "data", (data.size,))
     check_compressed(data, indices, indptr, n, n_columns)
     features = sparse.csr_array((data, indices, indptr), shape=(n, n_columns))
     if not features.has_canonical_format:  # out of order is allowed, twice the same cell is not
@@ -145,11 +153,11 @@ def _sparse(
         ordered.sum_duplicates()
         if ordered.nnz != features.nnz:
             raise ValueError("its array 'indices' names a cell twice")
-    return SparseWeights(features, centre, beta, offset)
+    return features
 
 
 def _scaled(source: WeightSource, factor: NDArray[Any]) -> ScaledWeights:
-    _check_floats(factor, "row_factor", source.shape[:-2])
+    check_floats(factor, "row_factor", source.shape[:-2])
     return ScaledWeights(source, factor)
 
 
@@ -190,7 +198,7 @@ def _part(kind: str, fields: Arrays, frame: tuple[int, ...]) -> Part:
         raise ValueError("a part must have both 'factor_for' and 'factor_against', or neither")
     for name, array in (("factor_for", first), ("factor_against", second)):
         columns = 1 if array.shape == (n, 1) else len(places)
-        _check_floats(array, name, (n, columns))
+        check_floats(array, name, (n, columns))
     same = np.array_equal(first, second)
     return replace(part, factors=(first, first if same else second))
 

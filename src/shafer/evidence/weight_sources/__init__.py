@@ -14,6 +14,7 @@ from shafer.evidence.weight_sources.scaled_weights import (
     scaled_weights,
 )
 from shafer.evidence.weight_sources.sparse_weights import SparseWeights
+from shafer.evidence.weight_sources.stored_kind import stored_kind
 from shafer.evidence.weight_sources.weight_source import Positions, WeightSource
 
 __all__ = [
@@ -30,4 +31,5 @@ __all__ = [
     "per_instance",
     "read_factor",
     "scaled_weights",
+    "stored_kind",
 ]

@@ -17,9 +17,9 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer.evidence.weight_sources.base_rate_weights import BaseRateWeights
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
 from shafer.evidence.weight_sources.scaled_weights import ScaledWeights
+from shafer.evidence.weight_sources.stored_kind import stored_kind
 from shafer.evidence.weight_sources.weight_source import Positions, WeightSource, take
 from shafer.kernels import Pooled
 
@@ -224,12 +224,7 @@ class JoinedWeights(WeightSource):
             named = part.source.arrays() | {"places": part.places}
             if part.factors is not None:
                 named |= {"factor_for": part.factors[0], "factor_against": part.factors[1]}
-            inner = part.source
-            if isinstance(inner, ScaledWeights):  # its factor is one of the arrays
-                inner = inner.source
-            if isinstance(inner, BaseRateWeights):  # and so is the base rate
-                inner = inner.source
-            kind = type(inner).__name__
+            kind = stored_kind(part.source)
             arrays |= {f"{p}.{kind}.{name}": array for name, array in named.items()}
         return arrays
 

@@ -27,10 +27,19 @@ def own_evidence(fitted: Any, X: Any) -> MassEvidence:
     for part in _from_outside_in(fitted):
         if _has_evidence(part):
             break
-        if isinstance(part, Pipeline) and len(part.steps) > 1:
-            X = part[:-1].transform(X)
+        if isinstance(part, Pipeline):
+            X = _transformed(part, X)
     evidence: MassEvidence = part.evidence(X)
     return evidence
+
+
+def _transformed(pipeline: Pipeline, X: Any) -> Any:
+    # Step by step: a pipeline of the first steps alone would ask the last of them whether it is
+    # fitted, which transformers from outside scikit-learn may not know how to answer.
+    for _, step in pipeline.steps[:-1]:
+        if step is not None and step != "passthrough":
+            X = step.transform(X)
+    return X
 
 
 def _from_outside_in(fitted: Any) -> Iterator[Any]:

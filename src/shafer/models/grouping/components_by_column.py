@@ -21,8 +21,15 @@ def components_by_column(
 
     A component of several columns, an interaction, is a group of its own, named ``a × b``.
     """
+    return _gathered(*component_sources(adapted, background, names))
+
+
+def component_sources(
+    adapted: AdaptedModel, background: Any, names: Sequence[str]
+) -> tuple[list[str], Sources]:
+    """Return the columns of the data, and which of them each component came from."""
     if adapted.term_columns is not None:
-        return _columns_of_terms(adapted, adapted.term_columns, background, names)
+        return _sources_of_terms(adapted, adapted.term_columns, background, names)
     if not adapted.by_column:
         raise UnsupportedModelError(
             "groups='source' needs components that were made from columns of the data; the "
@@ -30,14 +37,14 @@ def components_by_column(
             "groups=None."
         )
     if not adapted.encoders:
-        return {name: [g] for g, name in enumerate(names)}
-    order, sources = _checked_sources(adapted, background)
+        return list(names), [frozenset([name]) for name in names]
+    order, sources = checked_sources(adapted, background)
     if len(sources) != len(names):
         raise UnsupportedModelError(
             f"groups='source' found {len(sources)} encoded columns, but the model has "
             f"{len(names)}. Pass the groups by name instead."
         )
-    return _gathered(order, sources)
+    return order, sources
 
 
 def with_columns(
@@ -103,22 +110,23 @@ def _traceable(
         return {}
 
 
-def _columns_of_terms(
+def _sources_of_terms(
     adapted: AdaptedModel, terms: Sequence[Sequence[int]], background: Any, names: Sequence[str]
-) -> dict[str, list[int]]:
-    """Group the terms of an additive model by their columns, also behind transformers."""
+) -> tuple[list[str], Sources]:
+    """Find the columns of the terms of an additive model, also behind transformers."""
     if adapted.encoders:
-        order, inputs = _checked_sources(adapted, background)
+        order, inputs = checked_sources(adapted, background)
     else:
         n_columns = 1 + max(j for term in terms for j in term)
         order = list(frame_columns(background) or (f"x{j}" for j in range(n_columns)))
         alone = {term[0]: names[g] for g, term in enumerate(terms) if len(term) == 1}
         order = [alone.get(j, name) for j, name in enumerate(order)]  # as the model names them
         inputs = [frozenset([name]) for name in order]
-    return _gathered(order, [frozenset().union(*(inputs[j] for j in term)) for term in terms])
+    return order, [frozenset().union(*(inputs[j] for j in term)) for term in terms]
 
 
-def _checked_sources(adapted: AdaptedModel, background: Any) -> tuple[list[str], Sources]:
+def checked_sources(adapted: AdaptedModel, background: Any) -> tuple[list[str], Sources]:
+    """Return the columns of the data, and those that each encoded column depends on."""
     shape: tuple[int, ...] = getattr(background, "shape", ())
     n_columns = int(shape[1]) if len(shape) == 2 else None
     order, sources = encoded_sources(adapted.encoders, frame_columns(background), n_columns)

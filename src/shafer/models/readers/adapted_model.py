@@ -29,10 +29,13 @@ from shafer.evidence import (
 from shafer.evidence.weight_sources.weight_source import take
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
+from shafer.models.inputs.column_bins import ColumnBin
 from shafer.models.inputs.row_access import by_position, values_of
 from shafer.models.inputs.table_errors import explain_table_error
 from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.model_rows import ModelRows, OwnCalibration
+from shafer.models.readers.penalised_loss import PenalisedLoss
+from shafer.models.readers.term_bags import TermBags
 
 Pool: TypeAlias = LinearPool | AdditivePool
 
@@ -57,6 +60,8 @@ class AdaptedModel(ABC):
         Factors and discounts that are part of the model's own probabilities.
     options : mapping
         With these options the registry reads the model in the same way without a background.
+    column_bins : callable, optional
+        Returns the bins of a column of the model's input, by position; None if it has none.
     """
 
     head: Any
@@ -67,6 +72,7 @@ class AdaptedModel(ABC):
     live: tuple[LiveParameters, ...] = ()
     calibration: OwnCalibration | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    column_bins: Callable[[int], list[ColumnBin] | None] | None = None
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -150,18 +156,14 @@ class LinearModel(AdaptedModel):
     ----------
     gaps : callable, optional
         As ``features``, but NaN in X stays NaN; only for heads on X itself.
-    precision : float, optional
-        Precision of the normal prior that its penalty puts on each coefficient; None if it was
-        not trained by penalised log loss.
-    free_intercept : bool
-        The intercept was fitted too, without a penalty.
+    loss : PenalisedLoss, optional
+        What the coefficients minimise; None if they were not trained by penalised log loss.
     """
 
     head: LinearHead
     features: Callable[[Any], Array] = values_of
     gaps: Callable[[Any], Array] | None = None
-    precision: float | None = None
-    free_intercept: bool = True
+    loss: PenalisedLoss | None = None
 
     def terms(self, encoded: Any) -> Array:
         return self.features(encoded)
@@ -212,15 +214,22 @@ class LinearModel(AdaptedModel):
     def rescaled(self, slope: float, shift: float = 0.0) -> LinearModel:
         coef, intercept = self.head.coef * slope, self.head.intercept * slope + shift
         head = replace(self.head, coef=coef, intercept=intercept)
-        return replace(self, head=head, precision=None)
+        return replace(self, head=head, loss=None)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class AdditiveModel(AdaptedModel):
-    """A function from (encoded) X to contributions, and the intercept of the logits."""
+    """A function from (encoded) X to contributions, and the intercept of the logits.
+
+    Attributes
+    ----------
+    bags : callable, optional
+        Reads the terms of each outer bag, for models that were trained as several.
+    """
 
     head: Contributions
+    bags: Callable[[], TermBags] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))
@@ -258,7 +267,8 @@ class AdditiveModel(AdaptedModel):
             head.classes,
             head.names,
         )
-        return replace(self, head=scaled)
+        bags = None if self.bags is None else partial(_rescaled_bags, self.bags, slope)
+        return replace(self, head=scaled, bags=bags)
 
 
 def both_classes(contributions: Any) -> Array:
@@ -289,6 +299,10 @@ def _class_intercept(intercept: Any, means: Array) -> Any:
 
 def _rescaled(function: Callable[[Any], Array], slope: float, X: Any) -> Array:
     return function(X) * slope
+
+
+def _rescaled_bags(read: Callable[[], TermBags], slope: float) -> TermBags:
+    return read().rescaled(slope)
 
 
 def _rescaled_intercept(intercept: Any, slope: float, shift: float) -> Any:

@@ -52,6 +52,7 @@ _FAMILIES = {
     ("lightgbm", "Booster"): "boosting.lightgbm",
     ("catboost", "CatBoostClassifier"): "boosting.catboost",
     ("interpret", "ExplainableBoostingClassifier"): "boosting.interpret",
+    ("optbinning", "Scorecard"): "optbinning",
     ("pygam", "LogisticGAM"): "pygam",
     ("torch", "Module"): "torch.module",
 }
@@ -68,6 +69,10 @@ _DECISIONS = {
     ("sklearn", "FrozenEstimator"): "sklearn.wrappers",
     ("interpret", "ExplainableBoostingClassifier"): "boosting.interpret",
 }
+
+# The same for files with a function ``behind``, which puts a transformer in front of a model. Most
+# transformers need none.
+_TRANSFORMERS = {("optbinning", "BinningProcess"): "optbinning"}
 
 
 def adapt(
@@ -129,6 +134,15 @@ def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
         f"A calibrated {type(model).__name__} is not supported, because its scores are not a sum "
         "of contributions. Calibrate a linear model, an SVC or a boosted model instead."
     )
+
+
+def behind(adapted: AdaptedModel, step: Any) -> AdaptedModel:
+    """Put a fitted transformer, a step of a pipeline, in front of a model."""
+    for key in _kinds(step):
+        if key in _TRANSFORMERS:
+            ahead: AdaptedModel = _family(_TRANSFORMERS[key]).behind(adapted, step)
+            return ahead
+    return adapted.behind(step)
 
 
 def own_probabilities(model: Any, X: Any) -> FloatArray | None:

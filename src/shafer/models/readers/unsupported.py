@@ -98,6 +98,10 @@ REFUSED = {
         "is a transformer without a classifier. Pass the whole pipeline, with the classifier as "
         "its last step."
     ),
+    ("optbinning", "BinningProcess"): (
+        "bins columns, but has no classifier. Pass the whole pipeline, "
+        "make_pipeline(BinningProcess(...), LogisticRegression()), or a Scorecard."
+    ),
     ("lightgbm", "LGBMRegressor"): _NUMBERS,
     ("xgboost", "XGBRegressor"): _NUMBERS,
     ("xgboost", "XGBRFRegressor"): _NUMBERS,

@@ -9,10 +9,15 @@ variance of a row's centred logits is summarised by one number (MacKay 1992),
 
 for K = 2 the variance of the log-odds. Only contrasts between classes matter, so the coefficients
 are written in an orthonormal basis of K − 1 contrasts, in which they are unique.
+
+With class weights c the loss is not a likelihood: its curvature would count a row of weight 10 as
+ten rows. Then the covariance is :math:`(H + \tau I)^{-1} (M + \tau I) (H + \tau I)^{-1}`. Here M is
+the covariance of the gradient (``class_weighting.py``). Without class weights M = H.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -24,7 +29,11 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.evidence import least_commitment
+from shafer.evidence.weight_errors.linear_errors import class_contrasts
 from shafer.models.heads import LinearHead
+from shafer.models.readers.penalised_loss import PenalisedLoss
+from shafer.models.uncertainty.class_weighting import ClassWeighting
+from shafer.models.uncertainty.coefficient_posterior import CoefficientPosterior
 
 LARGEST_CURVATURE = 4096
 """The most coefficients in one curvature matrix, which is factorised as a whole."""
@@ -68,18 +77,31 @@ class LaplaceFit:
     precision : float
         τ, of the coefficients as the head holds them.
     free_intercept : bool
-        The intercept was fitted, without a prior; otherwise it is fixed.
+        The intercept was fitted; otherwise it is fixed.
+    intercept_precision : float
+        The precision of the intercept, if it was fitted.
+    class_weighting : ClassWeighting, optional
+        Weights of the classes in the loss; used by :meth:`coefficient_posterior` only.
     """
 
-    def __init__(self, head: LinearHead, precision: float, free_intercept: bool = True) -> None:
+    def __init__(
+        self,
+        head: LinearHead,
+        precision: float,
+        free_intercept: bool = True,
+        *,
+        intercept_precision: float = 0.0,
+        class_weighting: ClassWeighting | None = None,
+    ) -> None:
         pool = least_commitment(head.coef, head.intercept)
         n_features, n_classes = pool.beta.shape
         self._coef = to_numpy(pool.beta).astype(np.float64)
         self._intercept = to_numpy(pool.offset).astype(np.float64) * n_features
-        self._contrasts = linalg.helmert(n_classes).T  # (K, K - 1), orthonormal
+        self._contrasts = class_contrasts(n_classes)
         # One log-odds z is two logits of half its size, so the precision of the contrast doubles.
         one_logit = np.ndim(head.coef) == 1 or np.shape(head.coef)[0] == 1
         self._precision = 2.0 * precision if one_logit else precision
+        self._intercept_precision = intercept_precision * (2.0 if one_logit else 1.0)
         self._free_intercept = free_intercept
         size = n_features + free_intercept
         if size > LARGEST_CURVATURE:
@@ -91,9 +113,26 @@ class LaplaceFit:
         self._joint = (n_classes - 1) * size <= LARGEST_CURVATURE
         shape = (n_classes - 1, n_classes - 1) if self._joint else (n_classes - 1,)
         self._curvature = np.zeros((*shape, size, size))
-        # With a free intercept, centring the features only improves the precision: far from zero,
-        # a feature and the constant would be almost collinear.
-        self._centre: FloatArray | None = None if free_intercept else np.zeros(n_features)
+        self._weighting = class_weighting
+        self._gradient = None if class_weighting is None else np.zeros_like(self._curvature)
+        # With an intercept without a prior, centring the features only improves the precision: far
+        # from zero, a feature and the constant would be almost collinear.
+        centred = free_intercept and intercept_precision == 0.0
+        self._centre: FloatArray | None = None if centred else np.zeros(n_features)
+
+    @classmethod
+    def of_loss(
+        cls, head: LinearHead, loss: PenalisedLoss, weighting: ClassWeighting | None = None
+    ) -> LaplaceFit:
+        """Start with the penalty that a head was trained with."""
+        free, precision = loss.intercept_precision is not None, loss.intercept_precision or 0.0
+        return cls(
+            head,
+            loss.precision,
+            free,
+            intercept_precision=precision,
+            class_weighting=weighting,
+        )
 
     def take_in(self, features: Any, sample_weight: Any = None) -> Self:
         """Add the curvature of a batch of training rows, features (n, J)."""
@@ -110,7 +149,7 @@ class LaplaceFit:
                 self._add(block, self._centre, None if weight is None else weight[part])
         if not np.isfinite(self._curvature).all():
             raise ValueError(
-                "moderate='laplace' squares the features, and these are too large: up to "
+                "Laplace's approximation squares the features, and these are too large: up to "
                 f"{abs(values).max():.3g}. Scale them with a scaler in front of the model."
             )
         return self
@@ -122,27 +161,60 @@ class LaplaceFit:
         mean = p @ self._contrasts
         between = np.einsum("ik,ka,kb->iab", p, self._contrasts, self._contrasts, optimize=True)
         between -= mean[:, :, None] * mean[:, None, :]
-        if weight is not None:
-            between *= weight[:, None, None]
         extended = np.column_stack([values, np.ones(len(values))])[:, : self._curvature.shape[-1]]
+        if self._gradient is not None and self._weighting is not None:
+            counted, spread = self._weighting.expected(p, self._contrasts)
+            between *= counted[:, None, None]
+            self._add_products(self._gradient, spread, extended, weight)
+        self._add_products(self._curvature, between, extended, weight)
+
+    def _add_products(
+        self,
+        total: FloatArray,
+        between: FloatArray,
+        extended: FloatArray,
+        weight: FloatArray | None,
+    ) -> None:
+        """Add Σ_i between_i ⊗ φφᵀ, given the features with a column of ones."""
+        if weight is not None:
+            between = between * weight[:, None, None]
         n_contrasts = self._contrasts.shape[1]
         for a in range(n_contrasts):
             for b in range(a, n_contrasts) if self._joint else (a,):
                 block = extended.T @ (between[:, a, b, None] * extended)
                 if not self._joint:
-                    self._curvature[a] += block
+                    total[a] += block
                     continue
-                self._curvature[a, b] += block
+                total[a, b] += block
                 if a != b:
-                    self._curvature[b, a] += block
+                    total[b, a] += block
+
+    def coefficient_posterior(self, names: Sequence[str]) -> CoefficientPosterior:
+        """Return the covariance of all coefficients of all classes, given all batches.
+
+        There must be at most ``LARGEST_CURVATURE`` of them, the intercepts included.
+
+        Parameters
+        ----------
+        names : sequence of J strings
+            Names of the features, for an error.
+        """
+        centre = np.zeros(len(self._coef)) if self._centre is None else self._centre
+        gradient = self._curvature if self._gradient is None else self._gradient
+        return CoefficientPosterior.fit(self._curvature, gradient, self._prior(), centre, names)
+
+    def _prior(self) -> FloatArray:
+        """Return the precision of each coefficient, and of the intercept if it is free."""
+        prior = np.full(self._curvature.shape[-1], self._precision)
+        if self._free_intercept:
+            prior[-1] = self._intercept_precision
+        return prior
 
     def posterior(self) -> LaplacePosterior:
         """Return the posterior, given all batches."""
         n_classes, n_contrasts = self._contrasts.shape
         size = self._curvature.shape[-1]
-        prior = np.full(size, self._precision)
-        if self._free_intercept:
-            prior[-1] = 0.0
+        prior = self._prior()
         if self._joint:
             flat = self._curvature.transpose(0, 2, 1, 3).reshape(n_contrasts * size, -1)
             inverse = _inverse(flat + np.diag(np.tile(prior, n_contrasts)))
@@ -182,6 +254,6 @@ def _inverse(curvature: FloatArray) -> FloatArray:
         inverse = linalg.cho_solve(factor, np.eye(len(scaled)))
         return np.asarray(inverse * scale[:, None] * scale)
     raise ValueError(
-        "moderate='laplace' cannot invert the curvature of the log loss: the matrix is not "
+        "Laplace's approximation cannot invert the curvature of the log loss: the matrix is not "
         "positive definite. Check that all features are finite, and scale them."
     )

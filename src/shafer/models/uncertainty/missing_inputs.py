@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -10,21 +10,19 @@ import array_api_compat
 import numpy as np
 from scipy import sparse
 from scipy.special import log_softmax, logsumexp
-from sklearn.utils import get_tags
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.evidence import Evidence, least_commitment
 from shafer.evidence.weight_sources import DenseWeights
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.inputs.nan_checks import gaps_in
 from shafer.models.inputs.row_access import values_of
-from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
+from shafer.models.readers.adapted_model import AdaptedModel
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.moderation import moderating_factor
-
-MISSING = ("error", "vacuous", "conditional")
 
 
 @final
@@ -59,6 +57,10 @@ class MissingInputs:
         The change of a missing input's share of the intercept.
     gaussian : ConditionalGaussian or None
         For ``"conditional"``.
+    blocks : InputBlocks or None
+        The features of each input, behind transformers of single columns. All features of a
+        missing input are missing, such as the indicators of a category. None if there are no
+        transformers, or if they pass NaN on by themselves.
     """
 
     how: str
@@ -66,24 +68,32 @@ class MissingInputs:
     beta: FloatArray
     offset_change: FloatArray
     gaussian: ConditionalGaussian | None
+    blocks: InputBlocks | None = None
 
     @classmethod
     def fit(
-        cls, model: AdaptedModel, features: Any, how: str, sample_weight: Any = None
+        cls,
+        model: AdaptedModel,
+        features: Any,
+        how: str,
+        sample_weight: Any = None,
+        blocks: InputBlocks | None = None,
     ) -> MissingInputs:
         """Learn the distribution of the inputs from the background.
 
         Parameters
         ----------
         model : AdaptedModel
-            A model that :func:`check_gaps` accepts.
+            A model that :func:`~shafer.models.uncertainty.gap_checks.check_gaps` accepts.
         features : array or sparse matrix of shape (n, J), without NaN
             The model's features of the background rows.
         how : {"vacuous", "conditional"}
         sample_weight : array of shape (n,), optional
             Weights of the background rows.
+        blocks : InputBlocks, optional
+            The features of each input behind transformers.
         """
-        features = to_numpy(_dense(features)).astype(np.float64)
+        features = to_numpy(dense_rows(features)).astype(np.float64)
         share = _shares(sample_weight, len(features))
         mean = share @ features
         head = least_commitment(model.head.coef, model.head.intercept)
@@ -96,6 +106,7 @@ class MissingInputs:
             beta,
             (log_prior - intercept) / len(beta),
             ConditionalGaussian.fit(features, share) if how == "conditional" else None,
+            blocks,
         )
 
     def complete(self, model: AdaptedModel, X: Any) -> FilledRows:
@@ -105,12 +116,9 @@ class MissingInputs:
                 f"missing={self.how!r} needs dense rows, because the zeros of a sparse matrix are "
                 "not missing; got a sparse matrix. Pass X.toarray(), or use missing='error'."
             )
-        read = model.incomplete_rows(X)
-        given = _dense(read.terms)
-        features = to_numpy(given).astype(np.float64)
-        gaps = np.isnan(features)
-        if model.encoders:
-            _check_passed_on(gaps_in(X), gaps, frame_columns(X))
+        read, gaps = self._read(model, X)
+        given = dense_rows(read.terms)
+        features = np.where(gaps, np.nan, to_numpy(given).astype(np.float64))
         _check_finite(features, gaps)
         if not gaps.any():
             return FilledRows(ModelRows(read.encoded, given), None, None)
@@ -121,6 +129,18 @@ class MissingInputs:
             filled, open_variance = np.where(gaps, self.means, features), None
         completed = _like(filled, given)
         return FilledRows(ModelRows(completed, completed), gaps, open_variance)
+
+    def _read(self, model: AdaptedModel, X: Any) -> tuple[ModelRows, BoolArray]:
+        """Pass X through the model, and return where its features are missing."""
+        if self.blocks is not None:
+            missing = self.blocks.gaps(X)
+            rows = model.rows(self.blocks.filled(X, missing))
+            return rows, self.blocks.feature_gaps(missing, len(self.beta))
+        rows = model.incomplete_rows(X)
+        gaps = np.isnan(to_numpy(dense_rows(rows.terms)))
+        if model.encoders:
+            _check_passed_on(gaps_in(X), gaps, frame_columns(X))
+        return rows, gaps
 
     def adjusted(
         self, ev: Evidence, filled: FilledRows, groups: Sequence[Sequence[int]] | None
@@ -138,7 +158,7 @@ class MissingInputs:
             total = change.sum(axis=1, keepdims=True)
             change = np.concatenate([np.zeros_like(change), total], axis=1)
         weights = DenseWeights(ev.weights + _like(change, filled.rows.terms))
-        return Evidence.from_source(weights, ev.classes, ev.component_names)
+        return Evidence.from_source(weights, ev.classes, ev.component_names, errors=ev.errors)
 
 
 @final
@@ -161,58 +181,12 @@ class FilledRows:
     open_variance: FloatArray | None
 
 
-def _dense(values: Any) -> Any:
+def dense_rows(values: Any) -> Any:
     """Return an encoder's sparse output, a frame or a list as an array."""
     if sparse.issparse(values):
         return values.toarray()
     values = values_of(values)
     return values if array_api_compat.is_array_api_obj(values) else np.asarray(values)
-
-
-def check_gaps(model: AdaptedModel, how: str, background: Any) -> None:
-    """Raise an error for models and transformers that mix the inputs."""
-    if how not in MISSING[1:]:
-        raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}; got {how!r}.")
-    if isinstance(background, Iterator) or sparse.issparse(background):
-        kind = "a sparse matrix" if sparse.issparse(background) else "an iterator of batches"
-        raise ValueError(
-            f"missing={how!r} needs the background as one dense array; got {kind}. Pass one array "
-            "or data frame, or use missing='error'."
-        )
-    if not isinstance(model, LinearModel) or model.gaps is None:
-        raise UnsupportedModelError(
-            f"missing={how!r} works for linear models whose components are their inputs, such as "
-            "LogisticRegression, alone or behind scalers. For this model, put an imputer in front "
-            "of it in a pipeline, and use missing='error'."
-        )
-    for encoder in model.encoders:
-        for step in _steps(encoder):
-            _check_lets_pass(step, how)
-
-
-def _steps(encoder: Any) -> list[Any]:
-    """Return the transformers that all columns pass through, in order."""
-    if not hasattr(encoder, "steps"):
-        return [encoder]
-    return [part for _, step in encoder.steps for part in _steps(step)]
-
-
-def _check_lets_pass(step: Any, how: str) -> None:
-    if step is None or isinstance(step, str):  # "passthrough"
-        return
-    name = type(step).__name__
-    if "Imputer" in name:
-        raise UnsupportedModelError(
-            f"missing={how!r} has no effect behind {name}, which fills missing values. Use "
-            "missing='error', or remove the imputer from the pipeline."
-        )
-    if name == "ColumnTransformer":  # may accept NaN in some columns: checked when one comes
-        return
-    if not get_tags(step).input_tags.allow_nan:
-        raise UnsupportedModelError(
-            f"missing={how!r} needs transformers that pass NaN on column by column, as scalers "
-            f"do; {name} does not. Put an imputer in front of it, and use missing='error'."
-        )
 
 
 def _check_passed_on(before: BoolArray, after: BoolArray, columns: tuple[str, ...] | None) -> None:
@@ -224,8 +198,8 @@ def _check_passed_on(before: BoolArray, after: BoolArray, columns: tuple[str, ..
     names = [str(columns[j]) if columns else int(j) for j in np.flatnonzero(before[row])]
     raise UnsupportedModelError(
         f"Row {row} of X has missing values in {names}, which become {int(after[row].sum())} "
-        "missing value(s) after encoding. Only columns that the pipeline passes on one to one "
-        "(scaled, not one-hot encoded) may have missing values. Impute the others first."
+        "missing value(s) after encoding. Behind these transformers, only columns that are passed "
+        "on one to one, such as scaled ones, may have missing values. Impute the others first."
     )
 
 

@@ -115,13 +115,13 @@ class ModerationFit:
                 f"moderate={kind!r} was given, but the model is an EvidentialClassifier that is "
                 "already moderated. Leave moderate=None: its own moderation is used."
             )
-        if not isinstance(adapted, LinearModel) or adapted.precision is None:
+        if not isinstance(adapted, LinearModel) or adapted.loss is None:
             raise UnsupportedModelError(
                 "moderate='laplace' needs a linear head trained by penalised log loss: a "
                 "LogisticRegression, an MLPClassifier, a torch module, alone or at the end of a "
                 "pipeline. Use temper='cv' alone for this model."
             )
-        self._laplace = LaplaceFit(adapted.head, adapted.precision, adapted.free_intercept)
+        self._laplace = LaplaceFit.of_loss(adapted.head, adapted.loss)
         self._inputs: list[FloatArray] | None = [] if kind == "laplace+discount" else None
 
     def take_in(self, rows: ModelRows, sample_weight: Any = None) -> Self:

@@ -15,6 +15,7 @@ from shafer.models.heads import LinearHead
 from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import LinearModel
 from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.penalised_loss import PenalisedLoss
 from shafer.models.readers.sklearn.feature_names import feature_names
 
 
@@ -27,12 +28,7 @@ def adapt(model: Any) -> LinearModel:
     check_is_fitted(model)
     if any(base.__name__ == "SGDClassifier" for base in type(model).__mro__):
         _check_stochastic(model)
-    adapted = _linear(model, _log_odds_factor(model))
-    return replace(
-        adapted,
-        precision=_prior_precision(model),
-        free_intercept=getattr(model, "fit_intercept", True),
-    )
+    return replace(_linear(model, _log_odds_factor(model)), loss=_penalised_loss(model))
 
 
 def decision(model: Any) -> LinearModel:
@@ -55,26 +51,39 @@ def _linear(model: Any, factor: float) -> LinearModel:
     return LinearModel(head, features=features, gaps=gaps, finite=True, live=(live,))
 
 
-def _prior_precision(model: Any) -> float | None:
-    """Return the precision of the normal prior that corresponds to the penalty, 1/C.
+def _penalised_loss(model: Any) -> PenalisedLoss | None:
+    """Return the loss of a logistic regression, whose prior precision is 1/C.
 
     None if the coefficients do not minimise a penalised log loss over the rows as given.
     """
     if not any(base.__name__ == "LogisticRegression" for base in type(model).__mro__):
         return None
-    if getattr(model, "penalty", "l2") is None:
-        return 0.0
+    precision, share = _penalty(model)
+    if share is None or share >= 1.0:
+        return None  # the prior of an L1 penalty has a corner, and no curvature there
+    # liblinear treats the intercept as the coefficient of one more feature, a constant.
+    scale = model.intercept_scaling if model.solver == "liblinear" else np.inf
+    return PenalisedLoss(
+        precision * (1.0 - share),
+        precision / float(scale) ** 2 if model.fit_intercept else None,
+        model.class_weight,
+        has_corner=share > 0.0,
+    )
+
+
+def _penalty(model: Any) -> tuple[float, float | None]:
+    """Return 1/C and the share of the L1 penalty; None if classes have penalties of their own."""
+    named = getattr(model, "penalty", "l2")
+    if named is None:
+        return 0.0, 0.0
     cross_validated = hasattr(model, "C_")
     strengths = set(np.ravel(model.C_ if cross_validated else model.C).tolist())
     # Without an elastic net the share of the L1 penalty is None.
     mixing = np.ravel(model.l1_ratio_ if cross_validated else model.l1_ratio).tolist()
     shares = {0.0 if share is None else float(share) for share in mixing}
     if len(strengths) > 1 or len(shares) > 1:
-        return None  # one-vs-rest fits, each with a penalty of its own
-    strength, share = strengths.pop(), shares.pop()
-    if model.penalty == "l1" or share >= 1.0:
-        return None  # this prior has a corner, and no curvature there
-    return (1.0 - share) / float(strength)
+        return 0.0, None  # one-vs-rest fits, each with a penalty of its own
+    return 1.0 / float(strengths.pop()), 1.0 if named == "l1" else shares.pop()
 
 
 def _check_stochastic(model: Any) -> None:

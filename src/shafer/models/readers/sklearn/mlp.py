@@ -16,6 +16,7 @@ from shafer.models.heads import LinearHead
 from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import LinearModel
 from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.penalised_loss import PenalisedLoss
 from shafer.models.readers.sklearn.feature_names import feature_names
 
 _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
@@ -44,7 +45,7 @@ def adapt(model: Any) -> LinearModel:
         head,
         by_column=not hidden,
         features=partial(_last_hidden, model),
-        precision=float(model.alpha),
+        loss=PenalisedLoss(float(model.alpha)),
         live=(LiveParameters.attributes(model, "coefs_", "intercepts_"),),
     )
 

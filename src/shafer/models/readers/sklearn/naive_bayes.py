@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer.models.heads import Contributions, LinearHead
+from shafer.models.inputs.column_bins import ColumnBin, category_bins, threshold_bins
 from shafer.models.inputs.table_checks import checked
 from shafer.models.readers.adapted_model import AdaptedModel, AdditiveModel, LinearModel
 from shafer.models.readers.live_parameters import LiveParameters
@@ -75,7 +76,11 @@ def _gaussian_contributions(model: Any, X: Any) -> FloatArray:
 def _categorical(model: Any) -> AdditiveModel:
     function = partial(_categorical_contributions, model)
     head = Contributions(function, model.class_log_prior_, model.classes_, feature_names(model))
-    return AdditiveModel(head, live=(_live(model),))
+    return AdditiveModel(head, live=(_live(model),), column_bins=partial(_category_codes, model))
+
+
+def _category_codes(model: Any, j: int) -> list[ColumnBin]:
+    return category_bins([code] for code in range(int(model.n_categories_[j])))
 
 
 def _categorical_contributions(model: Any, X: Any) -> FloatArray:
@@ -90,7 +95,18 @@ def _bernoulli(model: Any) -> LinearModel:
     head = LinearHead(
         model.feature_log_prob_ - absent, intercept, model.classes_, feature_names(model)
     )
-    return LinearModel(head, features=partial(_indicators, model), live=(_live(model),))
+    return LinearModel(
+        head,
+        features=partial(_indicators, model),
+        live=(_live(model),),
+        column_bins=partial(_two_bins, model),
+    )
+
+
+def _two_bins(model: Any, _: int) -> list[ColumnBin]:
+    if model.binarize is None:
+        return category_bins([[0], [1]])
+    return threshold_bins(float(model.binarize))
 
 
 def _indicators(model: Any, X: Any) -> Array:

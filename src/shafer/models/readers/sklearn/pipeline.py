@@ -36,7 +36,7 @@ def _behind_steps(
     # fitted, which transformers from outside scikit-learn may not know how to answer.
     for _, step in reversed(model.steps[:-1]):
         if step is not None and step != "passthrough":
-            adapted = adapted.behind(step)
+            adapted = registry.behind(adapted, step)
     return adapted.watching(LiveParameters.of(partial(_steps, model)))
 
 

@@ -18,6 +18,7 @@ from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
 from shafer.models.readers.adapted_model import LinearModel, both_probabilities
 from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.readers.penalised_loss import PenalisedLoss
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
 from shafer.models.readers.torch.parameters import check_values, current_values, refuse_meta
 from shafer.models.readers.torch.penalty import coefficients
@@ -47,8 +48,8 @@ def adapt(
     batch_size : int
         Rows in one forward pass.
     precision : float
-        Precision of the normal prior on each coefficient of the last layer, for ``moderate``: with
-        weight decay λ on the mean loss over n rows, λn.
+        Precision of the normal prior on each coefficient of the last layer, for ``moderate`` and
+        ``errors``: with weight decay λ on the mean loss over n rows, λn.
     columns : tuple of strings, optional
         The columns that a data frame must have, in this order: those of the background.
     """
@@ -67,8 +68,7 @@ def adapt(
         arrays,
         by_column=head is model,
         features=features,
-        precision=float(precision),
-        free_intercept=head.bias is not None,
+        loss=PenalisedLoss(float(precision), None if head.bias is None else 0.0),
         live=(LiveParameters.of(partial(current_values, model, head)),),
         options={"layer": _name_of(model, head)},
     )

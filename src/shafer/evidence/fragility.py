@@ -1,0 +1,119 @@
+r"""Would a decision stand if components were lost? The chance that it falls.
+
+With up to 8 components all combinations of losses are tried. With more, the sum of what is lost is
+taken as normal.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import FloatArray
+from shafer._validation import to_numpy
+from shafer.decision.option_checks import is_number
+from shafer.evidence.normal_leads import fall_probability, leads
+from shafer.evidence.weight_sources import WeightSource
+
+MOST_COMBINED = 8  # all combinations of losses are tried up to here
+_BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
+
+
+def source_fragility(source: WeightSource, chance: float) -> FloatArray:
+    """Return :func:`loss_fragility` of all rows of a source; few weights are made at a time."""
+    *batch, n_components, n_classes = source.shape
+    result = np.empty(batch)
+    step = max(1, _BLOCK // max(1, math.prod(source.shape[1:])))
+    for start in range(0, batch[0], step):
+        rows = range(start, min(start + step, batch[0]))
+        part = source.rows(list(rows))
+        weights = to_numpy(part.dense())
+        base = np.broadcast_to(to_numpy(part.base_shares()), weights.shape)
+        flat = (-1, n_components, n_classes)
+        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance)
+        result[rows.start : rows.stop] = found.reshape(weights.shape[:-2])
+    return result
+
+
+def loss_fragility(weights: FloatArray, base: FloatArray, chance: float) -> FloatArray:
+    r"""Return the chance that losing components at random changes the decision, (n,).
+
+    A lost component keeps only its weight at the background means, its share of the base rate.
+    With a the class of the largest logit, and
+    :math:`d_{gk} = (w_{ga} - b_{ga}) - (w_{gk} - b_{gk})` what the lead of a over k loses with
+    component g, the lead after losses with chance q has the mean
+    :math:`z_a - z_k - q \sum_g d_{gk}` and the variance :math:`q (1 - q) \sum_g d_{gk}^2`.
+
+    Parameters
+    ----------
+    weights : array of shape (n, G, K)
+    base : array that broadcasts to (n, G, K)
+        The weights at the background means.
+    chance : float
+        The chance q of each component to be lost, independently of the others.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    logits = weights.sum(axis=1)
+    lost = lead_over_others(weights - base, np.argmax(logits, axis=1))
+    return loss_probability(logits, lost, chance)
+
+
+def lead_over_others(contributions: FloatArray, chosen: Any) -> FloatArray:
+    """Return how much more each component gives the chosen class than each class, (n, G, K)."""
+    own = np.take_along_axis(contributions, np.asarray(chosen)[:, None, None], axis=2)
+    return np.asarray(own - contributions)
+
+
+def loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
+    """Return the chance to fall, (n,), given what the lead loses with each component (n, G, K).
+
+    All combinations of losses are tried for few components; for more, their sum is taken as
+    normal.
+    """
+    if lost.shape[1] <= MOST_COMBINED:
+        step = _BLOCK >> lost.shape[1]
+        parts = [slice(start, start + step) for start in range(0, len(logits), step)]
+        return np.concatenate([_combined(logits[part], lost[part], chance) for part in parts])
+    return normal_loss_probability(logits, lost, chance)
+
+
+def normal_loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
+    """Return the chance to fall, (n,), by the normal approximation."""
+    margins, chosen = leads(logits)
+    mean = margins - chance * lost.sum(axis=1)
+    size = chance * (1.0 - chance)
+    variance = size * np.einsum("ngk,ngk->nk", lost, lost)
+
+    def covariance(classes: NDArray[np.intp]) -> FloatArray:
+        part = np.take_along_axis(lost, classes[:, None, :], axis=2)
+        return np.asarray(size * np.swapaxes(part, 1, 2) @ part)
+
+    return fall_probability(mean, variance, covariance, chosen)
+
+
+def _combined(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
+    """Return the chance to fall, (n,), by all 2^G combinations of losses. A tie stands."""
+    n_components = lost.shape[1]
+    gone = (np.arange(2**n_components)[:, None] >> np.arange(n_components)) & 1  # (2^G, G)
+    count = gone.sum(axis=1)
+    share = chance**count * (1.0 - chance) ** (n_components - count)
+    margins, chosen = leads(logits)
+    rounding = 1e-12 * (np.abs(margins) + np.abs(lost).sum(axis=1))  # (n, K)
+    falls = np.zeros((len(logits), len(gone)), dtype=bool)
+    for k in range(logits.shape[1]):
+        others = chosen != k
+        lead = margins[others, k, None] - lost[others, :, k] @ gone.T
+        falls[others] |= lead < -rounding[others, k, None]
+    return np.asarray(np.where(falls, share, 0.0).sum(axis=1))
+
+
+def check_chance(q: Any) -> float:
+    """Return the chance of a loss as a float after checking its range."""
+    if not is_number(q) or not 0.0 <= q <= 1.0:
+        raise ValueError(
+            f"q must be a number from 0 (nothing is lost) to 1 (everything is lost); got {q!r}."
+        )
+    return float(q)

@@ -1,0 +1,59 @@
+// What-if sliders: one for each raw input.
+function drawSliders() {
+  if (!data.whatIf) {
+    $("what-if-note").textContent = `No sliders: ${data.whyNot}. Sliders need a model that is linear on its raw inputs.`;
+    $("reset").hidden = true;
+    return;
+  }
+  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the base rate.");
+  const influence = (input) => Math.max(0, ...input.components.map((g) => data.ranking.indexOf(g)).map((r) => (r < 0 ? 0 : data.ranking.length - r)));
+  const order = data.whatIf.inputs.map((_, j) => j)
+    .sort((a, b) => influence(data.whatIf.inputs[b]) - influence(data.whatIf.inputs[a]) || a - b);
+  const shown = state.allSliders || order.length <= MOST_SLIDERS + 1 ? order : order.slice(0, MOST_SLIDERS);
+  $("sliders").replaceChildren(...shown.map(slider));
+  $("more").hidden = shown.length === order.length;
+  $("more").textContent = `Show all ${order.length} inputs`;
+}
+
+function slider(j) {
+  const input = data.whatIf.inputs[j];
+  const id = `input-${j}`;
+  const box = make("div", { class: "slider", "data-input": input.name }, make("label", { for: id, ...nameAttributes(input.name) }, called(input.name)));
+  const set = (value, finished) => {
+    state.x[j] = value;
+    box.classList.toggle("changed", value !== state.row.x[j]);
+    update(false);
+    if (finished) drawPlane();
+  };
+  if (input.slope === null) {
+    const options = [...input.choices, ...(input.missing ? [null] : [])];
+    const menu = make("select", { id, onchange: () => set(options[menu.selectedIndex], true) },
+      ...options.map((choice) => make("option", {}, choice ?? "(missing)")));
+    menu.selectedIndex = options.indexOf(state.x[j]);
+    box.append(menu);
+    return box;
+  }
+  const value = state.x[j];
+  const range = make("input", { id, type: "range", min: input.low, max: input.high, step: input.digits ? "any" : 1 });
+  const exact = make("input", { type: "number", step: "any", "aria-label": `${input.name}, exact value` });
+  range.value = value ?? input.anchor;
+  exact.value = value ?? "";
+  range.addEventListener("input", () => {
+    const rounded = Number(Number(range.value).toFixed(input.digits));
+    exact.value = rounded;
+    set(rounded, false);
+  });
+  range.addEventListener("change", () => drawPlane());
+  exact.addEventListener("input", () => {
+    const typed = exact.value === "" ? (input.missing ? null : undefined) : Number(exact.value);
+    if (typed === undefined || Number.isNaN(typed)) return;
+    if (typed !== null) range.value = typed;
+    set(typed, false);
+  });
+  exact.addEventListener("change", () => {
+    if (exact.value === "") exact.value = state.x[j] ?? "";
+    drawPlane();
+  });
+  box.append(make("div", { class: "row" }, range, exact));
+  return box;
+}
