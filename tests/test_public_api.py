@@ -105,6 +105,7 @@ def test_evidence_names() -> None:
     # source, pooled, classes and component_names are fields without a default.
     assert public == {
         "acts",
+        "base_rate",
         "belief",
         "belief_of",
         "betting_probability",
@@ -112,7 +113,9 @@ def test_evidence_names() -> None:
         "components",
         "conflict",
         "conflict_for_against",
+        "contrast",
         "decide",
+        "disagreement",
         "discounted",
         "focal_sets",
         "from_source",
@@ -139,6 +142,7 @@ def test_evidence_names() -> None:
         "unchanged_source",
         "upper_risk",
         "weight_of_conflict",
+        "weight_of_disagreement",
         "weights",
         "weights_against",
         "weights_for",
@@ -162,11 +166,15 @@ def test_evidence_names() -> None:
                 "moderate",
                 "missing",
                 "temper",
+                "prior",
                 "check",
                 "options",
             ],
         ),
-        (shafer.EvidentialClassifier, ["estimator", "groups", "temper", "moderate", "missing"]),
+        (
+            shafer.EvidentialClassifier,
+            ["estimator", "groups", "temper", "moderate", "missing", "prior"],
+        ),
         (shafer.models.Contributions, ["function", "intercept", "classes", "names"]),
         (shafer.models.RBFLayer, ["n_centres", "width", "random_state"]),
         (
@@ -205,7 +213,10 @@ def test_evidence_names() -> None:
         (shafer.metrics.confusion_sets, ["y_set", "labels"]),
         (shafer.datasets.make_gaussian, ["n_samples", "random_state"]),
         (shafer.paper.reproduce, ["out", "quick", "seed", "select_lambda"]),
-        (shafer.least_commitment, ["coef", "intercept", "feature_means", "classes", "names"]),
+        (
+            shafer.least_commitment,
+            ["coef", "intercept", "feature_means", "classes", "names", "prior"],
+        ),
     ],
 )
 def test_signatures(function: object, parameters: list[str]) -> None:

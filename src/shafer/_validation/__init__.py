@@ -19,6 +19,7 @@ from shafer._validation.class_labels import (
     is_one_label,
     label_array,
     label_positions,
+    one_position,
     positions_of,
 )
 from shafer._validation.component_names import component_names
@@ -46,6 +47,7 @@ __all__ = [
     "label_positions",
     "labelled",
     "numbered",
+    "one_position",
     "order_by_label",
     "positions_of",
     "row_weights",

@@ -98,6 +98,16 @@ def positions_of(
     return sorted(set(found))
 
 
+def one_position(
+    label: Label, classes: NDArray[Any] | Sequence[Label], name: str = "class_"
+) -> int:
+    """Return the position of one class label; ``name`` is the argument that holds it."""
+    positions = positions_of(label, classes)
+    if len(positions) != 1:
+        raise ValueError(f"{name} must be one class label; got {label!r}.")
+    return positions[0]
+
+
 def label_positions(
     y: Any, classes: NDArray[Any], n: int | None = None, name: str = "y"
 ) -> NDArray[np.intp]:

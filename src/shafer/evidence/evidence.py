@@ -22,8 +22,10 @@ from shafer._validation import (
     component_names,
     float_array,
     frozen,
+    one_position,
     positions_of,
 )
+from shafer.evidence.component_conflict import own_conflict
 from shafer.evidence.component_groups import Groups, component_positions, read_groups
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.expert_statements import (
@@ -218,6 +220,42 @@ class Evidence(MassEvidence):
         """Weight for − weight against, (n, K): a model's logits, centred over the classes."""
         return self.pooled.logits
 
+    @property
+    def base_rate(self) -> Array:
+        """Logits of a row whose terms have their background means, (n, K); 0 if not known.
+
+        The components share it, or it is the component ``"base rate"``: see ``prior`` in
+        :class:`shafer.Explainer`.
+        """
+        xp = array_api_compat.array_namespace(self.logits)
+        shares = self.unchanged_source().base_shares()
+        shape = (*shares.shape[:-2], self.n_components, self.n_classes)
+        total = xp.sum(xp.broadcast_to(shares, shape), axis=-2)
+        return xp.broadcast_to(total, self.logits.shape)
+
+    def contrast(self, a: Label, b: Label) -> Array:
+        """Weights of the components for class ``a`` over class ``b``, (n, G).
+
+        The weight for a minus the weight for b: what each component adds to the log-odds
+        ln(p_a / p_b), which is the sum over the components. A weight of +1 multiplies the odds by
+        2.7. For two classes these are the units of SHAP values, twice the weights for the class.
+
+        Parameters
+        ----------
+        a, b : class labels
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
+        >>> ev.contrast("no", "yes")
+        array([[ 1.8, -0.4]])
+        """
+        first = one_position(a, self.classes, "a")
+        second = one_position(b, self.classes, "b")
+        weights = self.unchanged_source().of_classes([first, second]).dense()
+        return weights[..., 0] - weights[..., 1]
+
     @cached_property
     def components(self) -> Evidence:
         """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
@@ -259,6 +297,28 @@ class Evidence(MassEvidence):
     def conflict_for_against(self) -> Array:
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
         return frozen(kernels.conflict_for_against(self._terms))
+
+    @cached_property
+    def weight_of_disagreement(self) -> Array:
+        """Weight of the conflict between components, −ln(1 − disagreement), (n,)."""
+        if self.n_components == 1:
+            return self._constant(0.0)
+        own = own_conflict(self.unchanged_source())
+        xp = array_api_compat.array_namespace(own)
+        return frozen(xp.clip(self.weight_of_conflict - own, min=0.0))
+
+    @cached_property
+    def disagreement(self) -> Array:
+        r"""How much the components contradict each other, (n,) from 0 to 1.
+
+        With three or more classes, one component may have conflict by itself: it supports two
+        classes. The disagreement is the conflict κ without that, the conflict of combining the
+        normalised mass functions of the components:
+        :math:`1 - \kappa = \prod_g (1 - \kappa_g) \cdot (1 - disagreement)`. It is 0 for a single
+        component, and equals κ for the two classes of a model.
+        """
+        xp = array_api_compat.array_namespace(self.weight_of_disagreement)
+        return frozen(-xp.expm1(-self.weight_of_disagreement))
 
     # -- sets of classes ------------------------------------------------------------------------
 

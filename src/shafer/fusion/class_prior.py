@@ -25,7 +25,13 @@ from numpy.typing import NDArray
 from shafer._typing import Array
 from shafer._validation import float_array, labelled, to_numpy
 from shafer.evidence import Evidence
-from shafer.evidence.weight_sources import DenseWeights, LinearWeights, SparseWeights, WeightSource
+from shafer.evidence.weight_sources import (
+    BaseRateWeights,
+    DenseWeights,
+    LinearWeights,
+    SparseWeights,
+    WeightSource,
+)
 
 
 def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
@@ -50,7 +56,10 @@ def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
 
 
 def without_prior(evidence: Evidence, prior: Any) -> Evidence:
-    """Take a prior out of the evidence of a classifier, in equal shares from all components.
+    """Take a prior out of the evidence of a classifier.
+
+    All components lose an equal share of it; or, if the base rate is a component of its own, that
+    component loses all of it.
 
     Parameters
     ----------
@@ -66,9 +75,9 @@ def without_prior(evidence: Evidence, prior: Any) -> Evidence:
     >>> shafer.fusion.without_prior(ev, [0.8, 0.2]).probability
     array([[0.5, 0.5]])
     """
-    share = log_prior(prior, evidence.classes.tolist()) / evidence.n_components
+    whole = log_prior(prior, evidence.classes.tolist())
     xp = array_api_compat.array_namespace(evidence.logits)
-    shift = xp.asarray(share, dtype=evidence.logits.dtype, device=evidence.logits.device)
+    shift = xp.asarray(whole, dtype=evidence.logits.dtype, device=evidence.logits.device)
     source = _shifted(evidence.unchanged_source(), shift)
     return Evidence.from_source(source, evidence.classes, evidence.component_names, evidence.parts)
 
@@ -100,8 +109,13 @@ def log_prior(prior: Any, classes: list[Any]) -> NDArray[np.float64]:
     return centred
 
 
-def _shifted(source: WeightSource, shift: Array) -> WeightSource:
-    """Subtract the same (K,) weights from every component."""
+def _shifted(source: WeightSource, whole: Array) -> WeightSource:
+    """Take weights (K,) from the base rate, or in equal shares from all components."""
+    if isinstance(source, BaseRateWeights):
+        return replace(source, base_rate=source.base_rate - whole)
+    share = whole / source.shape[-2]
     if isinstance(source, LinearWeights | SparseWeights):
-        return replace(source, offset=source.offset - shift)
-    return DenseWeights(source.dense() - shift)
+        return replace(source, offset=source.offset - share)
+    shares = source.base_shares() - share
+    known = shares if shares.ndim == 2 else None
+    return DenseWeights(source.dense() - share, known)

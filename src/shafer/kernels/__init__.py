@@ -19,7 +19,12 @@ from shafer.kernels.closed_forms import (
     log_plausibility,
     probability,
 )
-from shafer.kernels.conflict import conflict, conflict_for_against, weight_of_conflict
+from shafer.kernels.conflict import (
+    conflict,
+    conflict_for_against,
+    own_weights_of_conflict,
+    weight_of_conflict,
+)
 from shafer.kernels.dispatch import (
     closed_forms,
     pool_linear,
@@ -69,6 +74,7 @@ __all__ = [
     "lower_risk",
     "mass_of",
     "one_minus_exp_ratio",
+    "own_weights_of_conflict",
     "pignistic",
     "plausibility_of",
     "pool",

@@ -12,13 +12,14 @@ from __future__ import annotations
 from array_api_compat import array_namespace
 
 from shafer._typing import Array
-from shafer.kernels.log_terms import LogTerms, log_one_minus_product
+from shafer.kernels.log_terms import LogTerms, log_one_minus_product, log_terms
 from shafer.kernels.logspace import (
     leave_one_out_logsumexp,
     leave_one_out_sum,
     log1mexp,
     logsumexp,
 )
+from shafer.kernels.pooling import Pooled
 
 
 def _two_or_more_fire(weights_for: Array) -> Array:
@@ -54,6 +55,27 @@ def weight_of_conflict(terms: LogTerms) -> Array:
     total = xp.sum(terms.weights_for, axis=-1) - (terms.shift + terms.log_d)[..., 0]
     small = kappa < 0.5
     return xp.where(small, -xp.log1p(-xp.where(small, kappa, 0.0)), xp.clip(total, min=0.0))
+
+
+def own_weights_of_conflict(weights: Array) -> Array:
+    r"""Return the weight of conflict of each component by itself, (..., G), from (..., G, K).
+
+    A component that supports two classes contradicts itself. Two classes with opposite weights, as
+    models have them, are the same piece of evidence: no conflict.
+    """
+    xp = array_namespace(weights)
+    if weights.shape[-1] == 2:
+        first, second = -xp.expm1(-xp.abs(weights[..., 0])), -xp.expm1(-xp.abs(weights[..., 1]))
+        contradicts = weights[..., 0] * weights[..., 1] > 0.0
+        product = xp.where(contradicts, first * second, 0.0)
+        larger = xp.max(xp.abs(weights), axis=-1)
+        smaller = xp.min(xp.abs(weights), axis=-1)
+        # 1 − (1 − e^−a)(1 − e^−b) = e^−b (1 + e^{b−a} − e^−a) with a ≥ b
+        far = smaller - xp.log1p(xp.exp(smaller - larger) - xp.exp(-larger))
+        near = -xp.log1p(-xp.where(product < 0.5, product, 0.0))
+        return xp.where(product < 0.5, near, far)
+    positive = xp.clip(weights, min=0.0)
+    return weight_of_conflict(log_terms(Pooled(weights, positive, positive - weights)))
 
 
 def conflict_for_against(terms: LogTerms) -> Array:

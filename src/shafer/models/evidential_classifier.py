@@ -55,6 +55,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     missing : {"error", "vacuous", "conditional"}
         How a linear model predicts rows with NaN, as in :class:`Explainer`. Training rows must
         be complete.
+    prior : {"shared", "own"}
+        Whether the components share the base rate, or it is a component ``"base rate"`` of its
+        own, as in :class:`Explainer`.
 
     Attributes
     ----------
@@ -86,12 +89,14 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         temper: Any = None,
         moderate: str | None = None,
         missing: str = "error",
+        prior: str = "shared",
     ) -> None:
         self.estimator = estimator
         self.groups = groups
         self.temper = temper
         self.moderate = moderate
         self.missing = missing
+        self.prior = prior
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier, and compute the background means from the same rows.
@@ -141,6 +146,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             moderate=moderate,
             missing=self.missing,
             temper=factor,
+            prior=self.prior,
             check=check,
         )
 

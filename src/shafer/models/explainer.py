@@ -18,8 +18,12 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.asking.asked_model import AskedModel
+from shafer.models.asking.input_questions import InputQuestions
+from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.explainer_state import ExplainerState, checked_factor
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.frame_order import (
@@ -39,7 +43,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer:
+class Explainer(InputQuestions):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -74,6 +78,11 @@ class Explainer:
         share of the prior; or use its expectation given the other inputs, with smaller weights.
     temper : float
         A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
+    prior : {"shared", "own"}
+        What to do with the base rate, the logits at the background means. ``"shared"``, the
+        paper's choice: all components share it equally. ``"own"``: it is one more component, the
+        last, named ``"base rate"``; then a component at its mean has weight 0, as in SHAP.
+        Probabilities are the same.
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
@@ -119,9 +128,11 @@ class Explainer:
         moderate: str | None = None,
         missing: str = "error",
         temper: float = 1.0,
+        prior: str = "shared",
         check: bool = True,
         **options: Any,
     ) -> None:
+        has_own_base_rate(prior)
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)
@@ -142,6 +153,7 @@ class Explainer:
                 classes=classes,
                 missing=missing,
                 moderation=moderation,
+                prior=prior,
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
@@ -150,6 +162,7 @@ class Explainer:
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
+        self._inputs: LinearInputs | None = None
         if check:
             check_probabilities(model, first, self._weighed.as_model)
 
@@ -317,6 +330,7 @@ class Explainer:
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            prior=weighed.prior,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -331,10 +345,12 @@ class Explainer:
             state.groups,
             state.missing,
             state.columns,
+            state.prior,
         )
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
+        self._inputs = None
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -374,6 +390,12 @@ class Explainer:
         """
         for X in batches:
             yield self(X)
+
+    def _asked(self) -> AskedModel:
+        if self._inputs is None:
+            background, weight = self._background, self._background_weight
+            self._inputs = LinearInputs.fit(self._weighed, background, weight)
+        return AskedModel(self._weighed, self.calibration, self._inputs)
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"

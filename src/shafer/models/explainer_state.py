@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from shafer._typing import Array
 from shafer._validation import class_labels, component_names, float_array
 from shafer.decision import ConformalSets
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
@@ -24,7 +25,7 @@ from shafer.models.uncertainty.laplace import LaplacePosterior
 from shafer.models.uncertainty.missing_inputs import MISSING, MissingInputs
 from shafer.models.uncertainty.moderation import Moderation
 
-_FORMAT = 2
+_FORMAT = 3
 _Part = TypeVar("_Part")
 
 
@@ -50,6 +51,7 @@ class ExplainerState:
     factor : float
     conformal, moderation, missing, profile
         The fitted parts, None where they were not asked for.
+    prior : {"shared", "own"}
     """
 
     model: Any
@@ -64,6 +66,7 @@ class ExplainerState:
     moderation: Moderation | None
     missing: MissingInputs | None
     profile: WeightProfile | None
+    prior: str
 
     def plain(self) -> dict[str, Any]:
         """Return the state as a dictionary of the model, arrays and plain Python values."""
@@ -129,6 +132,7 @@ def _checked(given: Mapping[str, Any]) -> ExplainerState:
         moderation=_optional(given["moderation"], _moderation),
         missing=_optional(given["missing"], _missing),
         profile=_optional(given["profile"], _profile),
+        prior=str(given["prior"]),
     )
     _check_together(state, n_components)
     return state
@@ -236,6 +240,7 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
     """Raise an error if the parts are of different sizes."""
     n_classes = len(state.classes)
     shown = n_components if state.groups is None else len(state.groups)
+    has_own_base_rate(state.prior)
     sizes = {
         "means": state.means.ndim == 1 or state.means.shape[1] == n_classes,
         "conformal": state.conformal is None or state.conformal.n_classes == n_classes,

@@ -14,6 +14,7 @@ from shafer.models.grouping.component_partition import (
     names_of_components,
     read_partition,
 )
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import values_of
 from shafer.models.inputs.table_checks import check_rows
@@ -64,9 +65,10 @@ class WeighedModel:
         groups: dict[str, list[int]] | None,
         missing: MissingInputs | None,
         columns: tuple[str, ...] | None,
+        prior: str = "shared",
     ) -> WeighedModel:
         """Settle the weights by least commitment, given the means."""
-        pool = model.identify(means, classes, names, groups)
+        pool = model.identify(means, classes, names, groups, prior)
         return cls(model, pool, means, names, groups, missing, columns)
 
     @classmethod
@@ -83,6 +85,7 @@ class WeighedModel:
         classes: Any,
         missing: str,
         moderation: ModerationFit | None,
+        prior: str,
     ) -> WeighedModel:
         """Pass each batch of the background through the model once.
 
@@ -93,7 +96,7 @@ class WeighedModel:
         batches : iterator of all batches
         columns : tuple of strings or None
             The order that frames are brought to.
-        sample_weight, groups, names, classes, missing : as in ``Explainer``
+        sample_weight, groups, names, classes, missing, prior : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
         """
@@ -116,9 +119,15 @@ class WeighedModel:
                 own, partition = tuple(partition), None
         gaps = None
         if missing != "error":  # then there is one batch
-            gaps = MissingInputs.fit(model, features, missing, sample_weight)
+            blocks = InputBlocks.traced(model, first)
+            gaps = MissingInputs.fit(model, features, missing, sample_weight, blocks)
         labels = model.head.classes if classes is None else classes
-        return cls.identified(model, running.mean, labels, own, partition, gaps, columns)
+        return cls.identified(model, running.mean, labels, own, partition, gaps, columns, prior)
+
+    @property
+    def prior(self) -> str:
+        """Whether the components share the base rate, or it is a component of its own."""
+        return "shared" if self.pool.base_rate is None else "own"
 
     def __call__(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer._validation import positions_of, to_numpy
+from shafer._validation import one_position, to_numpy
 from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.io.frame_table import label_texts, set_names
 from shafer.report.overview import OVERLAP, overview
@@ -37,14 +36,6 @@ def _unit(n_classes: int) -> str:
     factor = "7.4" if n_classes == 2 else "2.7"
     over = "" if n_classes == 2 else ", against the geometric mean of all classes"
     return f"+1 multiplies the odds of the class by {factor}{over}.\n"
-
-
-def one_position(class_: Label, classes: NDArray[Any]) -> int:
-    """Return the position of one class label."""
-    positions = positions_of(class_, classes)
-    if len(positions) != 1:
-        raise ValueError(f"class_ must be one class label; got {class_!r}.")
-    return positions[0]
 
 
 @final

@@ -93,6 +93,7 @@ def kinds_of_evidence() -> dict[str, Any]:
     rows = sparse.csr_array(X * (rng.random((6, 4)) < 0.6))
     linear, thin = pool(X), pool(rows)
     dense = linear.grouped([["x0", "x1"]])
+    own = shafer.least_commitment(rng.normal(size=(3, 4)), rng.normal(size=3), prior="own")(X)
     factors = np.linspace(0.1, 1.0, 6)
     other = shafer.Evidence.from_weights(rng.normal(size=(6, 2, 2)), classes=[1, 5])
     joined = shafer.combine({"a": linear, "b": thin.tempered(factors), "c": other})
@@ -105,6 +106,9 @@ def kinds_of_evidence() -> dict[str, Any]:
         "joined": joined,
         "scaled joined": joined.tempered(factors),
         "components": linear.components,
+        "base rate": own,
+        "scaled base rate": own.tempered(factors),
+        "joined base rate": shafer.combine({"a": own, "b": thin}),
     }
 
 
@@ -171,7 +175,7 @@ def check_numbers(evidence: Any) -> None:
 def may_load(name: str, way: str) -> bool:
     """Tell whether only the checksum can see that an array is not the saved one."""
     field = name.rpartition(".")[2]
-    if field in ("weights", "features", "data", "centre", "beta", "offset"):
+    if field in ("weights", "features", "data", "centre", "beta", "offset", "base_rate", "shares"):
         rows = ("longer", "shorter") if name in ("weights", "features") else ()
         return way in ("far", "negative", "first far", *rows)
     if "factor" in field:

@@ -22,8 +22,14 @@ from shafer._validation import (
     frozen,
     same_library,
 )
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.evidence import Evidence
-from shafer.evidence.identification.linear_pool import centred_over_classes, like
+from shafer.evidence.identification.linear_pool import (
+    all_names,
+    centred_over_classes,
+    like,
+    with_base_rate,
+)
 from shafer.evidence.weight_sources import DenseWeights
 
 
@@ -37,17 +43,21 @@ class AdditivePool:
     means : array of shape (G, K)
         Means of the contributions over the background, centred over the classes.
     offset : array of shape (K,)
-        What each component gets of the logits at the means, b_k / G.
+        What each component gets of the logits at the means: b_k / G, or 0 if the base rate is a
+        component of its own.
     classes : array of shape (K,)
         Class labels.
-    component_names : tuple of G strings
-        Names of the components.
+    component_names : tuple of G strings, or G + 1
+        Names of the components, with ``"base rate"`` if that is a component of its own.
+    base_rate : array of shape (K,), or None
+        The logits at the means b_k, if they are a component of their own.
     """
 
     means: Array
     offset: Array
     classes: NDArray[Any]
     component_names: tuple[str, ...]
+    base_rate: Array | None = None
 
     def __call__(self, contributions: Any) -> Evidence:
         """Return the evidence of contributions of shape (n, G, K)."""
@@ -68,7 +78,8 @@ class AdditivePool:
         )
         with np.errstate(over="ignore", invalid="ignore"):  # checked once it is pooled
             weights = centred_over_classes(xp, given) - means + offset
-        return Evidence.from_source(DenseWeights(weights), self.classes, self.component_names)
+        source = with_base_rate(DenseWeights(weights, offset[None, :]), self.base_rate)
+        return Evidence.from_source(source, self.classes, self.component_names)
 
 
 def least_commitment_additive(
@@ -77,6 +88,7 @@ def least_commitment_additive(
     *,
     classes: Any = None,
     names: Iterable[Any] | None = None,
+    prior: str = "shared",
 ) -> AdditivePool:
     r"""Find the weights of evidence in a sum of contributions (Denœux 2019, Prop. 2).
 
@@ -96,6 +108,9 @@ def least_commitment_additive(
         Class labels; 0..K−1 by default.
     names : sequence of G strings, optional
         Names of the components; x0, x1, ... by default.
+    prior : {"shared", "own"}
+        Whether the components share the logits at the means equally, as in the paper, or these are
+        a component of their own, named ``"base rate"``.
 
     Examples
     --------
@@ -105,6 +120,7 @@ def least_commitment_additive(
     array([[[-0.7,  0.7],
             [-0.2,  0.2]]])
     """
+    own = has_own_base_rate(prior)
     means = float_array(mean_contributions, "mean_contributions", ndim=(2,))
     n_components, n_classes = means.shape
     if n_components == 0:
@@ -121,12 +137,14 @@ def least_commitment_additive(
     means, constant = (xp.astype(array, precision, copy=False) for array in (means, constant))
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
         means = centred_over_classes(xp, means)
-        offset = (centred_over_classes(xp, constant) + xp.sum(means, axis=0)) / n_components
-    for array in (means, offset):
+        base_rate = centred_over_classes(xp, constant) + xp.sum(means, axis=0)
+        offset = xp.zeros_like(base_rate) if own else base_rate / n_components
+    for array in (means, base_rate):
         check_overflow(array, "weights")
     return AdditivePool(
         frozen(means),
         frozen(offset),
         class_labels(classes, n_classes),
-        component_names(names, n_components),
+        all_names(component_names(names, n_components), own),
+        frozen(base_rate) if own else None,
     )

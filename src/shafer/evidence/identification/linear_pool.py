@@ -27,8 +27,14 @@ from shafer._validation import (
     same_library,
     to_numpy,
 )
+from shafer.evidence.base_rate import has_own_base_rate, with_base_rate_name
 from shafer.evidence.evidence import Evidence
-from shafer.evidence.weight_sources import LinearWeights, SparseWeights, WeightSource
+from shafer.evidence.weight_sources import (
+    BaseRateWeights,
+    LinearWeights,
+    SparseWeights,
+    WeightSource,
+)
 
 # A logit of this size is rounded by less than 1e-4 in single precision.
 _LARGEST_IN_SINGLE = 1e3
@@ -46,13 +52,16 @@ class LinearPool:
     means : array of shape (J,)
         The feature means μ.
     offset : array of shape (K,)
-        What each feature gets of the intercept at the means, b_k / J.
+        What each feature gets of the intercept at the means: b_k / J, or 0 if the base rate is a
+        component of its own.
     classes : array of shape (K,)
         Class labels.
-    component_names : tuple of J strings
-        Names of the features.
+    component_names : tuple of J strings, or J + 1
+        Names of the features, and ``"base rate"`` if that is a component of its own.
     named : bool
         Whether the names were given, so that the columns of a data frame must match them.
+    base_rate : array of shape (K,), or None
+        The intercept at the means b_k, if it is a component of its own.
     """
 
     beta: Array
@@ -62,6 +71,7 @@ class LinearPool:
     classes: NDArray[Any]
     component_names: tuple[str, ...]
     named: bool = True
+    base_rate: Array | None = None
 
     def __call__(self, features: Any, *, checked: bool = False) -> Evidence:
         """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix.
@@ -83,29 +93,26 @@ class LinearPool:
             raise ValueError(
                 f"features must have at least one row; got shape {tuple(given.shape)}."
             )
-        if sparse_input:
-            source = self._sparse_source(given)
-            return Evidence.from_source(source, self.classes, self.component_names)
-        return self._dense(given)
+        source = self._sparse_source(given) if sparse_input else self._dense_source(given)
+        return Evidence.from_source(source, self.classes, self.component_names)
 
     def _check_columns(self, features: Any) -> None:
         """Refuse a data frame whose columns are not the components, in their order."""
         columns = frame_columns(features)
-        if columns is not None and self.named and columns != self.component_names:
+        names = self.component_names[: self.beta.shape[0]]
+        if columns is not None and self.named and columns != names:
             raise ValueError(
-                f"features must have the columns {list(self.component_names)}, in that order; "
-                f"got {list(columns)}."
+                f"features must have the columns {list(names)}, in that order; got {list(columns)}."
             )
 
-    def _dense(self, features: Array) -> Evidence:
+    def _dense_source(self, features: Array) -> WeightSource:
         xp = same_library({"features": features, "coef": self.beta})
         precision = xp.result_type(features, self.beta)
         features, means, beta, offset = (
             xp.astype(array, precision, copy=False)
             for array in (features, self.means, self.beta, self.offset)
         )
-        source = LinearWeights(features, means, beta, offset)
-        return Evidence.from_source(source, self.classes, self.component_names)
+        return with_base_rate(LinearWeights(features, means, beta, offset), self.base_rate)
 
     def _sparse_source(self, features: Any) -> WeightSource:
         if features.dtype.kind not in "biuf":
@@ -116,7 +123,8 @@ class LinearPool:
         rows = sparse.csr_array(features, copy=True, dtype=precision)
         rows.sum_duplicates()
         check_finite(rows.data, "features")
-        return SparseWeights(rows, *(array.astype(precision) for array in head))
+        source = SparseWeights(rows, *(array.astype(precision) for array in head))
+        return with_base_rate(source, None if self.base_rate is None else to_numpy(self.base_rate))
 
 
 def least_commitment(
@@ -126,6 +134,7 @@ def least_commitment(
     *,
     classes: Any = None,
     names: Iterable[Any] | None = None,
+    prior: str = "shared",
 ) -> LinearPool:
     r"""Find the weights of evidence in a linear model given as arrays (Denœux 2019, Prop. 2).
 
@@ -145,6 +154,10 @@ def least_commitment(
         Class labels; 0..K−1 by default.
     names : sequence of J strings, optional
         Names of the features; x0, x1, ... by default.
+    prior : {"shared", "own"}
+        Whether the features share the intercept at the means equally, as in the paper, or it is a
+        component of its own, named ``"base rate"``. Then α*_jk = −β*_jk μ_j, and a feature at its
+        mean has weight 0. Probabilities are the same.
 
     Returns
     -------
@@ -161,6 +174,7 @@ def least_commitment(
     >>> pool([[61.0, 3.1]]).probability.round(3)
     array([[0.518, 0.482]])
     """
+    own = has_own_base_rate(prior)
     coef = float_array(coef, "coef", ndim=(1, 2))
     intercept = float_array(like(intercept, coef), "intercept", ndim=(0, 1))
     xp = same_library({"coef": coef, "intercept": intercept})
@@ -186,9 +200,10 @@ def least_commitment(
         if _needs_double(xp, coef, intercept, means):
             coef, intercept, means = (xp.astype(a, xp.float64) for a in (coef, intercept, means))
         beta = centred_over_classes(xp, coef.T)
-        offset = (centred_over_classes(xp, intercept) + means @ beta) / n_features
+        base_rate = centred_over_classes(xp, intercept) + means @ beta
+        offset = xp.zeros_like(base_rate) if own else base_rate / n_features
         alpha = offset - means[:, None] * beta
-    for array in (beta, alpha, offset):
+    for array in (beta, alpha, base_rate):
         check_overflow(array, "weights")
     return LinearPool(
         frozen(beta),
@@ -196,8 +211,9 @@ def least_commitment(
         frozen(means),
         frozen(offset),
         class_labels(classes, n_classes),
-        component_names(names, n_features),
+        all_names(component_names(names, n_features), own),
         named=names is not None,
+        base_rate=frozen(base_rate) if own else None,
     )
 
 
@@ -209,6 +225,20 @@ def like(value: Any, coef: Array) -> Any:
         return np.asarray(value, dtype=coef.dtype)
     xp = array_api_compat.array_namespace(coef)
     return xp.asarray(value, dtype=coef.dtype, device=coef.device)
+
+
+def all_names(names: tuple[str, ...], own_base_rate: bool) -> tuple[str, ...]:
+    """Return the names of all components, the base rate included if it is one of them."""
+    return with_base_rate_name(names) if own_base_rate else names
+
+
+def with_base_rate(source: WeightSource, base_rate: Array | None) -> WeightSource:
+    """Add the base rate as a component, in the precision of the source."""
+    if base_rate is None:
+        return source
+    shares = source.base_shares()
+    xp = array_api_compat.array_namespace(shares)
+    return BaseRateWeights(source, xp.astype(base_rate, shares.dtype, copy=False))
 
 
 def _both_classes(xp: Any, coef: Array, intercept: Array) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from shafer._safe_archive import open_archive, read_array
 from shafer._text import printable, shortened
 from shafer._validation import class_labels, component_names, to_numpy
 from shafer.evidence.io.stored_sources import Arrays, stored_source
-from shafer.evidence.weight_sources import ScaledWeights, WeightSource
+from shafer.evidence.weight_sources import BaseRateWeights, ScaledWeights, WeightSource
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
@@ -34,6 +34,8 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     source = evidence.unchanged_source()
     arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
     if isinstance(source, ScaledWeights):  # the factors are one of the arrays
+        source = source.source
+    if isinstance(source, BaseRateWeights):  # and so is the base rate
         source = source.source
     header: dict[str, Any] = {
         "format": _FORMAT,

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._sparse_structure import check_compressed
-from shafer._validation import check_finite
+from shafer._validation import check_finite, check_overflow
 from shafer.evidence.weight_sources import (
+    BaseRateWeights,
     DenseWeights,
     JoinedWeights,
     LinearWeights,
@@ -30,6 +31,7 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _FACTORS = ("row_factor", "factor_for", "factor_against")
 _HEAD = ("centre", "beta", "offset")
+_OPTIONAL = ("shares",)
 _FIELDS = {
     "DenseWeights": ("weights",),
     "LinearWeights": ("features", *_HEAD),
@@ -51,7 +53,7 @@ def stored_source(kind: str, arrays: Arrays) -> WeightSource:
 
 
 def _single(kind: str, arrays: Arrays) -> WeightSource:
-    factor = arrays.pop("row_factor", None)
+    factor, base_rate = arrays.pop("row_factor", None), arrays.pop("base_rate", None)
     if kind not in _FIELDS:
         raise ValueError(f"its weights are of the unknown kind {kind!r}")
     _check_names(arrays, _FIELDS[kind])
@@ -62,11 +64,15 @@ def _single(kind: str, arrays: Arrays) -> WeightSource:
         source = _linear(**arrays)
     else:
         source = _sparse(**arrays)
+    if base_rate is not None:
+        _check_floats(base_rate, "base_rate", source.shape[-1:])
+        source = BaseRateWeights(source, base_rate)
     return source if factor is None else _scaled(source, factor)
 
 
 def _check_names(arrays: Arrays, fields: tuple[str, ...]) -> None:
-    if sorted(arrays) != sorted(fields):
+    optional = _OPTIONAL if fields == _FIELDS["DenseWeights"] else ()
+    if sorted(set(arrays).difference(optional)) != sorted(fields):
         raise ValueError(f"it must hold the arrays {sorted(fields)}; it holds {sorted(arrays)}")
 
 
@@ -81,11 +87,15 @@ def _check_floats(array: NDArray[Any], name: str, shape: tuple[int, ...]) -> Non
         raise ValueError(f"its array {name!r} must not be negative")
 
 
-def _dense(weights: NDArray[Any]) -> DenseWeights:
+def _dense(weights: NDArray[Any], shares: NDArray[Any] | None = None) -> DenseWeights:
     if weights.ndim not in (3, 4):
         raise ValueError(f"its array 'weights' must have 3 or 4 axes; it has {weights.ndim}")
     _check_floats(weights, "weights", weights.shape)
-    return DenseWeights(weights)
+    if shares is not None:
+        _check_floats(shares, "shares", weights.shape[-2:])
+        _check_one_type(weights=weights, shares=shares)
+        check_overflow(shares.sum(axis=0), "shares of the base rate")
+    return DenseWeights(weights, shares)
 
 
 def _check_head(

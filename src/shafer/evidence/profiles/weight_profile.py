@@ -8,7 +8,7 @@ compared with the profiles of the background rows assigned to the same class.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import array_api_compat
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array, FloatArray
 from shafer._validation import to_numpy
+from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.profiles.class_profile import ClassProfile, class_profile
-from shafer.evidence.weight_sources import LinearWeights, SparseWeights, WeightSource
+from shafer.evidence.weight_sources import WeightSource
 
 # Elements of (rows, G, K) held at a time.
 _BLOCK = 2**22
@@ -48,6 +49,7 @@ class WeightProfile:
     ----------
     classes : array of shape (K,)
     component_names : tuple of G strings
+        Without the base rate, which is the same in all rows.
     profiles : tuple of K ClassProfile
     """
 
@@ -60,7 +62,7 @@ class WeightProfile:
         """Learn the profiles from the evidence of the background (training) rows."""
         _check_rows(background)
         assigned = _assigned(background)
-        source = background.unchanged_source()
+        source, names = _varying(background)
         eps = float(np.finfo(to_numpy(background.logits).dtype).eps)
         everything = np.arange(len(background))
         profiles = []
@@ -69,7 +71,7 @@ class WeightProfile:
             reference = rows if len(rows) > 1 else everything
             overall = _variances(source, everything, k)
             profiles.append(class_profile(_profiles(source, reference, k), overall, eps))
-        return cls(background.classes, background.component_names, tuple(profiles))
+        return cls(background.classes, names, tuple(profiles))
 
     def distances(self, ev: Evidence) -> Array:
         """Squared distance of each instance from the background rows of its class, (n,)."""
@@ -82,9 +84,8 @@ class WeightProfile:
     def _scored(
         self, ev: Evidence, score: Callable[[ClassProfile, FloatArray], FloatArray]
     ) -> Array:
-        self._check_same(ev)
+        source = self._same_components(ev)
         assigned = _assigned(ev)
-        source = ev.unchanged_source()
         result = np.empty(len(ev))
         for k in np.unique(assigned):
             for rows in _blocks(np.flatnonzero(assigned == k), source):
@@ -92,16 +93,26 @@ class WeightProfile:
         xp = array_api_compat.array_namespace(ev.logits)
         return xp.asarray(result, device=ev.logits.device)
 
-    def _check_same(self, ev: Evidence) -> None:
+    def _same_components(self, ev: Evidence) -> WeightSource:
         _check_rows(ev)
-        same = ev.component_names == self.component_names
-        if not same or ev.classes.tolist() != self.classes.tolist():
+        source, names = _varying(ev)
+        if names != self.component_names or ev.classes.tolist() != self.classes.tolist():
             raise ValueError(
                 f"ev must have the {len(self.component_names)} components and "
                 f"{len(self.classes)} classes of the background, in their order; got "
                 f"{ev.n_components} components and {ev.n_classes} classes. Make both with the same "
                 "explainer."
             )
+        return source
+
+
+def _varying(ev: Evidence) -> tuple[WeightSource, tuple[str, ...]]:
+    """Return the weights and the names of all components but the base rate, which is constant."""
+    source, names = ev.unchanged_source(), ev.component_names
+    if BASE_RATE not in names:
+        return source, names
+    kept = [g for g, name in enumerate(names) if name != BASE_RATE]
+    return source.keep(kept), tuple(names[g] for g in kept)
 
 
 def _check_rows(ev: Evidence) -> None:
@@ -127,11 +138,8 @@ def _blocks(rows: NDArray[np.intp], source: WeightSource) -> Iterator[NDArray[np
 
 def _class_weights(source: WeightSource, rows: NDArray[np.intp], k: int) -> FloatArray:
     """Return the weights that the components give class k in some rows, (m, G)."""
-    chosen = source.rows(rows)
-    if isinstance(chosen, LinearWeights | SparseWeights):  # one class of theirs costs one class
-        chosen = replace(chosen, beta=chosen.beta[:, k : k + 1], offset=chosen.offset[k : k + 1])
-        k = 0
-    weights: FloatArray = to_numpy(chosen.dense()[:, :, k]).astype(np.float64)
+    chosen = source.rows(rows).of_classes([k])
+    weights: FloatArray = to_numpy(chosen.dense()[:, :, 0]).astype(np.float64)
     return weights
 
 

@@ -3,6 +3,7 @@
 Every source implements ``WeightSource``. May import ``kernels`` and what is below.
 """
 
+from shafer.evidence.weight_sources.base_rate_weights import BaseRateWeights
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
 from shafer.evidence.weight_sources.joined_weights import JoinedWeights, Part, parts_of
 from shafer.evidence.weight_sources.linear_weights import LinearWeights
@@ -16,6 +17,7 @@ from shafer.evidence.weight_sources.sparse_weights import SparseWeights
 from shafer.evidence.weight_sources.weight_source import Positions, WeightSource
 
 __all__ = [
+    "BaseRateWeights",
     "DenseWeights",
     "JoinedWeights",
     "LinearWeights",

@@ -15,9 +15,10 @@ from shafer.kernels import Pooled
 
 @dataclass(frozen=True, eq=False)
 class DenseWeights(WeightSource):
-    """Weights held in full, (..., G, K)."""
+    """Weights held in full, (..., G, K), and the share of the base rate in them, if it is known."""
 
     weights: Array
+    shares: Array | None = None  # (G, K) or (1, K)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -30,20 +31,45 @@ class DenseWeights(WeightSource):
         return self.weights
 
     def rows(self, positions: Positions) -> DenseWeights:
-        return DenseWeights(take(self.weights, positions, 0))
+        return DenseWeights(take(self.weights, positions, 0), self.shares)
+
+    def of_classes(self, positions: Positions) -> DenseWeights:
+        shares = None if self.shares is None else take(self.shares, positions, -1)
+        return DenseWeights(take(self.weights, positions, -1), shares)
 
     def keep(self, components: Positions) -> DenseWeights:
-        return DenseWeights(take(self.weights, components, -2))
+        shares = self._all_shares()
+        kept = None if shares is None else take(shares, components, -2)
+        return DenseWeights(take(self.weights, components, -2), kept)
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
         xp = array_namespace(self.weights)
         sums = [
             xp.sum(take(self.weights, group, -2), axis=-2, dtype=xp.float64) for group in groups
         ]
-        return DenseWeights(xp.astype(xp.stack(sums, axis=-2), self.weights.dtype, copy=False))
+        shares = self._all_shares()
+        if shares is not None:
+            shares = xp.stack([xp.sum(take(shares, g, 0), axis=0) for g in groups], axis=0)
+        dtype = self.weights.dtype
+        return DenseWeights(xp.astype(xp.stack(sums, axis=-2), dtype, copy=False), shares)
 
     def scaled(self, factor: float) -> DenseWeights:
-        return DenseWeights(self.weights * factor)
+        shares = None if self.shares is None else self.shares * factor
+        return DenseWeights(self.weights * factor, shares)
+
+    def _all_shares(self) -> Array | None:
+        """Return the shares with a row for each component."""
+        if self.shares is None:
+            return None
+        xp = array_namespace(self.weights)
+        return xp.broadcast_to(self.shares, self.shape[-2:])
+
+    def base_shares(self) -> Array:
+        if self.shares is not None:
+            return self.shares
+        xp, like = array_namespace(self.weights), self.weights
+        return xp.zeros((1, like.shape[-1]), dtype=like.dtype, device=like.device)
 
     def arrays(self) -> dict[str, Array]:
-        return {"weights": self.weights}
+        known = {} if self.shares is None else {"shares": self._all_shares()}
+        return {"weights": self.weights, **known}

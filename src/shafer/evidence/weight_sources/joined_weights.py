@@ -17,6 +17,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._typing import Array
+from shafer.evidence.weight_sources.base_rate_weights import BaseRateWeights
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
 from shafer.evidence.weight_sources.scaled_weights import ScaledWeights
 from shafer.evidence.weight_sources.weight_source import Positions, WeightSource, take
@@ -71,7 +72,17 @@ class Part:
 
     def dense(self) -> Array:
         """Return all weights as this part contributes them, (n, G, K)."""
-        weights = self.placed(self.source.dense())
+        return self._multiplied(self.placed(self.source.dense()))
+
+    def base_shares(self) -> Array:
+        """Return the shares of the base rate as this part contributes them, (1 or n, G, K)."""
+        given = self.source.base_shares()
+        xp = array_namespace(given)
+        *rows, _, n_classes = given.shape if given.ndim == 3 else (1, *given.shape)
+        shares = xp.broadcast_to(given, (*rows, self.n_components, n_classes))
+        return self._multiplied(self.placed(shares))
+
+    def _multiplied(self, weights: Array) -> Array:
         if self.factors is None:
             return weights
         xp = array_namespace(weights)
@@ -88,6 +99,19 @@ class Part:
         first, second = self.factors
         taken = take(first, positions, 0)
         other = taken if second is first else take(second, positions, 0)
+        return replace(part, factors=(taken, other))
+
+    def of_classes(self, positions: Positions) -> Part:
+        """Keep some classes of the joined frame."""
+        chosen = np.asarray(positions, dtype=np.intp)
+        part = replace(self, places=self.places[chosen])
+        if self.factors is None:
+            return part
+        first, second = self.factors
+        taken = first if first.shape[-1] == 1 else take(first, positions, -1)
+        if second is first:
+            return replace(part, factors=(taken, taken))
+        other = second if second.shape[-1] == 1 else take(second, positions, -1)
         return replace(part, factors=(taken, other))
 
     def keep(self, components: Positions) -> Part:
@@ -146,6 +170,18 @@ class JoinedWeights(WeightSource):
         """Keep some instances."""
         return JoinedWeights(tuple(part.rows(positions) for part in self.parts))
 
+    def of_classes(self, positions: Positions) -> JoinedWeights:
+        """Keep some classes."""
+        return JoinedWeights(tuple(part.of_classes(positions) for part in self.parts))
+
+    def base_shares(self) -> Array:
+        """Return the shares of all parts, (1 or n, G, K)."""
+        blocks = [part.base_shares() for part in self.parts]
+        xp = array_namespace(*blocks)
+        n = max(int(block.shape[0]) for block in blocks)
+        full = [xp.broadcast_to(block, (n, *block.shape[1:])) for block in blocks]
+        return xp.concat(full, axis=1)
+
     def _where(self, components: Positions) -> list[tuple[int, list[int]]]:
         """Split positions into runs inside one part: its number, and the positions there."""
         ends = np.cumsum([part.n_components for part in self.parts])
@@ -190,6 +226,8 @@ class JoinedWeights(WeightSource):
                 named |= {"factor_for": part.factors[0], "factor_against": part.factors[1]}
             inner = part.source
             if isinstance(inner, ScaledWeights):  # its factor is one of the arrays
+                inner = inner.source
+            if isinstance(inner, BaseRateWeights):  # and so is the base rate
                 inner = inner.source
             kind = type(inner).__name__
             arrays |= {f"{p}.{kind}.{name}": array for name, array in named.items()}

@@ -39,6 +39,10 @@ class LinearWeights(WeightSource):
     def rows(self, positions: Positions) -> LinearWeights:
         return replace(self, features=take(self.features, positions, 0))
 
+    def of_classes(self, positions: Positions) -> LinearWeights:
+        beta, offset = take(self.beta, positions, 1), take(self.offset, positions, 0)
+        return replace(self, beta=beta, offset=offset)
+
     def keep(self, components: Positions) -> LinearWeights:
         return LinearWeights(
             take(self.features, components, 1),
@@ -56,10 +60,15 @@ class LinearWeights(WeightSource):
         sums = [
             (part.features - part.centre) @ part.beta + size * wide.offset for size, part in parts
         ]
-        return DenseWeights(xp.astype(xp.stack(sums, axis=1), self.features.dtype, copy=False))
+        dtype = self.features.dtype
+        shares = xp.stack([size * self.offset for size, _ in parts], axis=0)
+        return DenseWeights(xp.astype(xp.stack(sums, axis=1), dtype, copy=False), shares)
 
     def scaled(self, factor: float) -> LinearWeights:
         return replace(self, beta=self.beta * factor, offset=self.offset * factor)
+
+    def base_shares(self) -> Array:
+        return self.offset[None, :]
 
     def arrays(self) -> dict[str, Array]:
         return {

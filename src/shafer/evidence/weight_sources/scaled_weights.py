@@ -85,6 +85,10 @@ class ScaledWeights(WeightSource):
         where = xp.asarray(positions, dtype=xp.int64, device=self.factor.device)
         return ScaledWeights(self.source.rows(positions), xp.take(self.factor, where, axis=0))
 
+    def of_classes(self, positions: Positions) -> ScaledWeights:
+        """Keep some classes."""
+        return ScaledWeights(self.source.of_classes(positions), self.factor)
+
     def keep(self, components: Positions) -> ScaledWeights:
         """Keep some components."""
         return ScaledWeights(self.source.keep(components), self.factor)
@@ -96,6 +100,10 @@ class ScaledWeights(WeightSource):
     def scaled(self, factor: float) -> ScaledWeights:
         """Multiply all weights once more."""
         return ScaledWeights(self.source, self.factor * factor)
+
+    def base_shares(self) -> Array:
+        """Multiply the shares of the base rate too."""
+        return self.source.base_shares() * self.factor[..., None, None]
 
     def has_changed(self, pooled: Pooled) -> bool:
         """Ask the source about the instances whose factor leaves something to compare."""

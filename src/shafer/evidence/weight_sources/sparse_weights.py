@@ -38,6 +38,10 @@ class SparseWeights(WeightSource):
     def rows(self, positions: Positions) -> SparseWeights:
         return replace(self, features=self.features[positions])
 
+    def of_classes(self, positions: Positions) -> SparseWeights:
+        chosen = np.asarray(positions, dtype=np.intp)
+        return replace(self, beta=self.beta[:, chosen], offset=self.offset[chosen])
+
     def keep(self, components: Positions) -> SparseWeights:
         chosen = np.asarray(components, dtype=np.intp)
         return SparseWeights(
@@ -50,10 +54,14 @@ class SparseWeights(WeightSource):
             part.features @ part.beta - part.centre @ part.beta + size * self.offset
             for size, part in parts
         ]
-        return DenseWeights(np.stack(sums, axis=1))
+        shares = np.stack([size * self.offset for size, _ in parts], axis=0)
+        return DenseWeights(np.stack(sums, axis=1), shares)
 
     def scaled(self, factor: float) -> SparseWeights:
         return replace(self, beta=self.beta * factor, offset=self.offset * factor)
+
+    def base_shares(self) -> Array:
+        return self.offset[None, :]
 
     def arrays(self) -> dict[str, Array]:
         stored = sparse.csr_array(self.features)

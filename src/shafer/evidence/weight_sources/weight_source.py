@@ -47,6 +47,10 @@ class WeightSource(ABC):
         """Keep some instances."""
 
     @abstractmethod
+    def of_classes(self, positions: Positions) -> WeightSource:
+        """Keep some classes; the others cost nothing then."""
+
+    @abstractmethod
     def keep(self, components: Positions) -> WeightSource:
         """Keep some components."""
 
@@ -57,6 +61,14 @@ class WeightSource(ABC):
     @abstractmethod
     def scaled(self, factor: float) -> WeightSource:
         """Multiply all weights."""
+
+    @abstractmethod
+    def base_shares(self) -> Array:
+        """Return each component's share of the base rate, to be broadcast to (..., G, K).
+
+        These are the weights of a row whose terms all have their background means. Weights from
+        elsewhere have none: zeros.
+        """
 
     def has_changed(self, pooled: Pooled) -> bool:
         """Return whether the source no longer gives ``pooled``: it may share a user's array."""

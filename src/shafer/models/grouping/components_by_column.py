@@ -31,7 +31,7 @@ def components_by_column(
         )
     if not adapted.encoders:
         return {name: [g] for g, name in enumerate(names)}
-    order, sources = _checked_sources(adapted, background)
+    order, sources = checked_sources(adapted, background)
     if len(sources) != len(names):
         raise UnsupportedModelError(
             f"groups='source' found {len(sources)} encoded columns, but the model has "
@@ -108,7 +108,7 @@ def _columns_of_terms(
 ) -> dict[str, list[int]]:
     """Group the terms of an additive model by their columns, also behind transformers."""
     if adapted.encoders:
-        order, inputs = _checked_sources(adapted, background)
+        order, inputs = checked_sources(adapted, background)
     else:
         n_columns = 1 + max(j for term in terms for j in term)
         order = list(frame_columns(background) or (f"x{j}" for j in range(n_columns)))
@@ -118,7 +118,8 @@ def _columns_of_terms(
     return _gathered(order, [frozenset().union(*(inputs[j] for j in term)) for term in terms])
 
 
-def _checked_sources(adapted: AdaptedModel, background: Any) -> tuple[list[str], Sources]:
+def checked_sources(adapted: AdaptedModel, background: Any) -> tuple[list[str], Sources]:
+    """Return the columns of the data, and those that each encoded column depends on."""
     shape: tuple[int, ...] = getattr(background, "shape", ())
     n_columns = int(shape[1]) if len(shape) == 2 else None
     order, sources = encoded_sources(adapted.encoders, frame_columns(background), n_columns)

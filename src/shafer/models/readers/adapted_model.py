@@ -125,6 +125,7 @@ class AdaptedModel(ABC):
         classes: Any,
         names: Iterable[Any] | None,
         groups: Mapping[str, Sequence[int]] | None = None,
+        prior: str = "shared",
     ) -> Pool:
         """Return the weights of evidence by least commitment, given the background means.
 
@@ -187,15 +188,18 @@ class LinearModel(AdaptedModel):
         classes: Any,
         names: Iterable[Any] | None,
         groups: Mapping[str, Sequence[int]] | None = None,
+        prior: str = "shared",
     ) -> Pool:
         head = self.head
         if groups is None:
-            return least_commitment(head.coef, head.intercept, means, classes=classes, names=names)
+            return least_commitment(
+                head.coef, head.intercept, means, classes=classes, names=names, prior=prior
+            )
         both = self._both_logits()
         contributions = self.grouped_terms(means[None, :], list(groups.values()))[0, ...]
         intercept = both.offset * both.beta.shape[0]
         return least_commitment_additive(
-            contributions, intercept, classes=classes, names=list(groups)
+            contributions, intercept, classes=classes, names=list(groups), prior=prior
         )
 
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
@@ -231,12 +235,15 @@ class AdditiveModel(AdaptedModel):
         classes: Any,
         names: Iterable[Any] | None,
         groups: Mapping[str, Sequence[int]] | None = None,
+        prior: str = "shared",
     ) -> Pool:
         intercept = _class_intercept(self.head.intercept, means)
         if groups is not None:
             means = self.grouped_terms(means[None, ...], list(groups.values()))[0, ...]
             names = list(groups)
-        return least_commitment_additive(means, intercept, classes=classes, names=names)
+        return least_commitment_additive(
+            means, intercept, classes=classes, names=names, prior=prior
+        )
 
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
         xp = array_api_compat.array_namespace(terms)

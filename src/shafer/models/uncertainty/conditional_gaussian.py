@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,15 +42,16 @@ class ConditionalGaussian:
         n_features = features.shape[1]
         if n_features > _MOST_FEATURES:
             raise ValueError(
-                f"missing='conditional' needs the covariance of all pairs of features, at most "
-                f"{_MOST_FEATURES:,} features; got {n_features:,}. Use missing='vacuous'."
+                f"missing='conditional', and questions about inputs, need the covariance of all "
+                f"pairs of features, at most {_MOST_FEATURES:,} features; got {n_features:,}. Use "
+                "missing='vacuous', and a model with fewer features for questions."
             )
         mean = share @ features
         centred = features - mean
         spread = np.sqrt(share @ centred**2)
         # Rounding makes a constant differ from its mean in the last digits.
         spread = np.where(spread > 1e-12 * np.abs(features).max(axis=0), spread, 0.0)
-        x = _standardised(centred, spread)
+        x = standardised(centred, spread)
         correlation = (x * share[:, None]).T @ x
         if spread.any():
             correlation *= 1.0 - shrinkage_intensity(x[:, spread > 0.0], share)
@@ -79,14 +80,14 @@ class ConditionalGaussian:
         variances = np.zeros((features.shape[0], coef.shape[1]))
         for rows, missing in patterns(gaps):
             out, there = np.flatnonzero(missing), np.flatnonzero(~missing)
-            gain, left = self._given(there, out)
-            x = _standardised(features[np.ix_(rows, there)] - self.mean[there], self.spread[there])
+            gain, left = self.given(there, out)
+            x = standardised(features[np.ix_(rows, there)] - self.mean[there], self.spread[there])
             filled[np.ix_(rows, out)] = self.mean[out] + (x @ gain.T) * self.spread[out]
             slope = coef[out] * self.spread[out][:, None]
             variances[rows] = np.maximum(((left @ slope) * slope).sum(axis=0), 0.0)
         return filled, variances
 
-    def _given(
+    def given(
         self, there: NDArray[np.intp], out: NDArray[np.intp]
     ) -> tuple[FloatArray, FloatArray]:
         """Return the regression of missing features on known ones, and the remaining covariance.
@@ -106,19 +107,30 @@ class ConditionalGaussian:
         return gain, self.correlation[np.ix_(out, out)] - gain @ across
 
 
-def patterns(gaps: BoolArray) -> Iterator[tuple[NDArray[np.intp], BoolArray]]:
-    """Yield the incomplete rows, those with the same missing features together."""
-    incomplete = np.flatnonzero(gaps.any(axis=1))
+def patterns(
+    gaps: BoolArray, *, complete: bool = False
+) -> Iterator[tuple[NDArray[np.intp], BoolArray]]:
+    """Yield the incomplete rows, or all rows, those with the same missing features together."""
+    incomplete = np.arange(len(gaps)) if complete else np.flatnonzero(gaps.any(axis=1))
     if not len(incomplete):
         return
-    packed = np.packbits(gaps[incomplete], axis=1)
-    _, which = np.unique(packed, axis=0, return_inverse=True)
-    order = np.argsort(which.reshape(-1), kind="stable")
-    starts = np.flatnonzero(np.diff(which.reshape(-1)[order])) + 1
+    which = _numbered_patterns(gaps[incomplete])
+    order = np.argsort(which, kind="stable")
+    starts = np.flatnonzero(np.diff(which[order])) + 1
     for rows in np.split(incomplete[order], starts):
         yield rows, gaps[rows[0]]
 
 
-def _standardised(centred: FloatArray, spread: FloatArray) -> FloatArray:
+def _numbered_patterns(gaps: BoolArray) -> NDArray[Any]:
+    """Return a number (n,) for each row, the same for the same gaps."""
+    packed = np.packbits(gaps, axis=1)
+    if packed.shape[1] > 8:
+        return np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1)
+    one_number = np.zeros((len(packed), 8), dtype=np.uint8)
+    one_number[:, : packed.shape[1]] = packed
+    return one_number.view(np.uint64)[:, 0]
+
+
+def standardised(centred: FloatArray, spread: FloatArray) -> FloatArray:
     """Divide by the spread; constants, which have none, give zeros."""
     return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0.0)

@@ -17,6 +17,7 @@ from shafer._typing import Array, BoolArray, FloatArray
 from shafer._validation import frame_columns, row_weights, to_numpy
 from shafer.evidence import Evidence, least_commitment
 from shafer.evidence.weight_sources import DenseWeights
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.inputs.nan_checks import gaps_in
 from shafer.models.inputs.row_access import values_of
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
@@ -36,8 +37,9 @@ class MissingInputs:
 
     - ``"vacuous"``: a missing input contributes only its share of the log prior,
       :math:`w_{jk} = \ell^*_k / J`, where :math:`\ell^*` is the logarithm of the mean predicted
-      probability over the background, centred over the classes. If nothing is missing, the logits
-      are the model's own. If everything is missing, they are :math:`\ell^*`.
+      probability over the background, centred over the classes. If the base rate is a component
+      of its own, the share goes there. If nothing is missing, the logits are the model's own. If
+      everything is missing, they are :math:`\ell^*`.
     - ``"conditional"``: missing inputs are replaced by their expectation given the other inputs,
       under a Gaussian with shrunk correlations. The remaining variance of the logits,
       :math:`\sigma^2 = \frac{2K}{K-1} \operatorname{mean}_k \operatorname{Var}(z^*_k)` (for K = 2
@@ -58,6 +60,10 @@ class MissingInputs:
         The change of a missing input's share of the intercept.
     gaussian : ConditionalGaussian or None
         For ``"conditional"``.
+    blocks : InputBlocks or None
+        The features of each input, behind transformers of single columns. All features of a
+        missing input are missing, such as the indicators of a category. None if there are no
+        transformers, or if they pass NaN on by themselves.
     """
 
     how: str
@@ -65,10 +71,16 @@ class MissingInputs:
     beta: FloatArray
     offset_change: FloatArray
     gaussian: ConditionalGaussian | None
+    blocks: InputBlocks | None = None
 
     @classmethod
     def fit(
-        cls, model: AdaptedModel, features: Any, how: str, sample_weight: Any = None
+        cls,
+        model: AdaptedModel,
+        features: Any,
+        how: str,
+        sample_weight: Any = None,
+        blocks: InputBlocks | None = None,
     ) -> MissingInputs:
         """Learn the distribution of the inputs from the background.
 
@@ -81,8 +93,10 @@ class MissingInputs:
         how : {"vacuous", "conditional"}
         sample_weight : array of shape (n,), optional
             Weights of the background rows.
+        blocks : InputBlocks, optional
+            The features of each input behind transformers.
         """
-        features = to_numpy(_dense(features)).astype(np.float64)
+        features = to_numpy(dense_rows(features)).astype(np.float64)
         share = _shares(sample_weight, len(features))
         mean = share @ features
         head = least_commitment(model.head.coef, model.head.intercept)
@@ -95,6 +109,7 @@ class MissingInputs:
             beta,
             (log_prior - intercept) / len(beta),
             ConditionalGaussian.fit(features, share) if how == "conditional" else None,
+            blocks,
         )
 
     def complete(self, model: AdaptedModel, X: Any) -> FilledRows:
@@ -104,12 +119,9 @@ class MissingInputs:
                 f"missing={self.how!r} needs dense rows, because the zeros of a sparse matrix are "
                 "not missing; got a sparse matrix. Pass X.toarray(), or use missing='error'."
             )
-        read = model.incomplete_rows(X)
-        given = _dense(read.terms)
-        features = to_numpy(given).astype(np.float64)
-        gaps = np.isnan(features)
-        if model.encoders:
-            _check_passed_on(gaps_in(X), gaps, frame_columns(X))
+        read, gaps = self._read(model, X)
+        given = dense_rows(read.terms)
+        features = np.where(gaps, np.nan, to_numpy(given).astype(np.float64))
         _check_finite(features, gaps)
         if not gaps.any():
             return FilledRows(ModelRows(read.encoded, given), None, None)
@@ -120,6 +132,18 @@ class MissingInputs:
             filled, open_variance = np.where(gaps, self.means, features), None
         completed = _like(filled, given)
         return FilledRows(ModelRows(completed, completed), gaps, open_variance)
+
+    def _read(self, model: AdaptedModel, X: Any) -> tuple[ModelRows, BoolArray]:
+        """Pass X through the model, and return where its features are missing."""
+        if self.blocks is not None:
+            missing = self.blocks.gaps(X)
+            rows = model.rows(self.blocks.filled(X, missing))
+            return rows, self.blocks.feature_gaps(missing, len(self.beta))
+        rows = model.incomplete_rows(X)
+        gaps = np.isnan(to_numpy(dense_rows(rows.terms)))
+        if model.encoders:
+            _check_passed_on(gaps_in(X), gaps, frame_columns(X))
+        return rows, gaps
 
     def adjusted(
         self, ev: Evidence, filled: FilledRows, groups: Sequence[Sequence[int]] | None
@@ -132,8 +156,11 @@ class MissingInputs:
         counts = filled.gaps
         if groups is not None:
             counts = np.stack([filled.gaps[:, group].sum(axis=1) for group in groups], axis=1)
-        change = _like(counts[:, :, None] * self.offset_change, filled.rows.terms)
-        weights = DenseWeights(ev.weights + change)
+        change = counts[:, :, None] * self.offset_change
+        if ev.n_components > counts.shape[1]:  # the base rate is a component of its own
+            total = change.sum(axis=1, keepdims=True)
+            change = np.concatenate([np.zeros_like(change), total], axis=1)
+        weights = DenseWeights(ev.weights + _like(change, filled.rows.terms))
         return Evidence.from_source(weights, ev.classes, ev.component_names)
 
 
@@ -157,7 +184,7 @@ class FilledRows:
     open_variance: FloatArray | None
 
 
-def _dense(values: Any) -> Any:
+def dense_rows(values: Any) -> Any:
     """Return an encoder's sparse output, a frame or a list as an array."""
     if sparse.issparse(values):
         return values.toarray()
@@ -169,21 +196,46 @@ def check_gaps(model: AdaptedModel, how: str, background: Any) -> None:
     """Raise an error for models and transformers that mix the inputs."""
     if how not in MISSING[1:]:
         raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}; got {how!r}.")
+    check_single_inputs(model, background, f"missing={how!r}", "use missing='error'")
+
+
+def check_single_inputs(
+    model: AdaptedModel, background: Any, what: str, otherwise: str
+) -> InputBlocks | None:
+    """Raise an error unless each feature of a linear model depends on one input.
+
+    Parameters
+    ----------
+    model : AdaptedModel
+    background : as the model takes it
+    what : str
+        What needs it, for the error.
+    otherwise : str
+        What to do for other models, for the error.
+
+    Returns
+    -------
+    InputBlocks or None
+        None if the features are the inputs, or if the transformers pass NaN on by themselves.
+    """
     if isinstance(background, Iterator) or sparse.issparse(background):
         kind = "a sparse matrix" if sparse.issparse(background) else "an iterator of batches"
         raise ValueError(
-            f"missing={how!r} needs the background as one dense array; got {kind}. Pass one array "
-            "or data frame, or use missing='error'."
+            f"{what} needs the background as one dense array; got {kind}. Pass one array "
+            f"or data frame, or {otherwise}."
         )
     if not isinstance(model, LinearModel) or model.gaps is None:
         raise UnsupportedModelError(
-            f"missing={how!r} works for linear models whose components are their inputs, such as "
-            "LogisticRegression, alone or behind scalers. For this model, put an imputer in front "
-            "of it in a pipeline, and use missing='error'."
+            f"{what} works for linear models whose components are their inputs, such as "
+            "LogisticRegression, alone or behind transformers of single columns. For this model, "
+            f"put an imputer in front of it in a pipeline, and {otherwise}."
         )
-    for encoder in model.encoders:
-        for step in _steps(encoder):
-            _check_lets_pass(step, how)
+    blocks = InputBlocks.traced(model, background)
+    if blocks is None:
+        for encoder in model.encoders:
+            for step in _steps(encoder):
+                _check_lets_pass(step, what, otherwise)
+    return blocks
 
 
 def _steps(encoder: Any) -> list[Any]:
@@ -193,21 +245,23 @@ def _steps(encoder: Any) -> list[Any]:
     return [part for _, step in encoder.steps for part in _steps(step)]
 
 
-def _check_lets_pass(step: Any, how: str) -> None:
+def _check_lets_pass(step: Any, what: str, otherwise: str) -> None:
     if step is None or isinstance(step, str):  # "passthrough"
         return
     name = type(step).__name__
     if "Imputer" in name:
         raise UnsupportedModelError(
-            f"missing={how!r} has no effect behind {name}, which fills missing values. Use "
-            "missing='error', or remove the imputer from the pipeline."
+            f"{what} cannot be used behind this {name}, which mixes columns or adds features for "
+            f"missing values. Put a SimpleImputer without add_indicator in its place, or "
+            f"{otherwise}."
         )
     if name == "ColumnTransformer":  # may accept NaN in some columns: checked when one comes
         return
     if not get_tags(step).input_tags.allow_nan:
         raise UnsupportedModelError(
-            f"missing={how!r} needs transformers that pass NaN on column by column, as scalers "
-            f"do; {name} does not. Put an imputer in front of it, and use missing='error'."
+            f"{what} needs transformers of single columns, such as scalers and one-hot encoders; "
+            f"{name} mixes columns, or does not tell which of them it uses. Put an imputer in "
+            f"front of it, and {otherwise}."
         )
 
 
@@ -220,8 +274,8 @@ def _check_passed_on(before: BoolArray, after: BoolArray, columns: tuple[str, ..
     names = [str(columns[j]) if columns else int(j) for j in np.flatnonzero(before[row])]
     raise UnsupportedModelError(
         f"Row {row} of X has missing values in {names}, which become {int(after[row].sum())} "
-        "missing value(s) after encoding. Only columns that the pipeline passes on one to one "
-        "(scaled, not one-hot encoded) may have missing values. Impute the others first."
+        "missing value(s) after encoding. Behind these transformers, only columns that are passed "
+        "on one to one, such as scaled ones, may have missing values. Impute the others first."
     )
 
 

@@ -1,0 +1,123 @@
+"""A guard against wrong inputs: rows are answered as if an incredible value were missing.
+
+The answer is the mixture of the probabilities over the hypotheses of ``suspicion.py``. While one
+input is almost certainly wrong (P_j > 0.9), it is repaired: it counts as missing for good, and the
+others are looked at again, at most four times. The alarm is 1 − P_0 of the row as it was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import BoolArray, FloatArray
+from shafer._validation import frozen
+from shafer.models.asking.asked_model import AskedModel, AskedRows, row_labels
+from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.guarded_prediction import GuardedPrediction
+from shafer.models.asking.known_cells import KnownCells
+from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.asking.suspicion import Suspicion
+from shafer.models.uncertainty.conditional_gaussian import patterns
+
+_MOST_REPAIRS = 4
+
+
+def guard(asked: AskedModel, X: Any) -> GuardedPrediction:
+    """Return the guarded probabilities, the alarm and the repaired cells of each row of X."""
+    table, parts = CellTable(asked.inputs), []
+    for rows in asked.chunks(X):
+        answers = _Answers.empty(rows, len(asked.names))
+        answers.fill(rows, asked)
+        _list_repairs(table, rows, answers.repaired, asked.inputs)
+        parts.append(answers)
+    cells = table.columns()
+    del cells["rank"]
+    return GuardedPrediction(
+        *(
+            frozen(np.concatenate([getattr(part, name) for part in parts]))
+            for name in ("log_probability", "alarm", "repaired")
+        ),
+        asked.names,
+        asked.classes,
+        {**cells, "row": row_labels(X)[cells["row"]]},
+        X.index if hasattr(X, "iloc") else None,
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Answers:
+    """What is found out about some rows, filled in step by step."""
+
+    log_probability: FloatArray  # (n, K)
+    alarm: FloatArray  # (n,)
+    repaired: BoolArray  # (n, inputs)
+
+    @classmethod
+    def empty(cls, rows: AskedRows, n_inputs: int) -> _Answers:
+        repaired = np.zeros((len(rows), n_inputs), dtype=bool)
+        return cls(np.empty_like(rows.logits), np.empty(len(rows)), repaired)
+
+    def fill(self, rows: AskedRows, asked: AskedModel) -> None:
+        """Answer all rows; those with an incredible value again, without it."""
+        gaps, own, left = rows.gaps.copy(), rows.own_factor.copy(), np.arange(len(rows))
+        for step in range(_MOST_REPAIRS + 1):
+            again = [
+                self._answer(rows, left[part], missing, own, asked, step)
+                for part, missing in patterns(gaps[left], complete=True)
+            ]
+            left = np.sort(np.concatenate(again))
+            if not len(left):
+                return
+            for i, block in enumerate(asked.inputs.blocks.features):
+                gaps[np.ix_(left[self.repaired[left, i]], list(block))] = True
+            own[left] = asked.own_factor(_completed(rows, left, gaps[left], asked.inputs))
+
+    def _answer(
+        self,
+        rows: AskedRows,
+        where: NDArray[np.intp],
+        missing: BoolArray,
+        own_factor: FloatArray,
+        asked: AskedModel,
+        step: int,
+    ) -> NDArray[np.intp]:
+        """Answer the rows of one pattern, and return those with a value to repair."""
+        cells = KnownCells.of(asked.inputs, missing)
+        found = Suspicion.of(cells.measured(rows.features[where]), len(asked.names))
+        if step == 0:
+            self.alarm[where] = found.alarm
+        sure = found.sure & (step < _MOST_REPAIRS)
+        if sure.any():
+            self.repaired[where[sure], found.suspect[sure]] = True
+            rest = cells.measured(rows.features[where[~sure]])
+            found = Suspicion.of(rest, len(asked.names))
+        stay = where[~sure]
+        level = asked.inputs.level(asked.weighed.model)
+        self.log_probability[stay] = found.log_mixture(level, own_factor[stay])
+        return where[sure]
+
+
+def _completed(
+    rows: AskedRows, where: NDArray[np.intp], gaps: BoolArray, inputs: LinearInputs
+) -> FloatArray:
+    """Return the features of some rows, with expectations in place of what is missing."""
+    known = np.where(gaps, np.nan, rows.features[where])
+    return inputs.gaussian.completed(known, inputs.beta)[0]
+
+
+def _list_repairs(
+    table: CellTable, rows: AskedRows, repaired: BoolArray, inputs: LinearInputs
+) -> None:
+    """Add the repaired cells, with the values that all others let one expect."""
+    changed = np.flatnonzero(repaired.any(axis=1))
+    gaps = rows.gaps[changed] | inputs.blocks.feature_gaps(
+        repaired[changed], rows.features.shape[1]
+    )
+    filled = _completed(rows, changed, gaps, inputs)
+    owner, which = np.nonzero(repaired[changed])
+    table.add(rows, changed[owner], which, np.ones_like(which), filled[owner])
