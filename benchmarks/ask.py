@@ -20,21 +20,21 @@ from typing import Any
 
 import numpy as np
 from asking import checked_cells, fragile, guarded, next_input, overturned, tables
+from asking.agreement import differences
+from asking.library_answers import LibraryAnswers
 from asking.real_tables import load, names
-from asking.reference_answers import ReferenceAnswers
 from asking.targets import targets
 from asking.trial import Trial, trials
 from machine import RESULTS, describe, record, table
 from tqdm import tqdm
 
-SPLITS = 5
-ANSWERS = {"reference": ReferenceAnswers}
+SPLITS = 3
 
 
-def measure(name: str, n_splits: int, answers: Any) -> dict[str, Any]:
+def measure(name: str, n_splits: int) -> dict[str, Any]:
     """Measure all five questions on one data set."""
     data = load(name)
-    parts = [_collect(trial, answers) for trial in trials(data, n_splits)]
+    parts = [_collect(trial) for trial in trials(data, n_splits)]
     by_question = {question: [part[question] for part in parts] for question in parts[0]}
     size = {"data": name, "n": len(data.y), "J": data.X.shape[1], "K": int(data.y.max()) + 1}
     found = {
@@ -43,21 +43,26 @@ def measure(name: str, n_splits: int, answers: Any) -> dict[str, Any]:
         "fragility": fragile.summarise(by_question["fragility"]),
         "cells": checked_cells.summarise(by_question["cells"]),
         "guard": guarded.summarise(by_question["guard"]),
+        "agreement": {
+            key: max(part[key] for part in by_question["agreement"])
+            for key in by_question["agreement"][0]
+        },
     }
     return size | {
-        question: {key: round(value, 6) for key, value in figures.items()}
+        question: {key: float(f"{value:.6g}") for key, value in figures.items()}
         for question, figures in found.items()
     }
 
 
-def _collect(trial: Trial, answers: Any) -> dict[str, Any]:
-    recipes = answers(trial.model, trial.X_train, trial.X_train)
+def _collect(trial: Trial) -> dict[str, Any]:
+    recipes = LibraryAnswers(trial.model, trial.X_train)
     return {
         "next": next_input.measure(trial, recipes),
         "overturn": overturned.collect(trial, recipes),
         "fragility": fragile.collect(trial, recipes),
         "cells": checked_cells.collect(trial, recipes),
-        "guard": guarded.collect(trial, answers),
+        "guard": guarded.collect(trial, LibraryAnswers),
+        "agreement": differences(trial, recipes),
     }
 
 
@@ -74,6 +79,7 @@ def report(rows: list[dict[str, Any]]) -> None:
         ("3. Would it stand if each input were lost with chance 0.2?", tables.fragile(rows)),
         ("4. Which cells are worth checking?", tables.cells(rows)),
         ("5. A guard against wrong inputs", tables.guarded(rows)),
+        ("Largest difference between the library and the reference", tables.agreement(rows)),
         ("Targets", f"\n{table(targets(rows))}\n"),
     ):
         print(f"\n{title}\n{text}")
@@ -86,7 +92,6 @@ def main() -> None:
     )
     parser.add_argument("--splits", type=int, default=SPLITS, help="random splits of each data set")
     parser.add_argument("--data", nargs="*", default=names(), help="data sets, all by default")
-    parser.add_argument("--answers", choices=list(ANSWERS), default=list(ANSWERS)[0])
     parser.add_argument("--folder", type=Path, default=RESULTS / "ask", help="finished data sets")
     parser.add_argument("--fresh", action="store_true", help="measure finished data sets again")
     options = parser.parse_args()
@@ -100,7 +105,7 @@ def main() -> None:
     for name in tqdm(options.data):
         path = options.folder / f"{name.replace('/', '.')}.json"
         if not path.exists():
-            found = measure(name, options.splits, ANSWERS[options.answers])
+            found = measure(name, options.splits)
             path.write_text(json.dumps(found, indent=1) + "\n")
         rows.append(json.loads(path.read_text()))
     report(rows)

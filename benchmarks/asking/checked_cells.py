@@ -1,15 +1,15 @@
-"""Question 4: which cells are worth checking?
+"""Question 4: which cells are worth checking.
 
-5 % of the cells of the test rows are wrong. The cells of all rows are ranked by a score, and as many
+5 % of the cells of the test rows are wrong. The cells of all rows are ranked by a score. As many
 are checked as a quarter of the number of wrong cells; wrong ones get their true value back. The
 figure is the share of overturned decisions (the class differs from that of the true row) that are
 the true row's class again, over all splits.
 
 *Top 1*: in rows with a wrong cell, how often the cell with the largest score is wrong.
 
-Scores: the stake of the recipe; the surprise (conditional z-score); the absolute weight of evidence,
-which is the absolute SHAP value, largest over classes; the absolute z-score; the weight of conflict
-of the component with the others.
+Scores: the stake of the recipe; the surprise (conditional z-score); the absolute weight of
+evidence, which is the absolute SHAP value, largest over classes; the absolute z-score; the weight
+of conflict of the component with the others.
 """
 
 from __future__ import annotations

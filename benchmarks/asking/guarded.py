@@ -1,4 +1,4 @@
-"""Question 5: does the guard protect the answer against wrong inputs?
+"""Question 5: does the guard protect the answer against wrong inputs.
 
 5 % of the cells of the test rows are wrong, or none. Log loss and accuracy of
 
@@ -31,7 +31,7 @@ CLIPPED = 0.025
 def collect(trial: Trial, recipes_of: Any) -> dict[str, Any]:
     """Return losses and accuracies, and the alarms with their events."""
     result: dict[str, Any] = {}
-    recipes = recipes_of(trial.model, trial.X_train, trial.X_train)
+    recipes = recipes_of(trial.model, trial.X_train)
     spread = trial.model[0].scale_
     for kind in ("none", *KINDS):
         bad, wrong = trial.X, np.zeros(trial.X.shape, dtype=bool)
@@ -74,9 +74,9 @@ def _with_errors_in_training(trial: Trial, recipes_of: Any) -> dict[str, float]:
     model = logistic().fit(X_train, trial.y_train)
     bad, _ = with_errors(trial.X, spread, "mixed", SHARE, rng)
     trial = replace(trial, model=model, X_train=X_train)
-    answers, _ = _answers(trial, recipes_of(model, X_train, X_train), bad)
+    answers, _ = _answers(trial, recipes_of(model, X_train), bad)
     low, high = np.quantile(X_train, [CLIPPED, 1.0 - CLIPPED], axis=0)
-    clipped = recipes_of(model, X_train, np.clip(X_train, low, high))
+    clipped = recipes_of(model, np.clip(X_train, low, high))
     answers["guarded, clipped background"] = clipped.guard(bad)[0]
     return _merits("2 % wrong in training", answers, trial.y)
 

@@ -41,6 +41,23 @@ class LinearGaussian:
         """Return the centred logits of complete rows."""
         return x @ self.beta + self.offset
 
+    def filled(self, x: Floats, lost: NDArray[np.bool_]) -> Floats:
+        """Replace lost inputs of the rows ``x`` by their expectations given the others."""
+        most = int(lost.sum(axis=1).max())
+        if most == 0:
+            return x
+        place = np.argsort(~lost, axis=1, kind="stable")[:, :most]  # the lost ones come first
+        valid = np.take_along_axis(lost, place, axis=1)
+        both = valid[:, :, None] & valid[:, None, :]
+        inner = self.precision[place[:, :, None], place[:, None, :]]
+        known = np.where(lost, 0.0, x)
+        pull = np.take_along_axis(known @ self.precision, place, axis=1)
+        padded = np.where(both, inner, np.eye(most))
+        expected = -np.linalg.solve(padded, np.where(valid, pull, 0.0)[:, :, None])[:, :, 0]
+        old = np.take_along_axis(known, place, axis=1)
+        np.put_along_axis(known, place, np.where(valid, expected, old), axis=1)
+        return known
+
 
 @dataclass
 class Knowledge:

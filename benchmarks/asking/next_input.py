@@ -1,4 +1,4 @@
-"""Question 1: which missing input to ask for next?
+"""Question 1: which missing input to ask for next.
 
 Inputs of the test rows are hidden, then asked for one at a time. After every answer the moderated
 probabilities are compared with the true class. Figures are means over the steps: at most 20, and
@@ -13,7 +13,8 @@ is the whole answer of the library.
 
 Methods: the information of the recipe; expected entropy reduction (nine quadrature nodes); the
 static order of global importance, which is the mean absolute SHAP value; a random order. In
-*batch*: most uncertain rows first (entropy), then the recipe within the row.
+*batch*: most uncertain rows first (entropy), then the recipe within the row; and a plan of all
+measurements that is made before the first one (``next_measurements``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, softmax
 
+from asking.gaps import hide
 from asking.knowledge import Knowledge, LinearGaussian, moderating
 from asking.reference_recipes import NODES, entropy_reduction, information
 from asking.scores import accuracy, log_loss
@@ -31,12 +33,6 @@ from asking.trial import Trial
 
 MOST_STEPS = 20
 ROUNDS = 10
-
-
-def hide(shape: tuple[int, int], share: float, rng: Any) -> Any:
-    """Hide the same number of inputs, chosen at random, in every row."""
-    order = rng.random(shape).argsort(axis=1).argsort(axis=1)
-    return order < -(-shape[1] * share // 1)
 
 
 def measure(trial: Trial, recipes: Any) -> dict[str, float]:
@@ -54,6 +50,8 @@ def measure(trial: Trial, recipes: Any) -> dict[str, float]:
     for name, choose in _shared_choices(trial, recipes).items():
         losses, hits = _ask_batch(trial, first.copy(), x, choose)
         result |= {f"batch loss: {name}": losses, f"batch accuracy: {name}": hits}
+    losses, hits = _follow(trial, first.copy(), x, recipes)
+    result |= {"batch loss: plan": losses, "batch accuracy: plan": hits}
     return result | _times(trial, first, recipes)
 
 
@@ -70,7 +68,7 @@ def _choices(trial: Trial, model: LinearGaussian, recipes: Any) -> dict[str, Any
         return np.where(known.unknown, scores, -np.inf).argmax(axis=1)
 
     return {
-        "information": lambda known: recipes.information(_gappy(trial, known)).argmax(axis=1),
+        "information": lambda known: recipes.best_input(_gappy(trial, known))[0],
         "entropy reduction": lambda known: entropy_reduction(known).argmax(axis=1),
         "static order": lambda known: best(importance, known),
         "random order": lambda known: best(by_chance, known),
@@ -94,8 +92,8 @@ def _shared_choices(trial: Trial, recipes: Any) -> dict[str, Any]:
     """Return functions to (scores of the rows, chosen input of each row)."""
 
     def by_information(known: Knowledge) -> Any:
-        scores = recipes.information(_gappy(trial, known))
-        return scores.max(axis=1), scores.argmax(axis=1)
+        best, nats = recipes.best_input(_gappy(trial, known))
+        return nats, best
 
     def by_entropy_reduction(known: Knowledge) -> Any:
         scores = entropy_reduction(known)
@@ -114,17 +112,33 @@ def _shared_choices(trial: Trial, recipes: Any) -> dict[str, Any]:
 
 
 def _ask_batch(trial: Trial, known: Knowledge, x: Any, choose: Any) -> tuple[float, float]:
-    each = max(1, round(known.unknown.sum() / 4 / ROUNDS))
+    each = _round_size(known)
     losses, hits = [], []
     for _ in range(ROUNDS):
         scores, chosen = choose(known)
         rows = np.argsort(-scores, kind="stable")[:each]
         rows = rows[np.isfinite(scores[rows])]
         known.measure(rows, chosen[rows], x[rows, chosen[rows]])
-        p = known.probability
-        losses.append(log_loss(p, trial.y))
-        hits.append(accuracy(p, trial.y))
+        losses.append(log_loss(known.probability, trial.y))
+        hits.append(accuracy(known.probability, trial.y))
     return float(np.mean(losses)), float(np.mean(hits))
+
+
+def _follow(trial: Trial, known: Knowledge, x: Any, recipes: Any) -> tuple[float, float]:
+    """Measure in the order of a plan; the figures are taken after as many cells as in a round."""
+    each = _round_size(known)
+    rows, inputs = recipes.plan(_gappy(trial, known), each * ROUNDS)
+    losses, hits = [], []
+    for start in range(0, each * ROUNDS, each):
+        for i, j in zip(rows[start : start + each], inputs[start : start + each], strict=True):
+            known.measure(np.array([i]), np.array([j]), x[[i], [j]])
+        losses.append(log_loss(known.probability, trial.y))
+        hits.append(accuracy(known.probability, trial.y))
+    return float(np.mean(losses)), float(np.mean(hits))
+
+
+def _round_size(known: Knowledge) -> int:
+    return max(1, round(known.unknown.sum() / 4 / ROUNDS))
 
 
 def _times(trial: Trial, known: Knowledge, recipes: Any) -> dict[str, float]:
@@ -134,7 +148,7 @@ def _times(trial: Trial, known: Knowledge, recipes: Any) -> dict[str, float]:
         "time: information": _time(lambda: information(known), len(gappy)),
         "time: entropy reduction": _time(lambda: entropy_reduction(known), len(gappy)),
         "time: entropy reduction, untuned": _time(lambda: _untuned(known), len(gappy)),
-        "time: library": _time(lambda: recipes.information(gappy), len(gappy)),
+        "time: library": _time(lambda: recipes.best_input(gappy), len(gappy)),
     }
 
 

@@ -1,11 +1,16 @@
-"""Question 2: would the missing inputs overturn the decision?
+"""Question 2: would the missing inputs overturn the decision.
 
-Half of the inputs of each test row, at random, are hidden and filled conditionally. The event is
-that the complete row gets another class. Scores are compared by AUROC over the rows of all splits.
+A quarter, half or three quarters of the inputs of each test row, at random, are hidden and filled
+conditionally. The event is that the complete row gets another class. Scores are compared by AUROC
+over the rows of all splits. Max-softmax and entropy are those of the moderated probabilities;
+*filled* is the max-softmax of the filled row without moderation, which an imputer gives.
 
-*Routing*: the hidden inputs of 20 % of the rows may be measured, then 10 % go to a person who is
-always right. The person gets the rows with the largest entropy. The rows to measure are chosen by
-the recipe or by entropy; the figure is the accuracy of everything.
+*If true*: the AUROC of the recipe if every row were overturned with the chance that the recipe
+gives. A larger AUROC is not possible for chances of this spread.
+
+*Routing*: half of the inputs are hidden. Those of 20 % of the rows may be measured, then 10 % go to
+a person who is always right. The person gets the rows with the largest entropy. The rows to measure
+are chosen by the recipe or by entropy; the figure is the accuracy of everything.
 """
 
 from __future__ import annotations
@@ -15,38 +20,47 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, softmax
 
+from asking.gaps import hide
 from asking.knowledge import Knowledge, LinearGaussian
-from asking.next_input import hide
 from asking.scores import auroc, calibration_error, enough
 from asking.trial import Trial
 
+SHARES = {"quarter": 0.25, "half": 0.5, "three quarters": 0.75}
 MEASURED = 0.2
 TO_A_PERSON = 0.1
 
 
 def collect(trial: Trial, recipes: Any) -> dict[str, Any]:
-    """Return the event and every score, (n,) each, and the accuracies of routing."""
+    """Return the event and every score, (n,) each, by share, and the accuracies of routing."""
     model = LinearGaussian.of(trial.model, trial.X_train)
     x = trial.model[0].transform(trial.X)
-    gaps = hide(x.shape, 0.5, trial.rng())
-    gappy = np.where(gaps, np.nan, trial.X)
-    known = Knowledge.of(model, np.where(gaps, np.nan, x))
     complete = model.logits(x)
+    result: dict[str, Any] = {}
+    for share, hidden in SHARES.items():
+        gaps = hide(x.shape, hidden, trial.rng())
+        known = Knowledge.of(model, np.where(gaps, np.nan, x))
+        event = known.logits.argmax(axis=1) != complete.argmax(axis=1)
+        scores = _scores(known, recipes, np.where(gaps, np.nan, trial.X))
+        result[share] = {"event": event, **scores}
+        if share == "half":
+            right = softmax(complete, axis=1)
+            for name in ("overturn", "entropy"):
+                result[f"routing: {name}"] = _routed(
+                    trial.y, known.probability, right, scores[name]
+                )
+    return result
+
+
+def _scores(known: Knowledge, recipes: Any, gappy: Any) -> dict[str, Any]:
     p = known.probability
     ev = recipes.evidence(gappy)
-    scores = {
+    return {
         "overturn": recipes.overturn(gappy),
         "1 − max-softmax": 1.0 - p.max(axis=1),
+        "1 − max-softmax, filled": 1.0 - softmax(known.logits, axis=1).max(axis=1),
         "entropy": entr(p).sum(axis=1),
         "ignorance": ev.ignorance,
         "conflict": ev.weight_of_conflict,
-    }
-    routed = {
-        name: _routed(trial.y, p, softmax(complete, axis=1), scores[name])
-        for name in ("overturn", "entropy")
-    }
-    return {"event": known.logits.argmax(axis=1) != complete.argmax(axis=1), **scores} | {
-        f"routing: {name}": value for name, value in routed.items()
     }
 
 
@@ -67,14 +81,17 @@ def summarise(parts: list[dict[str, Any]]) -> dict[str, float]:
         for name in parts[0]
         if name.startswith("routing")
     }
-    pooled = {
-        name: np.concatenate([part[name] for part in parts])
-        for name in parts[0]
-        if not name.startswith("routing")
-    }
-    event = pooled.pop("event")
-    result["share of events"] = float(event.mean())
-    if enough(event):
-        result |= {f"auroc: {name}": auroc(score, event) for name, score in pooled.items()}
-        result["calibration error"] = calibration_error(pooled["overturn"], event)
+    for share in SHARES:
+        pooled = {
+            name: np.concatenate([part[share][name] for part in parts]) for name in parts[0][share]
+        }
+        event = pooled.pop("event")
+        result[f"{share}, share of events"] = float(event.mean())
+        if not enough(event):
+            continue
+        chance = pooled["overturn"]
+        result[f"{share}, calibration error"] = calibration_error(chance, event)
+        result[f"{share}, auroc: if true"] = auroc(chance, chance)
+        for name, score in pooled.items():
+            result[f"{share}, auroc: {name}"] = auroc(score, event)
     return result

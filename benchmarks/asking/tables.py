@@ -44,6 +44,9 @@ def compared(
     for method in methods:
         line = {"method": method}
         for title, (prefix, larger, form) in prefixes.items():
+            if not figures(rows, prefix + method):
+                line[title] = ""
+                continue
             text = f"{mean(rows, prefix + method):{form}}"
             if method != methods[0]:
                 won, lost = count(rows, prefix + methods[0], prefix + method, larger)
@@ -62,7 +65,7 @@ def next_inputs(rows: Rows) -> str:
     """Write the tables of question 1."""
     text = ""
     one_row = ["information", "entropy reduction", "static order", "random order"]
-    batch = ["information", "entropy reduction", "most uncertain rows first"]
+    batch = ["information", "entropy reduction", "plan", "most uncertain rows first"]
     for title, part in by_classes(rows).items():
         starts = {
             f"{start} known, {what}": (f"next/{key} {what}: ", what == "accuracy", ".4f")
@@ -94,28 +97,52 @@ def times(rows: Rows) -> list[dict[str, Any]]:
 
 def overturned(rows: Rows) -> str:
     """Write the tables of question 2."""
-    scores = ["overturn", "1 − max-softmax", "entropy", "ignorance", "conflict"]
-    columns = {"AUROC": ("overturn/auroc: ", True, ".3f")}
+    scores = [
+        "overturn",
+        "1 − max-softmax",
+        "1 − max-softmax, filled",
+        "entropy",
+        "ignorance",
+        "conflict",
+        "if true",
+    ]
+    columns = {
+        f"{share} hidden": (f"overturn/{share}, auroc: ", True, ".3f")
+        for share in ("quarter", "half", "three quarters")
+    }
+    notes = [
+        f"{share} {mean(rows, f'overturn/{share}, calibration error'):.3f}"
+        f" ({len(figures(rows, f'overturn/{share}, auroc: overturn'))} data sets)"
+        for share in ("quarter", "half", "three quarters")
+    ]
     routing = {"accuracy after routing": ("overturn/routing: ", True, ".4f")}
     return (
-        f"\n{table(compared(rows, columns, scores))}\n\n"
-        f"{len(figures(rows, 'overturn/auroc: overturn'))} data sets with ten events; calibration "
-        f"error {mean(rows, 'overturn/calibration error'):.3f}\n\n"
+        f"\n{table(compared(rows, columns, scores))}\n\nCalibration error: {', '.join(notes)}\n\n"
         f"{table(compared(rows, routing, ['overturn', 'entropy']))}\n"
     )
 
 
+FILLS = ["mean", "conditional", "naive Bayes, mean", "naive Bayes, dropped"]
+
+
 def fragile(rows: Rows) -> str:
-    """Write the table of question 3."""
-    kinds = ["mean", "conditional", "naive Bayes, mean", "naive Bayes, dropped"]
-    scores = ["fragility", "1 − max-softmax", "ignorance", "conflict", "frequency in other draws"]
-    columns = {kind: (f"fragility/{kind}, auroc: ", True, ".3f") for kind in kinds}
-    errors = [
-        f"{kind} {mean(rows, f'fragility/{kind}, calibration error'):.3f}"
-        f" ({len(figures(rows, f'fragility/{kind}, auroc: fragility'))} data sets)"
-        for kind in kinds
+    """Write the tables of question 3."""
+    scores = [
+        "fragility",
+        "fragility of dropped terms",
+        "1 − max-softmax",
+        "ignorance",
+        "conflict",
+        "frequency in other draws",
     ]
-    return f"\n{table(compared(rows, columns, scores))}\n\nCalibration error: {', '.join(errors)}\n"
+    text = ""
+    for event in ("one draw", "at least 10%", "at least 20%", "at least 50%"):
+        columns = {kind: (f"fragility/{kind}, {event}: ", True, ".3f") for kind in FILLS}
+        some = scores if event == "one draw" else scores[:-1]
+        sizes = [len(figures(rows, f"fragility/{kind}, {event}: fragility")) for kind in FILLS]
+        text += f"\n{event}; data sets {sizes}\n\n{table(compared(rows, columns, some))}\n"
+    errors = [f"{kind} {mean(rows, f'fragility/{kind}, calibration error'):.3f}" for kind in FILLS]
+    return text + f"\nCalibration error: {', '.join(errors)}\n"
 
 
 def cells(rows: Rows) -> str:
@@ -125,9 +152,7 @@ def cells(rows: Rows) -> str:
     for title, what in (("repaired", "repaired"), ("top 1", "top 1")):
         ours = scores if what == "repaired" else ["surprise", "stake", "weight", "z-score"]
         columns = {kind: (f"cells/{kind}, {what}: ", True, ".3f") for kind in KINDS}
-        lines = compared(rows, columns, ours)
-        first = {"mixed": (f"cells/mixed, {what}: ", True, ".3f")}
-        lines.append(compared(rows, first, [ours[0], "conflict"])[1])
+        lines = compared(rows, columns, [*ours, "conflict"])
         text += f"\n{title}\n\n{table(lines)}\n"
     sizes = [f"{kind} {len(figures(rows, f'cells/{kind}, repaired: stake'))}" for kind in KINDS]
     return text + f"\nData sets with ten overturned decisions: {', '.join(sizes)}\n"
@@ -147,9 +172,19 @@ def guarded(rows: Rows) -> str:
         what: (f"guard/2 % wrong in training, {what}: ", what == "accuracy", ".3f")
         for what in ("loss", "accuracy")
     }
-    text += f"\n2 % wrong cells in training\n\n{table(compared(rows, trained, ['guarded, clipped background', *methods]))}\n"
+    lines = compared(rows, trained, ["guarded, clipped background", *methods])
+    text += f"\n2 % wrong cells in training\n\n{table(lines)}\n"
     alarms = [f"{kind} {mean(rows, f'guard/{kind}, alarm auroc'):.3f}" for kind in KINDS]
     changed = mean(rows, "guard/none, decisions changed")
     return text + (
         f"\nAlarm, AUROC: {', '.join(alarms)}\nClean rows: {changed:.2%} of decisions change\n"
     )
+
+
+def agreement(rows: Rows) -> str:
+    """Write the largest differences over all data sets."""
+    lines = [
+        {"answer": name, "difference": f"{max(row['agreement'][name] for row in rows):.1e}"}
+        for name in rows[0]["agreement"]
+    ]
+    return f"\n{table(lines)}\n"

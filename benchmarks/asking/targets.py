@@ -20,22 +20,25 @@ def _missing(rows: Rows) -> list[dict[str, str]]:
     won, lost = count(rows, ours, theirs, larger=False)
     fast = _ratio(rows, "next/time: information", "next/time: entropy reduction")
     untuned = _ratio(rows, "next/time: information", "next/time: entropy reduction, untuned")
-    chance = mean(rows, "overturn/auroc: overturn")
-    ahead, behind = count(
-        rows, "overturn/auroc: overturn", "overturn/auroc: 1 − max-softmax", larger=True
-    )
-    share = ahead / len(figures(rows, "overturn/auroc: overturn"))
     lines = [
         _line("1: log loss level with entropy reduction", f"{gap:+.4f}, {won}:{lost}", gap < 0.001),
-        _line(
-            "1: a tenth of its time", f"{fast:.2f} (tuned), {untuned:.2f} (untuned)", fast <= 0.1
-        ),
-        _line("2: AUROC ≥ .86", f"{chance:.3f}", chance >= 0.86),
-        _line("2: above max-softmax on 85 %", f"{share:.0%} ({ahead}:{behind})", share >= 0.85),
+        _line("1: a tenth of its time, tuned", f"{fast:.2f}", fast <= 0.1),
+        _line("1: a tenth of its time, untuned", f"{untuned:.2f}", untuned <= 0.1),
     ]
-    for kind in ("mean", "conditional", "naive Bayes, mean"):
-        value = mean(rows, f"fragility/{kind}, auroc: fragility")
-        lines.append(_line(f"3: AUROC ≥ .94, {kind}", f"{value:.3f}", value >= 0.94))
+    for share in ("quarter", "half", "three quarters"):
+        key = f"overturn/{share}, auroc: "
+        chance = mean(rows, key + "overturn")
+        ahead, behind = count(rows, key + "overturn", key + "1 − max-softmax", larger=True)
+        part = ahead / len(figures(rows, key + "overturn"))
+        counts = f"{part:.0%} ({ahead}:{behind})"
+        lines += [
+            _line(f"2: AUROC ≥ .86, {share} hidden", f"{chance:.3f}", chance >= 0.86),
+            _line(f"2: above max-softmax on 85 %, {share} hidden", counts, part >= 0.85),
+        ]
+    for event in ("one draw", "at least 10%", "at least 20%", "at least 50%"):
+        for kind in ("mean", "conditional", "naive Bayes, mean"):
+            value = mean(rows, f"fragility/{kind}, {event}: fragility")
+            lines.append(_line(f"3: AUROC ≥ .94, {kind}, {event}", f"{value:.3f}", value >= 0.94))
     return lines
 
 

@@ -16,7 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from asking.real_tables import RealTable
 
 MOST_TRAINED = 1000
-MOST_TESTED = 500
+MOST_TESTED = 300
+MANY_INPUTS = 40
+MOST_TESTED_OF_MANY = 200
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,17 @@ def logistic() -> Any:
 
 
 def trials(table: RealTable, n_splits: int) -> Iterator[Trial]:
-    """Split 60 to 40, stratified; at most 1000 training and 500 test rows."""
+    """Split 60 to 40, stratified; at most 1000 training rows and 300 test rows.
+
+    With more than 40 inputs, at most 200 test rows.
+    """
+    most = MOST_TESTED if table.X.shape[1] <= MANY_INPUTS else MOST_TESTED_OF_MANY
     for seed in range(n_splits):
         X, X_test, y, y_test = train_test_split(
             table.X, table.y, test_size=0.4, stratify=table.y, random_state=seed
         )
         X, y = _at_most(X, y, MOST_TRAINED, seed)
-        X_test, y_test = _at_most(X_test, y_test, MOST_TESTED, seed)
+        X_test, y_test = _at_most(X_test, y_test, most, seed)
         varies = np.ptp(X, axis=0) > 0
         X, X_test = X[:, varies], X_test[:, varies]
         yield Trial(logistic().fit(X, y), X, y, X_test, y_test, seed)
