@@ -46,7 +46,9 @@ def read_groups(groups: Groups, names: Sequence[str]) -> dict[str, list[int]]:
     """
     if isinstance(groups, str):
         if groups != "one":
-            raise ValueError(f"groups must be 'one', a mapping or a sequence; got {groups!r}.")
+            raise ValueError(
+                f"groups must be 'one', 'auto', a mapping or a sequence; got {groups!r}."
+            )
         return {"all": list(range(len(names)))}
     if isinstance(groups, Mapping):
         read = [(str(name), component_positions(group, names)) for name, group in groups.items()]

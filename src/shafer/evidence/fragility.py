@@ -1,4 +1,7 @@
-r"""Would a decision stand if components were lost? The chance that it falls, by a normal law.
+r"""Would a decision stand if components were lost? The chance that it falls.
+
+With up to 8 components all combinations of losses are tried. With more, the sum of what is lost is
+taken as normal.
 
 A decision for class a falls if some other class gets a larger logit. If the margins
 :math:`z_a - z_k` are normal with known means and variances, and treated as independent,
@@ -8,14 +11,19 @@ A decision for class a falls if some other class gets a larger logit. If the mar
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from shafer._typing import FloatArray
+from shafer._validation import to_numpy
 from shafer.decision.option_checks import is_number
+from shafer.evidence.weight_sources import WeightSource
 
+MOST_COMBINED = 8  # all combinations of losses are tried up to here
 _BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
 
 
@@ -42,6 +50,22 @@ def fall_probability(
     return np.asarray(0.0 - np.expm1(log_stands.sum(axis=1)))
 
 
+def source_fragility(source: WeightSource, chance: float) -> FloatArray:
+    """Return :func:`loss_fragility` of all rows of a source; few weights are made at a time."""
+    *batch, n_components, n_classes = source.shape
+    result = np.empty(batch)
+    step = max(1, _BLOCK // max(1, math.prod(source.shape[1:])))
+    for start in range(0, batch[0], step):
+        rows = range(start, min(start + step, batch[0]))
+        part = source.rows(list(rows))
+        weights = to_numpy(part.dense())
+        base = np.broadcast_to(to_numpy(part.base_shares()), weights.shape)
+        flat = (-1, n_components, n_classes)
+        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance)
+        result[rows.start : rows.stop] = found.reshape(weights.shape[:-2])
+    return result
+
+
 def loss_fragility(weights: FloatArray, base: FloatArray, chance: float) -> FloatArray:
     r"""Return the chance that losing components at random changes the decision, (n,).
 
@@ -59,17 +83,10 @@ def loss_fragility(weights: FloatArray, base: FloatArray, chance: float) -> Floa
     chance : float
         The chance q of each component to be lost, independently of the others.
     """
-    n, n_components, n_classes = weights.shape
-    base = np.broadcast_to(base, weights.shape)
-    result = np.empty(n)
-    step = max(1, _BLOCK // max(1, n_components * n_classes))
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        part = np.asarray(weights[rows], dtype=np.float64)
-        logits = part.sum(axis=1)
-        lost = lead_over_others(part - base[rows], np.argmax(logits, axis=1))
-        result[rows] = loss_probability(logits, lost, chance)
-    return result
+    weights = np.asarray(weights, dtype=np.float64)
+    logits = weights.sum(axis=1)
+    lost = lead_over_others(weights - base, np.argmax(logits, axis=1))
+    return loss_probability(logits, lost, chance)
 
 
 def lead_over_others(contributions: FloatArray, chosen: Any) -> FloatArray:
@@ -79,12 +96,46 @@ def lead_over_others(contributions: FloatArray, chosen: Any) -> FloatArray:
 
 
 def loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
-    """Return the chance to fall, (n,), given what the lead loses with each component (n, G, K)."""
-    chosen = np.argmax(logits, axis=1)
-    margins = logits[np.arange(len(logits)), chosen][:, None] - logits
+    """Return the chance to fall, (n,), given what the lead loses with each component (n, G, K).
+
+    All combinations of losses are tried for few components; for more, their sum is taken as
+    normal.
+    """
+    if lost.shape[1] <= MOST_COMBINED:
+        step = _BLOCK >> lost.shape[1]
+        parts = [slice(start, start + step) for start in range(0, len(logits), step)]
+        return np.concatenate([_combined(logits[part], lost[part], chance) for part in parts])
+    return normal_loss_probability(logits, lost, chance)
+
+
+def normal_loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
+    """Return the chance to fall, (n,), by the normal approximation."""
+    margins, chosen = _margins(logits)
     mean = margins - chance * lost.sum(axis=1)
     variance = chance * (1.0 - chance) * np.einsum("ngk,ngk->nk", lost, lost)
     return fall_probability(mean, variance, chosen)
+
+
+def _combined(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
+    """Return the chance to fall, (n,), by all 2^G combinations of losses. A tie stands."""
+    n_components = lost.shape[1]
+    gone = (np.arange(2**n_components)[:, None] >> np.arange(n_components)) & 1  # (2^G, G)
+    count = gone.sum(axis=1)
+    share = chance**count * (1.0 - chance) ** (n_components - count)
+    margins, chosen = _margins(logits)
+    rounding = 1e-12 * (np.abs(margins) + np.abs(lost).sum(axis=1))  # (n, K)
+    falls = np.zeros((len(logits), len(gone)), dtype=bool)
+    for k in range(logits.shape[1]):
+        others = chosen != k
+        lead = margins[others, k, None] - lost[others, :, k] @ gone.T
+        falls[others] |= lead < -rounding[others, k, None]
+    return np.asarray(np.where(falls, share, 0.0).sum(axis=1))
+
+
+def _margins(logits: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
+    """Return the lead of the class of the largest logit over each class, and that class."""
+    chosen = np.argmax(logits, axis=1)
+    return logits[np.arange(len(logits)), chosen][:, None] - logits, chosen
 
 
 def check_chance(q: Any) -> float:

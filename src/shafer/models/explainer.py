@@ -9,6 +9,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
@@ -19,6 +20,7 @@ from shafer.decision import (
 )
 from shafer.evidence import Evidence, MassEvidence
 from shafer.evidence.base_rate import has_own_base_rate
+from shafer.evidence.automatic_groups import N_GROUPS
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.asked_model import AskedModel
@@ -57,11 +59,15 @@ class Explainer(InputQuestions):
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An
         iterator of batches is read once, one batch at a time, so the data need not fit in memory.
-    groups : mapping, sequence, "source" or "one", optional
+    groups : mapping, sequence, "source", "auto" or "one", optional
         Join components into groups: group name -> components (by name or position), or a sequence
         of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
-        from, ``"one"`` joins everything. A group may also name a column of the data; then it has
-        all encoded columns that came from it. Probabilities do not change.
+        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
+        over the background until ``n_groups`` are left, which makes many components readable. A
+        group may also name a column of the data; then it has all encoded columns that came from
+        it. Probabilities do not change.
+    n_groups : int
+        The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
         Weights of the background rows in the means; not with an iterator of batches.
     names : sequence of strings, optional
@@ -129,6 +135,7 @@ class Explainer(InputQuestions):
         missing: str = "error",
         temper: float = 1.0,
         prior: str = "shared",
+        n_groups: int = N_GROUPS,
         check: bool = True,
         **options: Any,
     ) -> None:
@@ -149,6 +156,7 @@ class Explainer(InputQuestions):
                 columns=columns,
                 sample_weight=sample_weight,
                 groups=groups,
+                n_groups=n_groups,
                 names=names,
                 classes=classes,
                 missing=missing,
@@ -330,6 +338,7 @@ class Explainer(InputQuestions):
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
+            inputs=self._inputs_to_keep(),
             prior=weighed.prior,
         ).plain()
 
@@ -350,7 +359,7 @@ class Explainer(InputQuestions):
         self.factor, self.conformal = state.factor, state.conformal
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
-        self._inputs = None
+        self._inputs = state.inputs
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
@@ -396,6 +405,15 @@ class Explainer(InputQuestions):
             background, weight = self._background, self._background_weight
             self._inputs = LinearInputs.fit(self._weighed, background, weight)
         return AskedModel(self._weighed, self.calibration, self._inputs)
+
+    def _inputs_to_keep(self) -> LinearInputs | None:
+        """Return what questions about inputs need, also if none was asked yet."""
+        if self._background is None or not LinearInputs.worth_keeping(self._weighed):
+            return self._inputs
+        try:
+            return self._asked().inputs
+        except (UnsupportedModelError, ValueError):
+            return None
 
     def __repr__(self) -> str:
         return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"

@@ -19,6 +19,9 @@ from shafer.decision import ConformalSets
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
+from shafer.models.asking.input_values import InputValues
+from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.familiarity import Familiarity
 from shafer.models.uncertainty.laplace import LaplacePosterior
@@ -51,6 +54,8 @@ class ExplainerState:
     factor : float
     conformal, moderation, missing, profile
         The fitted parts, None where they were not asked for.
+    inputs : LinearInputs or None
+        What questions about inputs need; None for models that cannot be asked.
     prior : {"shared", "own"}
     """
 
@@ -66,6 +71,7 @@ class ExplainerState:
     moderation: Moderation | None
     missing: MissingInputs | None
     profile: WeightProfile | None
+    inputs: LinearInputs | None
     prior: str
 
     def plain(self) -> dict[str, Any]:
@@ -107,7 +113,8 @@ def _plain(value: Any) -> Any:
     """Write the parts of this library as dictionaries; leave everything else."""
     ours = (ConformalSets, Moderation, MissingInputs, WeightProfile, ClassProfile)
     parts = (LaplacePosterior, Familiarity, ConditionalGaussian)
-    if is_dataclass(value) and isinstance(value, (*ours, *parts)):
+    asked = (LinearInputs, InputBlocks, InputValues)
+    if is_dataclass(value) and isinstance(value, (*ours, *parts, *asked)):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
         return tuple(_plain(part) for part in value)
@@ -132,6 +139,7 @@ def _checked(given: Mapping[str, Any]) -> ExplainerState:
         moderation=_optional(given["moderation"], _moderation),
         missing=_optional(given["missing"], _missing),
         profile=_optional(given["profile"], _profile),
+        inputs=_optional(given["inputs"], _inputs),
         prior=str(given["prior"]),
     )
     _check_together(state, n_components)
@@ -205,14 +213,51 @@ def _missing(given: Mapping[str, Any]) -> MissingInputs:
     arrays = _arrays(
         given, means=(n_inputs,), beta=(n_inputs, n_classes), offset_change=(n_classes,)
     )
-    gaussian = given["gaussian"]
+    gaussian, blocks = given["gaussian"], _optional(given["blocks"], _blocks)
+    if blocks is not None:
+        _check_blocks(blocks, n_inputs)
     if gaussian is None:
-        return MissingInputs(given["how"], **arrays, gaussian=None)
+        return MissingInputs(given["how"], **arrays, gaussian=None, blocks=blocks)
     square = (n_inputs, n_inputs)
     moments = _arrays(
         gaussian, mean=(n_inputs,), spread=(n_inputs,), correlation=square, precision=square
     )
-    return MissingInputs(given["how"], **arrays, gaussian=ConditionalGaussian(**moments))
+    found = ConditionalGaussian(**moments)
+    return MissingInputs(given["how"], **arrays, gaussian=found, blocks=blocks)
+
+
+def _blocks(given: Mapping[str, Any]) -> InputBlocks:
+    names = tuple(str(name) for name in given["names"])
+    columns = tuple(int(column) for column in given["columns"])
+    features = tuple(tuple(int(j) for j in block) for block in given["features"])
+    stand_ins = tuple(given["stand_ins"])
+    if not len(names) == len(columns) == len(features) or len(stand_ins) not in (0, len(names)):
+        raise ValueError("the names, columns and features of the inputs must be as many.")
+    return InputBlocks(names, columns, features, stand_ins)
+
+
+def _check_blocks(blocks: InputBlocks, n_features: int) -> None:
+    found = [j for block in blocks.features for j in block]
+    if len(set(found)) < len(found) or not set(found) <= set(range(n_features)):
+        raise ValueError(f"the inputs must be made of {n_features} features, each at most once.")
+
+
+def _inputs(given: Mapping[str, Any]) -> LinearInputs:
+    missing, blocks = _missing(given["missing"]), _blocks(given["blocks"])
+    _check_blocks(blocks, len(missing.beta))
+    ranks = tuple(int(rank) for rank in given["ranks"])
+    values = tuple(_optional(part, _values) for part in given["values"])
+    if missing.gaussian is None or not len(ranks) == len(values) == len(blocks.names):
+        raise ValueError("the ranks and values of the inputs must be as many as the inputs.")
+    return LinearInputs(missing, blocks, ranks, values)
+
+
+def _values(given: Mapping[str, Any]) -> InputValues:
+    n, width = _shape(given, "encoded", 2)
+    values = np.asarray(given["values"])
+    if values.shape != (n,) or values.dtype.kind not in "fU":
+        raise ValueError(f"values must be {n} numbers or texts; got {values.dtype}.")
+    return InputValues(values, **_arrays(given, encoded=(n, width)))
 
 
 def _profile(given: Mapping[str, Any]) -> WeightProfile:
@@ -245,6 +290,7 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
         "means": state.means.ndim == 1 or state.means.shape[1] == n_classes,
         "conformal": state.conformal is None or state.conformal.n_classes == n_classes,
         "missing": state.missing is None or state.missing.beta.shape == (n_components, n_classes),
+        "inputs": state.inputs is None or state.inputs.beta.shape == (n_components, n_classes),
         "profile": state.profile is None
         or (len(state.profile.profiles), len(state.profile.component_names)) == (n_classes, shown),
         "moderation": state.moderation is None

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
+import numpy as np
+
 from shafer._typing import Array
 from shafer.evidence import Evidence, LinearPool, RunningMean
+from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
 from shafer.models.grouping.component_partition import (
     is_renaming,
@@ -16,7 +19,7 @@ from shafer.models.grouping.component_partition import (
 )
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
-from shafer.models.inputs.row_access import values_of
+from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
@@ -81,6 +84,7 @@ class WeighedModel:
         columns: tuple[str, ...] | None,
         sample_weight: Any,
         groups: Groups | None,
+        n_groups: int,
         names: Iterable[Any] | None,
         classes: Any,
         missing: str,
@@ -96,7 +100,7 @@ class WeighedModel:
         batches : iterator of all batches
         columns : tuple of strings or None
             The order that frames are brought to.
-        sample_weight, groups, names, classes, missing, prior : as in ``Explainer``
+        sample_weight, groups, n_groups, names, classes, missing, prior : as in ``Explainer``
         moderation : ModerationFit, optional
             Takes in every batch.
         """
@@ -112,7 +116,11 @@ class WeighedModel:
         known = names_of_components(model, columns) if names is None else names
         own = None if known is None else tuple(known)
         n_components = int(running.mean.shape[0])
+        labels = model.head.classes if classes is None else classes
         partition = None
+        if isinstance(groups, str) and groups == "auto":
+            plain = cls.identified(model, running.mean, labels, own, None, None, columns)
+            groups = plain.automatic_groups(first, check_group_count(n_groups))
         if groups is not None:
             partition = read_partition(groups, model, own, n_components, first)
             if is_renaming(partition, n_components):
@@ -121,7 +129,6 @@ class WeighedModel:
         if missing != "error":  # then there is one batch
             blocks = InputBlocks.traced(model, first)
             gaps = MissingInputs.fit(model, features, missing, sample_weight, blocks)
-        labels = model.head.classes if classes is None else classes
         return cls.identified(model, running.mean, labels, own, partition, gaps, columns, prior)
 
     @property
@@ -140,6 +147,13 @@ class WeighedModel:
             filled = self.missing.complete(self.model, X)
         groups = None if self.groups is None else list(self.groups.values())
         return filled.rows, self.missing.adjusted(self._weighed(filled.rows), filled, groups)
+
+    def automatic_groups(self, X: Any, n_groups: int) -> dict[str, list[int]]:
+        """Return groups of components that contradict each other in the rows of X."""
+        n = n_rows(X)
+        some = np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int).tolist()
+        ev = self(take_rows(X, some))[1]
+        return automatic_groups(ev.source, ev.component_names, n_groups)
 
     def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
         """Return the same, with the calibration that belongs to the model itself."""

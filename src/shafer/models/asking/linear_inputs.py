@@ -13,7 +13,7 @@ from shafer.evidence import least_commitment
 from shafer.models.asking.input_values import InputValues
 from shafer.models.grouping.input_blocks import InputBlocks, column_values
 from shafer.models.inputs.frame_order import in_order
-from shafer.models.readers.adapted_model import AdaptedModel
+from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.missing_inputs import (
     MissingInputs,
@@ -22,6 +22,7 @@ from shafer.models.uncertainty.missing_inputs import (
 )
 from shafer.models.weighed_model import WeighedModel
 
+_MOST_KEPT = 500  # features; their covariance takes two megabytes
 _WHAT = "A question about inputs"
 _OTHERWISE = "ask ev.fragility(q) of its evidence, which works for every model"
 
@@ -67,6 +68,13 @@ class LinearInputs:
             missing = MissingInputs.fit(model, features, "conditional", sample_weight, traced)
         blocks = _named(traced, weighed, X, features.shape[1])
         return cls(missing, blocks, _ranks(features, blocks), _values(model, X, features, blocks))
+
+    @staticmethod
+    def worth_keeping(weighed: WeighedModel) -> bool:
+        """Return whether the covariance of the inputs is small enough for every model file."""
+        model = weighed.model
+        linear = isinstance(model, LinearModel) and model.gaps is not None
+        return linear and weighed.means.shape[0] <= _MOST_KEPT
 
     @property
     def gaussian(self) -> ConditionalGaussian:

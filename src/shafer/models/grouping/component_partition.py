@@ -36,7 +36,7 @@ def read_partition(
     wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
     if wrong or (isinstance(groups, str) and groups not in ("one", "source")):
         raise ValueError(
-            f"groups must be 'source', 'one', a mapping or a sequence; got {groups!r}."
+            f"groups must be 'source', 'auto', 'one', a mapping or a sequence; got {groups!r}."
         )
     if isinstance(groups, str) and groups == "source":
         return components_by_column(adapted, background, known)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
+import narwhals as nw
 import numpy as np
 from scipy import sparse
 
@@ -116,15 +117,20 @@ class InputBlocks:
         frame = frame_of(X)
         if frame is not None:
             names = frame.columns
-            series = [
-                frame[names[column]].scatter(np.flatnonzero(missing).tolist(), value)
-                for column, missing, value in wanted
-            ]
+            series = [_without_gaps(frame[names[column]], *gap) for column, *gap in wanted]
             return frame.with_columns(*series).to_native()
         array = np.array(X)
         for column, missing, value in wanted:
             array[missing, column] = value
         return array
+
+
+def _without_gaps(column: nw.Series[Any], missing: BoolArray, value: Any) -> nw.Series[Any]:
+    """Put a value where a column has no value, or NaN."""
+    if not column.dtype.is_float():
+        return column.fill_null(value)
+    where = np.flatnonzero(missing).tolist()
+    return column.scatter(where, [float(value)] * len(where))
 
 
 def _is_table(background: Any) -> bool:
