@@ -9,7 +9,7 @@ MUTANTS_SEED ?= 0
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage fuzz mutants clean
+.PHONY: bench bench-ask bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage fuzz mutants clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -56,6 +56,10 @@ bench-ignorance: .venv/.bench
 
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
+
+# What the answers about missing and wrong inputs are worth. Continues if stopped; prints tables.
+bench-ask: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ask.py
 
 # Needs a CUDA device; PYTHON must have torch and Triton.
 bench-gpu:

@@ -5,6 +5,8 @@ Inputs are standardised; NaN is missing. The library computes the same by its ow
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
@@ -20,6 +22,7 @@ SPREAD_OF_ERRORS = 5.0
 MOST_REPAIRS = 4
 CERTAIN = 0.9
 NODES = 9
+MOST_COMBINED = 8
 
 
 def information(known: Knowledge) -> Floats:
@@ -90,10 +93,11 @@ def _falls(rows: Positions, a: Positions, mean: Floats, sd: Floats) -> Floats:
     return -np.expm1(log_stands.sum(axis=1))
 
 
-def fragility(z: Floats, parts: Floats, q: float) -> Floats:
+def normal_fragility(z: Floats, parts: Floats, q: float) -> Floats:
     """Return the chance that the decision falls if each component is lost with chance q.
 
-    ``z`` (n, K) are the logits, ``parts`` (n, G, K) what each component would take with it.
+    ``z`` (n, K) are the logits, ``parts`` (n, G, K) what each component would take with it. The sum
+    of what is lost is taken as normal.
     """
     rows = np.arange(len(z))
     a = z.argmax(axis=1)
@@ -101,6 +105,20 @@ def fragility(z: Floats, parts: Floats, q: float) -> Floats:
     left = z[rows, a][:, None] - z - q * d.sum(axis=1)
     sd = np.sqrt(q * (1.0 - q) * (d**2).sum(axis=1))
     return _falls(rows, a, -left, sd)
+
+
+def fragility(z: Floats, parts: Floats, q: float) -> Floats:
+    """Return the same, by all combinations of losses for up to eight components."""
+    n_parts = parts.shape[1]
+    if n_parts > MOST_COMBINED:
+        return normal_fragility(z, parts, q)
+    rows, a = np.arange(len(z)), z.argmax(axis=1)
+    chance = np.zeros(len(z))
+    for lost in product((False, True), repeat=n_parts):
+        left = z - parts[:, list(lost)].sum(axis=1)
+        falls = left.max(axis=1) - left[rows, a] > 1e-9  # a tie stands
+        chance += np.where(falls, q ** sum(lost) * (1.0 - q) ** (n_parts - sum(lost)), 0.0)
+    return chance
 
 
 def residuals(model: LinearGaussian, x: Floats) -> tuple[Floats, Floats]:

@@ -129,6 +129,7 @@ def fragile(rows: Rows) -> str:
     """Write the tables of question 3."""
     scores = [
         "fragility",
+        "fragility, normal law",
         "fragility of dropped terms",
         "1 − max-softmax",
         "ignorance",
@@ -136,7 +137,7 @@ def fragile(rows: Rows) -> str:
         "frequency in other draws",
     ]
     text = ""
-    for event in ("one draw", "at least 10%", "at least 20%", "at least 50%"):
+    for event in ("one draw", "at least 10%", "at least 25%", "at least 50%"):
         columns = {kind: (f"fragility/{kind}, {event}: ", True, ".3f") for kind in FILLS}
         some = scores if event == "one draw" else scores[:-1]
         sizes = [len(figures(rows, f"fragility/{kind}, {event}: fragility")) for kind in FILLS]

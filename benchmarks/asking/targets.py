@@ -35,7 +35,7 @@ def _missing(rows: Rows) -> list[dict[str, str]]:
             _line(f"2: AUROC ≥ .86, {share} hidden", f"{chance:.3f}", chance >= 0.86),
             _line(f"2: above max-softmax on 85 %, {share} hidden", counts, part >= 0.85),
         ]
-    for event in ("one draw", "at least 10%", "at least 20%", "at least 50%"):
+    for event in ("one draw", "at least 10%", "at least 25%", "at least 50%"):
         for kind in ("mean", "conditional", "naive Bayes, mean"):
             value = mean(rows, f"fragility/{kind}, {event}: fragility")
             lines.append(_line(f"3: AUROC ≥ .94, {kind}, {event}", f"{value:.3f}", value >= 0.94))
