@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from asking import checked_cells, fragile, guarded, next_input, overturned, tables
+from asking import checked_cells, fragile, guarded, next_input, overturned, pooled_pair, tables
 from asking.agreement import differences
 from asking.library_answers import LibraryAnswers
 from asking.real_tables import load, names
@@ -43,6 +43,7 @@ def measure(name: str, n_splits: int) -> dict[str, Any]:
         "fragility": fragile.summarise(by_question["fragility"]),
         "cells": checked_cells.summarise(by_question["cells"]),
         "guard": guarded.summarise(by_question["guard"]),
+        "pair": _mean(by_question["pair"]),
         "agreement": {
             key: max(part[key] for part in by_question["agreement"])
             for key in by_question["agreement"][0]
@@ -62,12 +63,14 @@ def _collect(trial: Trial) -> dict[str, Any]:
         "fragility": fragile.collect(trial, recipes),
         "cells": checked_cells.collect(trial, recipes),
         "guard": guarded.collect(trial, LibraryAnswers),
+        "pair": pooled_pair.measure(trial, recipes),
         "agreement": differences(trial, recipes),
     }
 
 
 def _mean(parts: list[dict[str, float]]) -> dict[str, float]:
-    return {key: float(np.mean([part[key] for part in parts])) for key in parts[0]}
+    keys = dict.fromkeys(key for part in parts for key in part)
+    return {key: float(np.mean([part[key] for part in parts if key in part])) for key in keys}
 
 
 def report(rows: list[dict[str, Any]]) -> None:
@@ -79,6 +82,7 @@ def report(rows: list[dict[str, Any]]) -> None:
         ("3. Would it stand if each input were lost with chance 0.2?", tables.fragile(rows)),
         ("4. Which cells are worth checking?", tables.cells(rows)),
         ("5. A guard against wrong inputs", tables.guarded(rows)),
+        ("What ignorance and conflict are not good for", tables.pooled_pair(rows)),
         ("Largest difference between the library and the reference", tables.agreement(rows)),
         ("Targets", f"\n{table(targets(rows))}\n"),
     ):

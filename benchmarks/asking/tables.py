@@ -122,6 +122,7 @@ def overturned(rows: Rows) -> str:
     )
 
 
+_PAIR = ("conflict", "ignorance")
 FILLS = ["mean", "conditional", "naive Bayes, mean", "naive Bayes, dropped"]
 
 
@@ -180,6 +181,21 @@ def guarded(rows: Rows) -> str:
     return text + (
         f"\nAlarm, AUROC: {', '.join(alarms)}\nClean rows: {changed:.2%} of decisions change\n"
     )
+
+
+def pooled_pair(rows: Rows) -> str:
+    """Write the table of what ignorance and conflict are not good for."""
+    uses = {
+        "learning": ("accuracy of active learning", ["margin", "conflict", "ignorance", "random"]),
+        "routing": ("accuracy after routing", ["entropy", "ignorance, conflict"]),
+        "labels": ("average precision, labels", ["self-confidence", "conflict", "ignorance"]),
+    }
+    text = ""
+    for use, (title, scores) in uses.items():
+        columns = {title: (f"pair/{use}: ", True, ".3f")}
+        text += f"\n{table(compared(rows, columns, scores))}\n"
+    errors = [f"{name} {mean(rows, f'pair/errors: {name}'):+.3f}" for name in _PAIR]
+    return text + f"\nPartial rank correlation with errors: {', '.join(errors)}\n"
 
 
 def agreement(rows: Rows) -> str:
