@@ -19,7 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from asking import checked_cells, fragile, guarded, next_input, overturned, pooled_pair, tables
+from asking import (
+    categorical_gaps,
+    checked_cells,
+    fragile,
+    guarded,
+    next_input,
+    overturned,
+    pooled_pair,
+    tables,
+)
 from asking.agreement import differences
 from asking.library_answers import LibraryAnswers
 from asking.real_tables import load, names
@@ -73,7 +82,7 @@ def _mean(parts: list[dict[str, float]]) -> dict[str, float]:
     return {key: float(np.mean([part[key] for part in parts if key in part])) for key in keys}
 
 
-def report(rows: list[dict[str, Any]]) -> None:
+def report(rows: list[dict[str, Any]], mixed: list[dict[str, Any]]) -> None:
     """Print the tables."""
     print(f"\n{len(rows)} data sets, {sum(row['K'] > 2 for row in rows)} with 3 classes or more")
     for title, text in (
@@ -83,6 +92,7 @@ def report(rows: list[dict[str, Any]]) -> None:
         ("4. Which cells are worth checking?", tables.cells(rows)),
         ("5. A guard against wrong inputs", tables.guarded(rows)),
         ("What ignorance and conflict are not good for", tables.pooled_pair(rows)),
+        ("Missing categories", tables.categories(mixed) if mixed else ""),
         ("Largest difference between the library and the reference", tables.agreement(rows)),
         ("Targets", f"\n{table(targets(rows))}\n"),
     ):
@@ -99,22 +109,34 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=RESULTS / "ask", help="finished data sets")
     parser.add_argument("--fresh", action="store_true", help="measure finished data sets again")
     options = parser.parse_args()
+    whole = options.data == names() and options.splits == SPLITS
     warnings.simplefilter("ignore")  # solvers that stop early
     machine = describe()
     print(*(f"{key}: {value}" for key, value in machine.items()), sep=", ")
     if options.fresh:
         shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True, exist_ok=True)
-    rows = []
-    for name in tqdm(options.data):
-        path = options.folder / f"{name.replace('/', '.')}.json"
-        if not path.exists():
-            found = measure(name, options.splits)
-            path.write_text(json.dumps(found, indent=1) + "\n")
-        rows.append(json.loads(path.read_text()))
-    report(rows)
-    if options.data == names() and options.splits == SPLITS and options.folder == RESULTS / "ask":
-        record("ask", machine, rows)
+    rows = [
+        _finished(options.folder / f"{name.replace('/', '.')}.json", measure, name, options.splits)
+        for name in tqdm(options.data, desc="numbers")
+    ]
+    mixed = [
+        _finished(
+            options.folder / f"mixed.{name}.json", categorical_gaps.measure, name, options.splits
+        )
+        for name in tqdm(categorical_gaps.NAMES if whole else [], desc="categories")
+    ]
+    report(rows, mixed)
+    if whole:
+        record("ask", machine, rows + mixed)
+
+
+def _finished(path: Path, call: Any, name: str, n_splits: int) -> dict[str, Any]:
+    """Return the figures of a data set from its file, or measure them."""
+    if not path.exists():
+        path.write_text(json.dumps(call(name, n_splits), indent=1) + "\n")
+    figures: dict[str, Any] = json.loads(path.read_text())
+    return figures
 
 
 if __name__ == "__main__":

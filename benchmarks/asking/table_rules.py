@@ -13,8 +13,11 @@ A table is used if all of this holds:
 - Logistic regression finds something: its log loss (five folds) is at least 5 % below that of the
   class frequencies.
 
+``categorical_gaps`` uses KEEL's tables with a nominal input by the same rules; their inputs are of
+both kinds.
+
 ``python -m asking.table_rules`` applies the rules to everything in both packages, and compares the
-result with the names in ``real_tables``. It takes two minutes.
+result with the names in ``real_tables`` and ``categorical_gaps``. It takes two minutes.
 """
 
 from __future__ import annotations
@@ -22,21 +25,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_predict, train_test_split
 
 import datasets as keel
-from asking.real_tables import (
-    KEEL,
-    MOST_ROWS,
-    R,
-    RealTable,
-    class_column,
-    keel_files,
-    r_frame,
-    read,
-)
+from asking.categorical_gaps import NAMES, pipeline, read_mixed
+from asking.real_tables import KEEL, MOST_ROWS, R, class_column, keel_files, r_frame, read
 from asking.trial import logistic
 
 ROWS = (100, 20_000)
@@ -64,48 +60,60 @@ SAME = {
 _MADE_UP = {"led", "poker"}  # as `_source` names them
 
 
-def refusal(table: RealTable) -> str | None:
+def refusal(X: Any, y: Any, model: Any) -> str | None:
     """Return why a table is left out, or None."""
-    n, J = table.X.shape
-    counts = np.bincount(table.y)
+    n, J = X.shape
+    counts = np.bincount(y)
     if not ROWS[0] <= n <= ROWS[1]:
         return f"{n} rows"
     if not INPUTS[0] <= J <= INPUTS[1]:
-        return f"{J} numeric inputs"
+        return f"{J} inputs"
     if not CLASSES[0] <= len(counts) <= CLASSES[1]:
         return f"{len(counts)} classes"
     if counts.min() < FEWEST_OF_A_CLASS:
         return f"a class of {counts.min()} rows"
-    share = _share_of_prior_loss(table)
+    share = _share_of_prior_loss(X, y, model)
     return None if share <= MOST_OF_PRIOR_LOSS else f"log loss {share:.2f} of the prior's"
 
 
-def _share_of_prior_loss(table: RealTable) -> float:
-    X, y = table.X, table.y
+def _share_of_prior_loss(X: Any, y: Any, model: Any) -> float:
     if len(y) > MOST_ROWS:
         X, _, y, _ = train_test_split(X, y, train_size=MOST_ROWS, stratify=y, random_state=0)
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    p = cross_val_predict(logistic(), X, y, cv=folds, method="predict_proba")
+    p = cross_val_predict(model, X, y, cv=folds, method="predict_proba")
     loss = -np.log(np.maximum(p[np.arange(len(y)), y], 1e-15)).mean()
     prior = np.bincount(y) / len(y)
     return float(loss / -(prior * np.log(prior)).sum())
 
 
+def _refused_numbers(name: str) -> str | None:
+    table = read(name)
+    return refusal(table.X, table.y, logistic())
+
+
+def _refused_mixed(name: str) -> str | None:
+    table = read_mixed(name)
+    if not table.nominal:
+        return "no nominal input"
+    return refusal(table.X, table.y, pipeline(table))
+
+
 def _source(name: str) -> str:
     """Return the name without KEEL's list of classes: glass for glass-0-1-6_vs_2."""
-    return re.split(r"-?\d|-c\d|-(?:F|good|vgood|land|buffer|guess|rootkit|normal)", name)[0]
+    first_class = "F|good|vgood|land|buffer|guess|rootkit|normal|zero|one|three"
+    return re.split(rf"-?\d|-c\d|-(?:{first_class})", name)[0]
 
 
-def _keel_names() -> Iterator[str]:
-    balanced = set(keel.REAL)
-    yield from sorted(balanced)
-    used = {n for n in balanced if refusal(read(n)) is None}
+def _keel_names(refused: Any) -> Iterator[str]:
+    """Return the tables that are not refused, one version of each source."""
+    used = [name for name in sorted(keel.REAL) if refused(name) is None]
+    yield from used
     versions: dict[str, list[tuple[int, str]]] = {}
-    for name in sorted(set(keel_files()) - balanced - set(keel.MADE_UP)):
+    for name in sorted(set(keel_files()) - set(keel.REAL) - set(keel.MADE_UP)):
         source = _source(name)
-        table = read(name)
-        if source not in used | _MADE_UP and refusal(table) is None:
-            versions.setdefault(source, []).append((-np.bincount(table.y).min(), name))
+        if source not in _MADE_UP.union(used) and refused(name) is None:
+            smaller = int(np.bincount(read_mixed(name).y).min())
+            versions.setdefault(source, []).append((-smaller, name))
     yield from sorted(min(found)[1] for found in versions.values())
 
 
@@ -126,21 +134,18 @@ def _r_names() -> Iterator[str]:
 
 
 def main() -> None:
-    """Apply the rules, and compare the result with the list of names."""
+    """Apply the rules, and compare the result with the lists of names."""
     warnings.simplefilter("ignore")
-    found: dict[str, list[str]] = {"KEEL": [], "R": []}
-    for source, given in (("KEEL", _keel_names()), ("R", _r_names())):
-        for name in given:
-            table = read(name)
-            reason = refusal(table)
-            n, J = table.X.shape
-            print(f"{name}: n={n} J={J} K={table.y.max() + 1}", reason or "used", flush=True)
-            if reason is None:
-                found[source].append(name)
-    print(found)
-    if found != {"KEEL": KEEL, "R": R}:
-        raise SystemExit("The names in real_tables are not those that the rules give.")
-    print(f"{len(KEEL + R)} tables, as listed.")
+    found = {
+        "KEEL": list(_keel_names(_refused_numbers)),
+        "R": [name for name in _r_names() if _refused_numbers(name) is None],
+        "nominal": list(_keel_names(_refused_mixed)),
+    }
+    for source, listed in (("KEEL", KEEL), ("R", R), ("nominal", NAMES)):
+        print(f"{source}: {len(found[source])} tables")
+        if found[source] != listed:
+            raise SystemExit(f"The rules give {found[source]}; listed are {listed}.")
+    print("As listed.")
 
 
 if __name__ == "__main__":

@@ -198,6 +198,28 @@ def pooled_pair(rows: Rows) -> str:
     return text + f"\nPartial rank correlation with errors: {', '.join(errors)}\n"
 
 
+def categories(rows: Rows) -> str:
+    """Write the tables of missing categories."""
+    methods = ["conditional", "vacuous", "frequencies", "most frequent", "complete"]
+    columns = {
+        f"{kind}, {what}": (f"categories/{kind}, {what}: ", what == "accuracy", ".3f")
+        for kind in ("nominal", "all")
+        for what in ("loss", "accuracy")
+    }
+    scores = {
+        kind: (f"categories/{kind}, overturn, auroc: ", True, ".3f") for kind in ("nominal", "all")
+    }
+    errors = [
+        f"{kind} {mean(rows, f'categories/{kind}, overturn, calibration error'):.3f}"
+        for kind in ("nominal", "all")
+    ]
+    return (
+        f"\n{len(rows)} data sets\n\n{table(compared(rows, columns, methods))}\n\n"
+        f"{table(compared(rows, scores, ['overturn', '1 − max-softmax']))}\n\n"
+        f"Calibration error: {', '.join(errors)}\n"
+    )
+
+
 def agreement(rows: Rows) -> str:
     """Write the largest differences over all data sets."""
     lines = [
