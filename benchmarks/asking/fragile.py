@@ -17,9 +17,10 @@ Scores are compared by AUROC over all rows of all splits, for these events:
 - *at least 10 %*, *25 %*, *50 %*: the decision falls in so many of the 200 draws. (If it hangs on
   one input, it falls with a chance of exactly 20 %. A threshold there would split equal rows.)
 
-The library tries all combinations of losses for up to eight inputs; *normal law* is its formula for
-more of them, on all tables. *Fragility of dropped terms* is the same formula with the whole
-contribution in place of its distance from the mean.
+For up to eight inputs, the library tries all combinations of losses. For more, it takes what is
+lost as normal. *Product formula*: normal on all tables, with independent leads over the other
+classes. *Fragility of dropped terms*: the product formula (all combinations for up to eight inputs)
+with the whole contribution in place of its distance from the mean.
 """
 
 from __future__ import annotations
@@ -59,13 +60,17 @@ def collect(trial: Trial, recipes: Any) -> dict[str, Any]:
         "mean": {
             **_falls(trial, z, x.shape, lambda lost: z - (lost * x) @ beta),
             "fragility": recipes.fragility(trial.X, CHANCE, "mean"),
-            "fragility, normal law": reference.normal_fragility(z, x[:, :, None] * beta, CHANCE),
+            "fragility, product formula": reference.normal_fragility(
+                z, x[:, :, None] * beta, CHANCE
+            ),
             **plain,
         },
         "conditional": {
             **_falls(trial, z, x.shape, lambda lost: model.logits(model.filled(x, lost))),
             "fragility": recipes.fragility(trial.X, CHANCE, "conditional"),
-            "fragility, normal law": reference.normal_fragility(z, r[:, :, None] * beta, CHANCE),
+            "fragility, product formula": reference.normal_fragility(
+                z, r[:, :, None] * beta, CHANCE
+            ),
             **plain,
         },
         **_naive_bayes(trial, recipes),
@@ -100,7 +105,7 @@ def _naive_bayes(trial: Trial, recipes: Any) -> dict[str, Any]:
         kind: {
             **_falls(trial, z, terms.shape[:2], _without(z, part)),
             "fragility": fragility,
-            "fragility, normal law": normal,
+            "fragility, product formula": normal,
             "fragility of dropped terms": dropped,
             "1 − max-softmax": 1.0 - softmax(z, axis=1).max(axis=1),
             "ignorance": ev.ignorance,

@@ -5,6 +5,9 @@ conditionally. The event is that the complete row gets another class. Scores are
 over the rows of all splits. Max-softmax and entropy are those of the moderated probabilities;
 *filled* is the max-softmax of the filled row without moderation, which an imputer gives.
 
+The *product formula* treats the leads of the chosen class over the others as independent; the
+library does not. For two classes they are the same.
+
 *If true*: the AUROC of the recipe if every row were overturned with the chance that the recipe
 gives. A larger AUROC is not possible for chances of this spread.
 
@@ -20,6 +23,7 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, softmax
 
+from asking import reference_recipes as reference
 from asking.gaps import hide
 from asking.knowledge import Knowledge, LinearGaussian
 from asking.scores import auroc, calibration_error, enough
@@ -56,6 +60,7 @@ def _scores(known: Knowledge, recipes: Any, gappy: Any) -> dict[str, Any]:
     ev = recipes.evidence(gappy)
     return {
         "overturn": recipes.overturn(gappy),
+        "product formula": reference.overturn(known),
         "1 − max-softmax": 1.0 - p.max(axis=1),
         "1 − max-softmax, filled": 1.0 - softmax(known.logits, axis=1).max(axis=1),
         "entropy": entr(p).sum(axis=1),

@@ -99,6 +99,7 @@ def overturned(rows: Rows) -> str:
     """Write the tables of question 2."""
     scores = [
         "overturn",
+        "product formula",
         "1 − max-softmax",
         "1 − max-softmax, filled",
         "entropy",
@@ -130,7 +131,7 @@ def fragile(rows: Rows) -> str:
     """Write the tables of question 3."""
     scores = [
         "fragility",
-        "fragility, normal law",
+        "fragility, product formula",
         "fragility of dropped terms",
         "1 − max-softmax",
         "ignorance",
@@ -223,7 +224,11 @@ def categories(rows: Rows) -> str:
 def agreement(rows: Rows) -> str:
     """Write the largest differences over all data sets."""
     lines = [
-        {"answer": name, "difference": f"{max(row['agreement'][name] for row in rows):.1e}"}
-        for name in rows[0]["agreement"]
+        {
+            "answer": name,
+            "data sets": str(len(figures(rows, f"agreement/{name}"))),
+            "difference": f"{max(figures(rows, f'agreement/{name}').values()):.1e}",
+        }
+        for name in dict.fromkeys(name for row in rows for name in row["agreement"])
     ]
     return f"\n{table(lines)}\n"
