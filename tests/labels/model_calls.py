@@ -81,6 +81,28 @@ def explainer_of_columns(world: World) -> list[Any]:
     return [ev.weights for ev in found]
 
 
+@covers(
+    "models.Explainer.next_inputs",
+    "models.Explainer.next_measurements",
+    trains=True,
+    compares=False,
+)
+def questions_about_columns(world: World) -> list[Any]:
+    explainer = shafer.Explainer(_model(world, FRAME), FRAME)
+    gappy = FRAME.mask(np.arange(FRAME.size).reshape(FRAME.shape) % 4 == 0)
+    place = {label: k for k, label in enumerate(world.classes)}
+    found: list[Any] = []
+    for X in (gappy, gappy[["r", "p", "q"]]):
+        for options in ({"costs": {"q": 2.0}}, {"groups": {"two": ["r", "p"]}}):
+            for frame in (
+                explainer.next_inputs(X, **options),
+                explainer.next_measurements(X, 5, **options),
+            ):
+                pairs = frame[["class", "against"]].to_numpy().tolist()
+                found += [frame["information"], [[place[label] for label in p] for p in pairs]]
+    return found
+
+
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
 def heads(world: World) -> list[Any]:
     coef = np.arange(3.0 * world.n_classes).reshape(world.n_classes, 3) ** 2 / 50

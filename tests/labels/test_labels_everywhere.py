@@ -31,6 +31,7 @@ RECORDS = {
     "fusion.MixedEvidence",
     "fusion.SourceConflict",
     "fusion.SourceInfluence",
+    "models.GuardedPrediction",
     "report.Study",
     *(f"plots.{name}Display" for name in ("Dependence", "Interval", "Mass", "Region")),
     *(f"plots.{name}Display" for name in ("SetConfusion", "SourceConflict", "Summary")),

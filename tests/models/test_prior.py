@@ -133,3 +133,13 @@ def test_torch_module():
     assert ev.component_names[-1] == "base rate"
     expected = torch.softmax(module(rows), dim=1).detach().numpy()
     np.testing.assert_allclose(np.asarray(ev.probability), expected, atol=1e-6)
+
+
+def test_contrast_equals_shap_for_a_linear_model():
+    shap = pytest.importorskip("shap")
+    rows, labels = X[y < 2], y[y < 2]
+    model = LogisticRegression().fit(rows, labels)
+    ev = shafer.Explainer(model, rows, prior="own")(rows[:5])
+    theirs = shap.LinearExplainer(model, shap.maskers.Independent(rows, max_samples=len(rows)))
+    np.testing.assert_allclose(ev.contrast(1, 0)[:, :-1], theirs(rows[:5]).values, atol=1e-10)
+    np.testing.assert_allclose(ev.contrast(1, 0)[:, -1], theirs.expected_value, atol=1e-10)

@@ -51,7 +51,7 @@ def automatic_groups(
 
 def merged_components(weights: FloatArray, n_groups: int) -> list[list[int]]:
     """Return at most ``n_groups`` groups of components, given weights (n, G, K)."""
-    n, n_components, n_classes = weights.shape
+    n, _, n_classes = weights.shape
     groups = _first_groups(np.abs(weights).sum(axis=(0, 2)), n_groups)
     by_group = np.empty((len(groups), n * n_classes))
     for g, members in enumerate(groups):
@@ -100,7 +100,8 @@ def _some_rows(n: int, n_components: int, n_classes: int) -> list[int]:
     compared = min(n_components, _MOST_COMPONENTS)
     work = _MOST_PAIRS_WORK // max(1, compared**2 * n_classes)
     most = min(MOST_ROWS, work, _LARGEST_TABLE // max(1, n_components * n_classes))
-    return np.linspace(0, n - 1, min(n, max(most, 1))).astype(int).tolist()
+    chosen: list[int] = np.linspace(0, n - 1, min(n, max(most, 1))).astype(int).tolist()
+    return chosen
 
 
 def _label(group: Sequence[int], strength: dict[int, float], names: Sequence[str]) -> str:

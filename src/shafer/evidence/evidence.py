@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -37,8 +37,10 @@ from shafer.evidence.expert_statements import (
 )
 from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
 from shafer.evidence.fragility import check_chance, source_fragility
+from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.reasons import ReasonOptions, reasons_frame
 from shafer.evidence.weight_sources import (
     DenseWeights,
     WeightSource,
@@ -83,6 +85,8 @@ class Evidence(MassEvidence):
     component_names: tuple[str, ...]
     parts: tuple[str, ...] = ()
     """Names along the second axis, where the rows are the components of instances."""
+    inputs: InputValues | None = None
+    """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
 
     @classmethod
     def from_source(
@@ -92,6 +96,7 @@ class Evidence(MassEvidence):
         component_names: tuple[str, ...],
         parts: tuple[str, ...] = (),
         index: Any = None,
+        inputs: InputValues | None = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -99,7 +104,7 @@ class Evidence(MassEvidence):
         for array in pooled:
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
-        return cls(source, held, component_names, parts, classes=classes, index=index)
+        return cls(source, held, component_names, parts, inputs, classes=classes, index=index)
 
     @classmethod
     def from_weights(
@@ -170,7 +175,10 @@ class Evidence(MassEvidence):
 
     def _rows(self, positions: NDArray[np.intp]) -> Evidence:
         pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        part = replace(self, source=self.source.rows(positions), pooled=pooled, index=None)
+        inputs = None if self.inputs is None else self.inputs.rows(positions)
+        part = replace(
+            self, source=self.source.rows(positions), pooled=pooled, index=None, inputs=inputs
+        )
         part.unchanged_source()
         return part
 
@@ -258,6 +266,64 @@ class Evidence(MassEvidence):
         weights = self.unchanged_source().of_classes([first, second]).dense()
         return weights[..., 0] - weights[..., 1]
 
+    def reasons(
+        self,
+        for_: Label | None = None,
+        top: int = 4,
+        codes: Mapping[str, Any] | None = None,
+        distinct: bool = True,
+        *,
+        over: Label | None = None,
+        keep: str = "all",
+        backend: str | None = "pandas",
+    ) -> Any:
+        """Return the components with the largest weights for a class, as a data frame.
+
+        Parameters
+        ----------
+        for_ : class label, optional
+            By default the class with the largest probability in each row.
+        top : int
+            Number of reasons for each row, if there are so many components.
+        codes : mapping, optional
+            The user's reason codes: component, or column of the data -> code, or (code, text).
+        distinct : bool
+            Count components with the same code once; without a code, those of the same column of
+            the data. The one with the largest weight is named.
+        over : class label, optional
+            Rank by the weight for ``for_`` over this class, as in :meth:`contrast`.
+        keep : {"all", "positive"}
+            A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
+            the next ones too; a component whose weight is not positive is not a reason for the
+            class. ``"positive"`` leaves these out.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default pandas; None takes the library in use.
+
+        Returns
+        -------
+        data frame with one row for each instance and rank
+            ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
+            input; missing if not known), ``weight``, ``share`` (of all positive weights for the
+            class), ``class``; with codes ``code`` and ``text``; ``index`` if the evidence has one.
+            The base rate is not a reason, and is left out.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
+        >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
+        >>> explainer = shafer.Explainer(model, X, names=["age", "ldl"], prior="own")
+        >>> table = explainer(X[:1]).reasons(for_=1, top=2)
+        >>> table[["rank", "component", "value", "weight"]].round(2)
+           rank component  value  weight
+        0     1       age  52.00    0.27
+        1     2       ldl   5.73    0.09
+        """
+        asked = ReasonOptions(top, codes, distinct, keep)
+        return reasons_frame(self, for_, over, asked, backend)
+
     @cached_property
     def components(self) -> Evidence:
         """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
@@ -328,11 +394,12 @@ class Evidence(MassEvidence):
         A lost component keeps only its share of the base rate. With a the most probable class and
         :math:`d_{gk} = (w_{ga} - b_a/G) - (w_{gk} - b_k/G)`, the lead of a over k loses
         :math:`\sum_g d_{gk}` over the lost components. Up to 8 components, all combinations of
-        losses are tried. With more, by the normal approximation of this sum,
+        losses are tried. With more, the sum is taken as normal; for two classes
 
-        .. math:: P = 1 - \prod_{k \ne a} \Phi\Bigl(
-                  \frac{z_a - z_k - q \sum_g d_{gk}}{\sqrt{q (1 - q) \sum_g d_{gk}^2}}\Bigr).
+        .. math:: P = \Phi\Bigl(-\frac{z_a - z_k - q \sum_g d_{gk}}
+                  {\sqrt{q (1 - q) \sum_g d_{gk}^2}}\Bigr).
 
+        With 10 components, the error of this is 0.02 on average and seldom above 0.1.
         This is what conflict tells: how easily a decision falls, not whether it is wrong.
 
         Parameters
@@ -432,17 +499,21 @@ class Evidence(MassEvidence):
             read = automatic_groups(source, self.component_names, most)
         else:
             read = read_groups(groups, self.component_names)
-        source = source.grouped(list(read.values()))
-        return Evidence.from_source(source, self.classes, tuple(read), self.parts, self.index)
+        members = list(read.values())
+        source = source.grouped(members)
+        inputs = None if self.inputs is None else self.inputs.grouped(members)
+        return Evidence.from_source(
+            source, self.classes, tuple(read), self.parts, self.index, inputs
+        )
 
     def without(self, names: Any) -> Evidence:
         """Leave components out, by name or position, as if they had no evidence."""
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
-        return Evidence.from_source(
-            self.unchanged_source().keep(stay), self.classes, kept, self.parts, self.index
-        )
+        source = self.unchanged_source().keep(stay)
+        inputs = None if self.inputs is None else self.inputs.grouped([[g] for g in stay])
+        return Evidence.from_source(source, self.classes, kept, self.parts, self.index, inputs)
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.

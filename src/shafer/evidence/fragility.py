@@ -2,11 +2,6 @@ r"""Would a decision stand if components were lost? The chance that it falls.
 
 With up to 8 components all combinations of losses are tried. With more, the sum of what is lost is
 taken as normal.
-
-A decision for class a falls if some other class gets a larger logit. If the margins
-:math:`z_a - z_k` are normal with known means and variances, and treated as independent,
-
-.. math:: P = 1 - \prod_{k \ne a} \Phi(\text{mean}_k / \text{sd}_k).
 """
 
 from __future__ import annotations
@@ -16,38 +11,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.decision.option_checks import is_number
+from shafer.evidence.normal_leads import fall_probability, leads
 from shafer.evidence.weight_sources import WeightSource
 
 MOST_COMBINED = 8  # all combinations of losses are tried up to here
 _BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
-
-
-def fall_probability(
-    margins: FloatArray, variances: FloatArray, chosen: FloatArray | Any
-) -> FloatArray:
-    """Return the chance that some margin turns negative, (n,).
-
-    Parameters
-    ----------
-    margins, variances : arrays of shape (n, K)
-        Mean and variance of the lead of the chosen class over each class.
-    chosen : array of n positions
-        The chosen class of each row, whose own column plays no part. Without variance, a margin
-        below zero falls for certain, and a margin of zero or more stands.
-    """
-    spread = np.sqrt(np.maximum(variances, 0.0))
-    certain = np.where(margins < 0.0, -np.inf, np.inf)
-    with np.errstate(over="ignore"):  # a margin of very many spreads is as good as certain
-        ratio = np.divide(margins, spread, out=certain, where=spread > 0.0)
-    log_stands = log_ndtr(ratio)
-    log_stands[np.arange(len(margins)), chosen] = 0.0
-    # Adding a zero turns -0.0 into 0.0.
-    return np.asarray(0.0 - np.expm1(log_stands.sum(axis=1)))
 
 
 def source_fragility(source: WeightSource, chance: float) -> FloatArray:
@@ -110,10 +82,16 @@ def loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> Flo
 
 def normal_loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
     """Return the chance to fall, (n,), by the normal approximation."""
-    margins, chosen = _margins(logits)
+    margins, chosen = leads(logits)
     mean = margins - chance * lost.sum(axis=1)
-    variance = chance * (1.0 - chance) * np.einsum("ngk,ngk->nk", lost, lost)
-    return fall_probability(mean, variance, chosen)
+    size = chance * (1.0 - chance)
+    variance = size * np.einsum("ngk,ngk->nk", lost, lost)
+
+    def covariance(classes: NDArray[np.intp]) -> FloatArray:
+        part = np.take_along_axis(lost, classes[:, None, :], axis=2)
+        return np.asarray(size * np.swapaxes(part, 1, 2) @ part)
+
+    return fall_probability(mean, variance, covariance, chosen)
 
 
 def _combined(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
@@ -122,7 +100,7 @@ def _combined(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray
     gone = (np.arange(2**n_components)[:, None] >> np.arange(n_components)) & 1  # (2^G, G)
     count = gone.sum(axis=1)
     share = chance**count * (1.0 - chance) ** (n_components - count)
-    margins, chosen = _margins(logits)
+    margins, chosen = leads(logits)
     rounding = 1e-12 * (np.abs(margins) + np.abs(lost).sum(axis=1))  # (n, K)
     falls = np.zeros((len(logits), len(gone)), dtype=bool)
     for k in range(logits.shape[1]):
@@ -130,12 +108,6 @@ def _combined(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray
         lead = margins[others, k, None] - lost[others, :, k] @ gone.T
         falls[others] |= lead < -rounding[others, k, None]
     return np.asarray(np.where(falls, share, 0.0).sum(axis=1))
-
-
-def _margins(logits: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
-    """Return the lead of the class of the largest logit over each class, and that class."""
-    chosen = np.argmax(logits, axis=1)
-    return logits[np.arange(len(logits)), chosen][:, None] - logits, chosen
 
 
 def check_chance(q: Any) -> float:

@@ -13,6 +13,8 @@ WEIGHT_NAMES = (
     "component_names",
     "n_components",
     "parts",
+    "inputs",
+    "reasons",
     "conflict_for_against",
     "disagreement",
     "weight_of_disagreement",

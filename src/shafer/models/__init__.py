@@ -2,9 +2,10 @@
 
 ``readers`` has one file per model family, which reads a model as a sum of contributions;
 ``weighed_model.py`` turns rows into weights, ``uncertainty`` changes weights by what the model does
-not know, and ``Explainer`` puts them together. ``EvidentialClassifier`` and
-``EvidentialVotingClassifier`` also train. May import ``fusion``, ``evidence`` and below, never
-``plots`` or ``datasets``. A framework is loaded only when one of its models is given.
+not know, ``asking`` answers questions about inputs, and ``Explainer`` puts them together.
+``EvidentialClassifier`` and ``EvidentialVotingClassifier`` also train. May import ``fusion``,
+``evidence`` and below, never ``plots`` or ``datasets``. A framework is loaded only when one of its
+models is given.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from shafer.models.asking.guarded_prediction import GuardedPrediction
 from shafer.models.ensemble.evidential_voting import EvidentialVotingClassifier
 from shafer.models.ensemble.neighbour_evidence import NeighbourEvidence
 from shafer.models.evidential_classifier import EvidentialClassifier
@@ -27,6 +29,7 @@ __all__ = [
     "EvidentialClassifier",
     "EvidentialVotingClassifier",
     "Explainer",
+    "GuardedPrediction",
     "LinearHead",
     "NeighbourEvidence",
     "RBFLayer",

@@ -20,12 +20,14 @@ from shafer.decision import (
     CrossConformalSets,
     conformal_scores,
     cross_conformal,
+    split_conformal,
     tempering_factor,
 )
-from shafer.evidence import MassEvidence
+from shafer.evidence import Evidence, MassEvidence
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.folds import check_fold_count, fold_explainers, stratified_folds
 from shafer.models.fitting.sample_weights import fit_weights
+from shafer.models.inputs.row_access import take_rows
 
 _FOLDS = 5
 
@@ -41,7 +43,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : estimator, optional
         Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
         ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
-    groups : mapping, sequence, "source" or "one", optional
+    groups : mapping, sequence, "source", "auto" or "one", optional
         What counts as one component, as in :class:`Explainer`. Fine components explain; for
         deciding, ``"one"`` or few groups are better: inside a group, evidence for and against a
         class cancels.
@@ -58,6 +60,10 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     prior : {"shared", "own"}
         Whether the components share the base rate, or it is a component ``"base rate"`` of its
         own, as in :class:`Explainer`.
+    guard : bool
+        Guard predictions against wrong inputs, as in :meth:`Explainer.guard`: ``predict``,
+        ``predict_proba`` and ``predict_set`` answer as if an incredible value were missing. For
+        linear models whose features each depend on one column. ``evidence`` shows rows as given.
 
     Attributes
     ----------
@@ -90,6 +96,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         moderate: str | None = None,
         missing: str = "error",
         prior: str = "shared",
+        guard: bool = False,
     ) -> None:
         self.estimator = estimator
         self.groups = groups
@@ -97,6 +104,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.moderate = moderate
         self.missing = missing
         self.prior = prior
+        self.guard = guard
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier, and compute the background means from the same rows.
@@ -110,6 +118,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         factor = self._tempering_factor(X, y, sample_weight, inner.classes_)
         self.estimator_, self.classes_ = inner, inner.classes_
         self.explainer_ = self._explained(inner, X, sample_weight, self.moderate, factor)
+        if self.guard:
+            self.explainer_.guard(take_rows(X, [0]))  # an error now if the model cannot be asked
         self.conformal_: Any = None
         for known in ("n_features_in_", "feature_names_in_"):  # text has neither
             if hasattr(self.estimator_, known):
@@ -215,6 +225,10 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             "class_conditional": class_conditional,
             "allow_empty": allow_empty,
         }
+        if cv is None and self.guard:
+            scores = self._fold_scores(self.explainer_, X, score)
+            self.conformal_ = split_conformal(scores, y, classes=self.classes_, **options)
+            return self
         if cv is None:
             self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
             return self
@@ -233,9 +247,13 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.fold_explainers_: list[Explainer] = explainers
         return self
 
+    def _bet(self, explainer: Explainer, X: Any) -> Evidence:
+        """Return the evidence that predictions are made from."""
+        return explainer.guard(X).evidence if self.guard else explainer.bet(X)
+
     def _fold_scores(self, explainer: Explainer, X: Any, score: str) -> FloatArray:
         """Return the scores of each class, (n, K); infinite for a class without training rows."""
-        own = to_numpy(conformal_scores(explainer.bet(X).pooled, score))
+        own = to_numpy(conformal_scores(self._bet(explainer, X).pooled, score))
         scores = np.full((len(own), len(self.classes_)), np.inf)
         scores[:, label_positions(explainer.classes, self.classes_, own.shape[1])] = own
         return scores
@@ -256,9 +274,10 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
                 "Use predict_set for rules that return several classes."
             )
-        if rule == "plausibility" and self.missing == "error":  # the class of the largest logit
+        plain = self.missing == "error" and not self.guard
+        if rule == "plausibility" and plain:  # the class of the largest logit
             return np.asarray(self.estimator_.predict(X))
-        chosen = self.explainer_.bet(X).decide(rule)  # a discount does not change one class
+        chosen = self._bet(self.explainer_, X).decide(rule)  # a discount does not change one class
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -269,10 +288,11 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         untempered = self.explainer_.factor == 1.0
-        if untempered and self.moderate is None and self.missing == "error":
+        plain = self.missing == "error" and not self.guard
+        if untempered and self.moderate is None and plain:
             probability: FloatArray = self.estimator_.predict_proba(X)
             return probability
-        return to_numpy(self.explainer_.bet(X).probability)
+        return to_numpy(self._bet(self.explainer_, X).probability)
 
     def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K).
@@ -282,15 +302,21 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array or data frame of shape (n, J)
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered or
-            moderated, and the paper's ``"interval_dominance"`` if it is not.
+            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered,
+            moderated or guarded, and the paper's ``"interval_dominance"`` if it is not.
         """
         check_is_fitted(self)
         if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
             score = self.conformal_.score
             tables = (self._fold_scores(part, X, score) for part in self.fold_explainers_)
             return self.conformal_.sets(tables)
-        return to_numpy(self.explainer_.predict_set(X, rule, **options))
+        if not self.guard:
+            return to_numpy(self.explainer_.predict_set(X, rule, **options))
+        if rule is None and not options and self.conformal_ is not None:
+            scores = self._fold_scores(self.explainer_, X, self.conformal_.score)
+            return np.asarray(self.conformal_.sets(scores))
+        chosen = self._bet(self.explainer_, X).decide(rule or "utility_set", **options)
+        return to_numpy(chosen)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

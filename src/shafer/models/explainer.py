@@ -19,8 +19,8 @@ from shafer.decision import (
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
-from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.automatic_groups import N_GROUPS
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.asked_model import AskedModel
@@ -38,7 +38,7 @@ from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.self_check import check_probabilities
-from shafer.models.uncertainty.missing_inputs import check_gaps
+from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
 from shafer.models.uncertainty.moderation import Calibration, Moderation, ModerationFit
 from shafer.models.uncertainty.unseen_categories import UnseenCategories
 from shafer.models.weighed_model import WeighedModel
@@ -171,8 +171,9 @@ class Explainer(InputQuestions):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
-        if check:
-            check_probabilities(model, first, self._weighed.as_model)
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
 
     @property
     def pool(self) -> Pool:

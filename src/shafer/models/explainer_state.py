@@ -19,13 +19,14 @@ from shafer.decision import ConformalSets
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
-from shafer.models.asking.input_values import InputValues
 from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.asking.value_decoder import ValueDecoder
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 from shafer.models.uncertainty.familiarity import Familiarity
+from shafer.models.uncertainty.gap_checks import MISSING
 from shafer.models.uncertainty.laplace import LaplacePosterior
-from shafer.models.uncertainty.missing_inputs import MISSING, MissingInputs
+from shafer.models.uncertainty.missing_inputs import MissingInputs
 from shafer.models.uncertainty.moderation import Moderation
 
 _FORMAT = 3
@@ -113,7 +114,7 @@ def _plain(value: Any) -> Any:
     """Write the parts of this library as dictionaries; leave everything else."""
     ours = (ConformalSets, Moderation, MissingInputs, WeightProfile, ClassProfile)
     parts = (LaplacePosterior, Familiarity, ConditionalGaussian)
-    asked = (LinearInputs, InputBlocks, InputValues)
+    asked = (LinearInputs, InputBlocks, ValueDecoder)
     if is_dataclass(value) and isinstance(value, (*ours, *parts, *asked)):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, tuple):
@@ -252,12 +253,12 @@ def _inputs(given: Mapping[str, Any]) -> LinearInputs:
     return LinearInputs(missing, blocks, ranks, values)
 
 
-def _values(given: Mapping[str, Any]) -> InputValues:
+def _values(given: Mapping[str, Any]) -> ValueDecoder:
     n, width = _shape(given, "encoded", 2)
     values = np.asarray(given["values"])
     if values.shape != (n,) or values.dtype.kind not in "fU":
         raise ValueError(f"values must be {n} numbers or texts; got {values.dtype}.")
-    return InputValues(values, **_arrays(given, encoded=(n, width)))
+    return ValueDecoder(values, **_arrays(given, encoded=(n, width)))
 
 
 def _profile(given: Mapping[str, Any]) -> WeightProfile:

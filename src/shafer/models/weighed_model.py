@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -18,6 +19,7 @@ from shafer.models.grouping.component_partition import (
     read_partition,
 )
 from shafer.models.grouping.input_blocks import InputBlocks
+from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
@@ -143,10 +145,24 @@ class WeighedModel:
         with missing_columns_named(X, self.columns, "X"):
             if self.missing is None:
                 rows = self.model.rows(X)
-                return rows, self._weighed(rows)
+                return rows, self._with_inputs(self._weighed(rows), X)
             filled = self.missing.complete(self.model, X)
         groups = None if self.groups is None else list(self.groups.values())
-        return filled.rows, self.missing.adjusted(self._weighed(filled.rows), filled, groups)
+        ev = self.missing.adjusted(self._weighed(filled.rows), filled, groups)
+        return filled.rows, self._with_inputs(ev, X)
+
+    @cached_property
+    def _trace(self) -> ColumnTrace:
+        columns = self.columns
+        if columns is None and self.model.by_column:
+            columns = tuple(f"x{j}" for j in range(len(self.means)))
+        return ColumnTrace(self.model, columns)
+
+    def _with_inputs(self, ev: Evidence, X: Any) -> Evidence:
+        inputs = RowInputs(X, self._trace)
+        if self.groups is not None:
+            inputs = inputs.grouped([*self.groups.values(), [len(self.means)]])
+        return replace(ev, inputs=inputs)
 
     def automatic_groups(self, X: Any, n_groups: int) -> dict[str, list[int]]:
         """Return groups of components that contradict each other in the rows of X."""

@@ -131,7 +131,9 @@ def test_mapping_and_positions(heart: tuple[pd.DataFrame, Any]) -> None:
     assert _check(model, X, "one").component_names == ("all",)
     renamed = shafer.Explainer(model, X, names=[f"c{j}" for j in range(18)])
     assert renamed.component_names[2] == "c2"
-    with pytest.raises(ValueError, match="groups must be 'source', 'one', .* got 'columns'"):
+    with pytest.raises(
+        ValueError, match="groups must be 'source', 'auto', 'one', .* got 'columns'"
+    ):
         shafer.Explainer(model, X, "columns")
 
 
@@ -172,9 +174,9 @@ def test_a_component_goes_before_a_column_of_its_name() -> None:
         ([["place"], ["place"]], "groups must not overlap; got"),
         (["age", "place"], "sequence of groups, as in"),
         ([["age", 99]], "Unknown component 99"),
-        (3, "groups must be 'source', 'one', a mapping or a sequence; got 3"),
-        (True, "'source', 'one', a mapping or a sequence; got True"),
-        (b"one", "'source', 'one', a mapping or a sequence; got b'one'"),
+        (3, "groups must be 'source', 'auto', 'one', a mapping or a sequence; got 3"),
+        (True, "'source', 'auto', 'one', a mapping or a sequence; got True"),
+        (b"one", "'source', 'auto', 'one', a mapping or a sequence; got b'one'"),
     ],
 )
 def test_wrong_groups(heart: tuple[pd.DataFrame, Any], groups: Any, message: str) -> None:

@@ -17,7 +17,7 @@ from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.impute import SimpleImputer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -161,13 +161,19 @@ def test_both_ways_of_conditioning_agree() -> None:
         assert_array_equal(filled[i, there], row[there])
 
 
-def test_patterns_cover_each_incomplete_row_once() -> None:
-    gaps = np.random.default_rng(1).random((50, 3)) < 0.4
+@pytest.mark.parametrize("n_inputs", [3, 64, 65, 200])
+def test_patterns_cover_each_incomplete_row_once(n_inputs: int) -> None:
+    rng = np.random.default_rng(1)
+    gaps = (rng.random((5, n_inputs)) < 0.4)[rng.integers(0, 5, 50)]
+    gaps[7] = False
     seen = []
     for rows, missing in patterns(gaps):
         assert (gaps[rows] == missing).all()
         seen.extend(rows)
     assert sorted(seen) == np.flatnonzero(gaps.any(axis=1)).tolist()
+    assert len(list(patterns(gaps))) <= 5
+    every = [row for rows, _ in patterns(gaps, complete=True) for row in rows]
+    assert sorted(every) == list(range(50))
     assert not list(patterns(np.zeros((4, 2), dtype=bool)))
 
 
@@ -313,22 +319,48 @@ def test_infinity_is_no_gap(iris: Any) -> None:
             read(bad)
 
 
-def test_one_hot_columns_may_not_have_gaps() -> None:
+def test_a_missing_category_is_expected_from_the_other_inputs() -> None:
     X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "c": ["u", "v", "w", "v"] * 5})
     y = [0, 1, 0, 1] * 5
     encoder = make_column_transformer(
         (StandardScaler(), ["a"]), (OneHotEncoder(handle_unknown="ignore"), ["c"])
     )
     model = make_pipeline(encoder, LogisticRegression()).fit(X, y)
-    read, explainer = missing_inputs(model, X, "conditional")
-    gappy = X.copy()
-    gappy.loc[1, "a"] = NAN
-    assert_allclose(read(gappy).weights[0], explainer(X).weights[0])
-    gappy.loc[2, "c"] = None
+    for how in ("vacuous", "conditional"):
+        read, explainer = missing_inputs(model, X, how)
+        gappy = X.copy()
+        gappy.loc[1, "a"] = NAN
+        assert_allclose(read(gappy).weights[0], explainer(X).weights[0])
+        gappy.loc[2, "c"] = None
+        ev = read(gappy)
+        others = [i for i in range(20) if i not in (1, 2)]
+        assert_allclose(ev.weights[others], explainer(X).weights[others])
+        # As if all indicators were missing behind the encoder.
+        Z = model[:-1].transform(X)
+        inner, _ = missing_inputs((model[-1].coef_, model[-1].intercept_), Z, how)
+        Z[1, 0] = Z[2, 1:] = NAN
+        assert_allclose(ev.weights, inner(Z).weights, atol=1e-10)
+
+
+def test_imputers_are_passed_by() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()).fit(X, y)
+    read, _ = missing_inputs(model, X, "conditional")
+    scaled = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+    expected, _ = missing_inputs(scaled, X, "conditional")
+    gappy = _with_gaps(X)
+    assert_allclose(read(gappy).weights, expected(gappy).weights, atol=1e-9)
+
+
+def test_categories_that_stand_for_missing_values() -> None:
+    X = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 5, "c": ["u", "v", None, "v"] * 5}, dtype=object)
+    encoder = make_column_transformer((StandardScaler(), ["a"]), (OneHotEncoder(), ["c"]))
+    model = make_pipeline(encoder, LogisticRegression()).fit(X, [0, 1, 0, 1] * 5)
+    read = shafer.Explainer(model, X, missing="conditional", check=False)
     with pytest.raises(
         shafer.UnsupportedModelError, match=r"Row 2 of X has missing values in \['c'\]"
     ):
-        read(gappy)
+        read(X)
 
 
 def test_refusals(iris: Any) -> None:
@@ -348,8 +380,8 @@ def test_refusals(iris: Any) -> None:
         shafer.Explainer(model, _with_gaps(X), missing="vacuous")
     for bad, reason in [
         (HistGradientBoostingClassifier(max_iter=2), "linear models"),
-        (make_pipeline(PCA(2), LogisticRegression()), "PCA does not"),
-        (make_pipeline(SimpleImputer(), LogisticRegression()), "SimpleImputer, which fills"),
+        (make_pipeline(PCA(2), LogisticRegression()), "PCA mixes columns"),
+        (make_pipeline(KNNImputer(), LogisticRegression()), "behind this KNNImputer"),
     ]:
         with pytest.raises(shafer.UnsupportedModelError, match=reason):
             shafer.Explainer(bad.fit(X, y), X, missing="conditional")

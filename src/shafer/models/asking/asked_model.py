@@ -124,6 +124,8 @@ class AskedRows:
         return np.exp(self.log_probability)
 
 
-def row_labels(X: Any) -> NDArray[Any]:
-    """Return the labels of the rows of a pandas frame, the positions of all others."""
-    return X.index.to_numpy() if hasattr(X, "iloc") else np.arange(n_rows(X))
+def with_index_column(columns: dict[str, Any], X: Any) -> dict[str, Any]:
+    """Add a last column "index" with the labels of a pandas frame; ``row`` holds positions."""
+    if not hasattr(X, "iloc"):
+        return columns
+    return {**columns, "index": X.index[columns["row"]].to_numpy()}

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import expit, log_softmax
 
 from shafer._typing import FloatArray
-from shafer.models.asking.asked_model import AskedModel, AskedRows, row_labels
-from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.asked_model import AskedModel, AskedRows, with_index_column
+from shafer.models.asking.cell_table import CellTable
 from shafer.models.asking.known_cells import CellDistances, KnownCells
 from shafer.models.asking.next_inputs import check_top
 from shafer.models.uncertainty.conditional_gaussian import patterns
@@ -38,8 +38,7 @@ def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
             _add_ranked(table, rows, where, far, limit)
     columns = table.columns()
     order = np.lexsort((columns["rank"], columns["row"]))
-    columns = {name: values[order] for name, values in columns.items()}
-    return {**columns, "row": row_labels(X)[columns["row"]]}
+    return with_index_column({name: values[order] for name, values in columns.items()}, X)
 
 
 def _add_ranked(
@@ -74,4 +73,4 @@ def stakes(far: CellDistances, logits: FloatArray, factor: FloatArray) -> FloatA
         repaired = log_softmax(now - scaled, axis=2)
         divergence = (np.exp(repaired) * (repaired - now)).sum(axis=2)
         result[rows] = wrong[rows] * np.maximum(divergence, 0.0)
-    return result
+    return np.asarray(result)

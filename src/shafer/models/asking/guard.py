@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen
-from shafer.models.asking.asked_model import AskedModel, AskedRows, row_labels
-from shafer.models.asking.cell_values import CellTable
+from shafer.models.asking.asked_model import AskedModel, AskedRows, with_index_column
+from shafer.models.asking.cell_table import CellTable
 from shafer.models.asking.guarded_prediction import GuardedPrediction
 from shafer.models.asking.known_cells import KnownCells
 from shafer.models.asking.linear_inputs import LinearInputs
@@ -37,13 +37,12 @@ def guard(asked: AskedModel, X: Any) -> GuardedPrediction:
     cells = table.columns()
     del cells["rank"]
     return GuardedPrediction(
-        *(
-            frozen(np.concatenate([getattr(part, name) for part in parts]))
-            for name in ("log_probability", "alarm", "repaired")
-        ),
+        frozen(np.concatenate([part.log_probability for part in parts])),
+        frozen(np.concatenate([part.alarm for part in parts])),
+        frozen(np.concatenate([part.repaired for part in parts])),
         asked.names,
         asked.classes,
-        {**cells, "row": row_labels(X)[cells["row"]]},
+        with_index_column(cells, X),
         X.index if hasattr(X, "iloc") else None,
     )
 

@@ -44,7 +44,7 @@ def block_roots(
     moved = covariance @ slopes  # C
     variance = np.maximum(np.diag(covariance), _LEAST_VARIANCE)
     scaled = moved / np.sqrt(variance)[:, None]
-    roots = []
+    roots: list[FloatArray] = []
     for block in blocks:
         if len(block) == 1:
             roots.append(scaled[list(block)])

@@ -1,4 +1,4 @@
-r"""Would the decision stand if known inputs were lost, and their expectations used instead?
+r"""How easily a decision falls if known inputs are lost, and their expectations take their place.
 
 Losing input B takes :math:`d_{Bk} = (\beta_{Ba} - \beta_{Bk})^T (x_B - E[x_B \mid \text{others}])`
 from the lead of the chosen class a over k. ``evidence/fragility.py`` has the normal law.

@@ -72,10 +72,10 @@ class InputQuestions(ABC):
         Returns
         -------
         data frame
-            ``row`` (its label in a pandas frame, else its position), ``rank``, ``input``,
-            ``information``, ``cost``, ``information_per_cost``, and the two classes between which
-            the input decides most, ``class`` (the more probable one) and ``against``. Rows
-            without missing inputs are not listed.
+            ``row`` (its position in X), ``rank``, ``input``, ``information``, ``cost``,
+            ``information_per_cost``, and the two classes between which the input decides most,
+            ``class`` (the more probable one) and ``against``. If X is a pandas frame, ``index``
+            holds the labels of the rows. Rows without missing inputs are not listed.
 
         Examples
         --------
@@ -88,9 +88,9 @@ class InputQuestions(ABC):
         >>> X[0, [heart.feature_names.index(name) for name in ("age", "ldl", "alcohol")]] = np.nan
         >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(4)
            rank    input  information
-        0     1      age       0.0399
-        1     2      ldl       0.0173
-        2     3  alcohol       0.0001
+        0     1      age       0.0237
+        1     2      ldl       0.0121
+        2     3  alcohol       0.0002
         """
         return native_frame(next_inputs(self._asked(), X, top, costs, groups), None, backend)
 
@@ -127,10 +127,12 @@ class InputQuestions(ABC):
     def overturn(self, X: Any) -> Array:
         r"""Return the chance that the missing inputs would change the decision, (n,).
 
-        The decision is the class a of the largest expected logit z. The chance is
-        :math:`1 - \prod_{k \ne a} \Phi((z_a - z_k) / \sqrt{V_{ak}})` with
-        :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`; exact for two classes under
-        the Gaussian. Rows without missing inputs have 0.
+        The decision is the class a of the largest expected logit z. Given the known inputs, its
+        lead over class k is normal with mean :math:`z_a - z_k` and variance
+        :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. For two classes the chance is
+        :math:`\Phi(-(z_a - z_k) / \sqrt{V_{ak}})`, exact under the Gaussian; for more classes it is
+        the chance that some lead turns negative, mostly within 0.01. Rows without missing inputs
+        have 0.
         """
         return overturn(self._asked(), X)
 
@@ -171,7 +173,8 @@ class InputQuestions(ABC):
             inputs, ``surprise`` (how many standard deviations lie between them) and ``stake`` in
             nats: the probability that the value is wrong, times the divergence of the
             probabilities with the expected value in its place. Sort by ``surprise`` to find wrong
-            values, by ``stake`` to find those that matter. Values are text if some input is.
+            values, by ``stake`` to find those that matter. Values are text if some input is. If
+            X is a pandas frame, ``index`` holds the labels of the rows.
         """
         return native_frame(check_cells(self._asked(), X, top), None, backend)
 

@@ -161,8 +161,9 @@ class CellDistances:
         return np.asarray(self.x @ self.cells.slopes + level)
 
     def expected(self) -> FloatArray:
-        """Return the expectation of each feature given the other inputs, (n, J), as the model
-        takes them; NaN for features that are missing or belong to no input.
+        """Return the expectation of each feature given the other inputs, (n, J).
+
+        NaN for features that are missing or belong to no input.
         """
         cells = self.cells
         own = cells.features[: cells.n_cells]

@@ -10,16 +10,13 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer._validation import component_names, frame_columns, to_numpy
 from shafer.evidence import least_commitment
-from shafer.models.asking.input_values import InputValues
+from shafer.models.asking.value_decoder import ValueDecoder
 from shafer.models.grouping.input_blocks import InputBlocks, column_values
 from shafer.models.inputs.frame_order import in_order
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
-from shafer.models.uncertainty.missing_inputs import (
-    MissingInputs,
-    check_single_inputs,
-    dense_rows,
-)
+from shafer.models.uncertainty.gap_checks import check_single_inputs
+from shafer.models.uncertainty.missing_inputs import MissingInputs, dense_rows
 from shafer.models.weighed_model import WeighedModel
 
 _MOST_KEPT = 500  # features; their covariance takes two megabytes
@@ -41,14 +38,14 @@ class LinearInputs:
     ranks : tuple of int
         The number of directions in which the features of each input vary; one less than the
         number of categories for a category.
-    values : tuple of InputValues or None
+    values : tuple of ValueDecoder or None
         From features back to the user's values; None where the feature is the value.
     """
 
     missing: MissingInputs
     blocks: InputBlocks
     ranks: tuple[int, ...]
-    values: tuple[InputValues | None, ...]
+    values: tuple[ValueDecoder | None, ...]
 
     @classmethod
     def fit(cls, weighed: WeighedModel, background: Any, sample_weight: Any) -> LinearInputs:
@@ -119,13 +116,13 @@ def _ranks(features: FloatArray, blocks: InputBlocks) -> tuple[int, ...]:
 
 def _values(
     model: AdaptedModel, X: Any, features: FloatArray, blocks: InputBlocks
-) -> tuple[InputValues | None, ...]:
+) -> tuple[ValueDecoder | None, ...]:
     if not model.encoders:
         return (None,) * len(blocks.names)
     if not blocks.stand_ins:  # transformers that could not be traced
         return (None,) * len(blocks.names)
     places = blocks.places_in(X)
     return tuple(
-        InputValues.fit(column_values(X, place), features[:, list(block)])
+        ValueDecoder.fit(column_values(X, place), features[:, list(block)])
         for place, block in zip(places, blocks.features, strict=True)
     )

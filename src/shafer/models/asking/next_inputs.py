@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer.evidence.component_groups import Groups
-from shafer.models.asking.asked_model import AskedModel, AskedRows, row_labels
+from shafer.models.asking.asked_model import AskedModel, AskedRows, with_index_column
 from shafer.models.asking.information import block_information, block_roots, decided_pairs
 from shafer.models.asking.input_units import InputUnits
 from shafer.models.asking.linear_inputs import LinearInputs
@@ -52,8 +52,8 @@ class Suggestions:
     def columns(self, X: Any, units: InputUnits, classes: NDArray[Any]) -> dict[str, Any]:
         """Return the columns of the table."""
         cost = units.costs[self.unit]
-        return {
-            "row": row_labels(X)[self.row],
+        table = {
+            "row": self.row,
             "rank": self.rank,
             "input": np.asarray(units.names, dtype=object)[self.unit],
             "information": self.information,
@@ -62,6 +62,7 @@ class Suggestions:
             "class": classes[self.pair[:, 0]],
             "against": classes[self.pair[:, 1]],
         }
+        return with_index_column(table, X)
 
 
 def next_inputs(

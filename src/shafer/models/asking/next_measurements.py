@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shafer._typing import BoolArray, FloatArray
 from shafer.decision.option_checks import is_number
 from shafer.evidence.component_groups import Groups
-from shafer.models.asking.asked_model import AskedModel, row_labels
+from shafer.models.asking.asked_model import AskedModel
 from shafer.models.asking.information import (
     block_information,
     block_roots,

@@ -2,19 +2,22 @@ r"""Would the missing inputs overturn the decision? The chance, in closed form.
 
 Given the known inputs, the lead of the chosen class a over k is normal with mean
 :math:`z_a - z_k` and variance :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. The
-leads are treated as independent; for two classes there is only one. A factor on the weights,
-such as tempering, does not change the class of the largest logit, so it plays no part.
+leads are correlated; ``evidence/normal_leads.py`` has the chance that all stay positive, which is
+exact for two classes. A factor on the weights, such as tempering, does not change the class of the
+largest logit, so it plays no part.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky
 
 from shafer._typing import FloatArray
-from shafer.evidence.fragility import fall_probability
+from shafer.evidence.normal_leads import fall_probability, leads
 from shafer.models.asking.asked_model import AskedModel, AskedRows
 from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.asking.next_inputs import open_covariance
@@ -51,9 +54,19 @@ def overturn_probability(
     """
     # Differences of a root of the covariance of the logits lose fewer digits than its entries.
     root = cholesky(covariance + 1e-14 * np.eye(len(covariance)), lower=False) @ slopes
-    chosen = np.argmax(logits, axis=1)
-    margins = logits[np.arange(len(logits)), chosen][:, None] - logits
-    variances = np.empty_like(logits)
+    margins, chosen = leads(logits)
+    result = np.empty(len(logits))
     for a in np.unique(chosen):
-        variances[chosen == a] = ((root[:, [a]] - root) ** 2).sum(axis=0)
-    return fall_probability(margins, variances, chosen)
+        apart = root[:, [a]] - root  # (M, K)
+        where = np.flatnonzero(chosen == a)
+        result[where] = fall_probability(
+            margins[where],
+            np.broadcast_to((apart**2).sum(axis=0), (len(where), logits.shape[1])),
+            partial(_between, apart.T @ apart),
+            chosen[where],
+        )
+    return result
+
+
+def _between(covariance: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
+    return np.asarray(covariance[classes[:, :, None], classes[:, None, :]])

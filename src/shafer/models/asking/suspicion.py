@@ -46,7 +46,8 @@ class Suspicion:
     def of(cls, far: CellDistances, n_inputs: int) -> Suspicion:
         """Weigh the hypotheses, given the number of inputs of the model."""
         odds = far.log_factor + np.log(_ANY_WRONG / n_inputs / (1.0 - _ANY_WRONG))
-        everything = np.logaddexp(0.0, logsumexp(odds, axis=1)) if odds.size else np.zeros(len(odds))
+        fine = np.zeros((len(odds), 1))
+        everything = logsumexp(np.concatenate([fine, odds], axis=1), axis=1)
         return cls(far, -everything, odds - everything[:, None])
 
     @property
@@ -62,7 +63,7 @@ class Suspicion:
     @property
     def suspect(self) -> NDArray[np.intp]:
         """The input that is most probably wrong, (n,)."""
-        return self.far.cells.which[np.argmax(self.log_wrong, axis=1)]
+        return np.asarray(self.far.cells.which[np.argmax(self.log_wrong, axis=1)])
 
     def log_mixture(self, level: FloatArray, own_factor: FloatArray) -> FloatArray:
         """Return ln of the probabilities over all hypotheses, (n, K).

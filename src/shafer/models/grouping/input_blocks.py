@@ -177,5 +177,3 @@ def column_values(X: Any, column: int) -> Any:
     if isinstance(values, list | tuple):
         return np.array([row[column] for row in values])
     return np.asarray(values[:, column])
-
-

@@ -1,4 +1,4 @@
-"""``InputValues``: from the features of an input back to a value as the user writes it."""
+"""``ValueDecoder``: from the features of an input back to a value as the user writes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_VALUES = 512  # of a table; a straight line needs two
 
 @final
 @dataclass(frozen=True, eq=False)
-class InputValues:
+class ValueDecoder:
     """Values of an input over the background, beside the features that they become.
 
     Attributes
@@ -30,7 +30,7 @@ class InputValues:
     encoded: FloatArray
 
     @classmethod
-    def fit(cls, column: Any, features: FloatArray) -> InputValues:
+    def fit(cls, column: Any, features: FloatArray) -> ValueDecoder:
         """Keep some of the values (n,) and their features (n, B)."""
         raw = np.asarray(column)
         present = np.array([value is not None and value == value for value in raw.tolist()])

@@ -1,4 +1,4 @@
-"""Tables about cells: the user's value, and the expected one in the same units."""
+"""``CellTable``: tables about cells, with the value and the expected one in the same units."""
 
 from __future__ import annotations
 

@@ -1,0 +1,186 @@
+"""Reasons: the components with the largest weights for a class, with codes and input values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import FloatArray, Label
+from shafer._validation import one_position, to_numpy
+from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.io.frame_table import native_frame
+
+if TYPE_CHECKING:
+    from shafer.evidence.evidence import Evidence
+
+_KEEP = ("all", "positive")
+
+
+@final
+@dataclass(frozen=True)
+class ReasonOptions:
+    """Which components count as reasons, as in :meth:`shafer.Evidence.reasons`."""
+
+    top: int
+    codes: Mapping[str, Any] | None
+    distinct: bool
+    keep: str
+
+    def __post_init__(self) -> None:
+        top: Any = self.top
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be an integer of at least 1; got {top!r}.")
+        if self.keep not in _KEEP:
+            raise ValueError(f"keep must be 'all' or 'positive'; got {self.keep!r}.")
+        if self.codes is not None and not isinstance(self.codes, Mapping):
+            raise ValueError(
+                "codes must be a mapping from component to code, or to a pair (code, text); got "
+                f"{type(self.codes).__name__}."
+            )
+
+
+def reasons_frame(
+    ev: Evidence, for_: Label | None, over: Label | None, asked: ReasonOptions, backend: str | None
+) -> Any:
+    """Return the table that :meth:`shafer.Evidence.reasons` documents."""
+    if ev.parts:
+        raise ValueError(
+            "reasons needs the evidence of whole rows; got the evidence of single components "
+            "(ev.components). Call reasons on the evidence itself."
+        )
+    classes, weights = _asked_weights(ev, for_, over)
+    candidates = [g for g, name in enumerate(ev.component_names) if name != BASE_RATE]
+    if not candidates:
+        raise ValueError("reasons needs a component besides the base rate; there is none.")
+    codes = _codes_of(ev, asked.codes, candidates)
+    kinds = _kinds(ev, codes, candidates) if asked.distinct else np.arange(len(candidates))
+    order = _ranked(weights[:, candidates], kinds, asked.top)
+    components = np.asarray(candidates)[order]
+    row, rank = (x.ravel() for x in np.indices(components.shape))
+    component = components.ravel()
+    weight = weights[row, component]
+    if asked.keep == "positive":
+        row, rank, component, weight = (x[weight > 0.0] for x in (row, rank, component, weight))
+    total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
+    positive = np.maximum(weight, 0.0)
+    table: dict[str, Any] = {
+        "row": row,
+        "rank": rank + 1,
+        "component": [ev.component_names[g] for g in component],
+        "value": _values(ev, row, component, backend),
+        "weight": weight,
+        "share": np.divide(positive, total, out=np.zeros_like(weight), where=total > 0.0),
+        "class": ev.classes[classes[row]].tolist(),
+    }
+    if codes is not None:
+        table["code"] = [codes[g][0] for g in component]
+        table["text"] = [codes[g][1] for g in component]
+    if ev.index is not None:
+        table["index"] = [ev.index[i] for i in row]
+    return native_frame(table, None, backend)
+
+
+def _asked_weights(
+    ev: Evidence, for_: Label | None, over: Label | None
+) -> tuple[NDArray[np.intp], FloatArray]:
+    """Return the position of the class of each row, and the weights of all components for it."""
+    source = ev.unchanged_source()
+    n = len(ev)
+    against = None if over is None else one_position(over, ev.classes, "over")
+    if for_ is None:
+        classes: NDArray[np.intp] = np.argmax(to_numpy(ev.logits), axis=1)
+    else:
+        classes = np.full(n, one_position(for_, ev.classes, "for_"))
+    weights = np.empty(source.shape[:2])
+    for k in np.unique(classes):
+        rows = np.flatnonzero(classes == k)
+        part = source if len(rows) == n else source.rows(rows)
+        chosen = [int(k)] if against is None else [int(k), against]
+        found = to_numpy(part.of_classes(chosen).dense()).astype(np.float64)
+        weights[rows] = found[..., 0] - (0.0 if against is None else found[..., 1])
+    return classes, weights
+
+
+def _codes_of(
+    ev: Evidence, codes: Mapping[str, Any] | None, candidates: list[int]
+) -> dict[int, tuple[Any, Any]] | None:
+    """Return the (code, text) of each component: by its name, else by its column of the data."""
+    if codes is None:
+        return None
+    found: dict[int, tuple[Any, Any]] = {}
+    used = set()
+    for g in candidates:
+        columns = () if ev.inputs is None else ev.inputs.columns(g)
+        names = (ev.component_names[g], *(columns if len(columns) == 1 else ()))
+        name = next((name for name in names if name in codes), None)
+        used.add(name)
+        found[g] = (None, None) if name is None else _pair(codes[name])
+    unknown = [name for name in codes if name not in used]
+    if len(unknown) == len(codes) > 0:
+        raise ValueError(
+            f"codes has none of the components; it has {unknown[:5]}, and the components are "
+            f"{[ev.component_names[g] for g in candidates[:5]]}. Use the names of components or "
+            "columns as keys."
+        )
+    return found
+
+
+def _pair(code: Any) -> tuple[Any, Any]:
+    if isinstance(code, str) or not isinstance(code, tuple | list):
+        return code, None
+    if len(code) != 2:
+        raise ValueError(f"A code must be one value, or a pair (code, text); got {code!r}.")
+    return code[0], code[1]
+
+
+def _kinds(
+    ev: Evidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
+) -> NDArray[np.intp]:
+    """Give numbers to the components so that those that count once have the same number."""
+    keys: dict[Any, int] = {}
+    numbers = []
+    for g in candidates:
+        key: Any = ("component", g)
+        columns = () if ev.inputs is None else ev.inputs.columns(g)
+        if codes is not None and codes[g][0] is not None:
+            key = ("code", codes[g][0])
+        elif len(columns) == 1:
+            key = ("column", columns[0])
+        numbers.append(keys.setdefault(key, len(keys)))
+    return np.asarray(numbers)
+
+
+def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[np.intp]:
+    """Return the largest weights of each row (n, G) in order, one of each kind, (n, ≤ top)."""
+    count = min(int(top), len(np.unique(kinds)))
+    if len(np.unique(kinds)) == len(kinds):
+        return np.argsort(-weights, axis=1, kind="stable")[:, :count]
+    left = weights.copy()
+    order = np.empty((len(left), count), dtype=np.intp)
+    for rank in range(count):
+        order[:, rank] = np.argmax(left, axis=1)
+        left[kinds[None, :] == kinds[order[:, rank]][:, None]] = -np.inf
+    return order
+
+
+def _values(
+    ev: Evidence, row: NDArray[np.intp], component: NDArray[np.intp], backend: str | None
+) -> Any:
+    """Return the value of the input behind each reason."""
+    values = np.full(len(row), None, dtype=object)
+    if ev.inputs is not None:
+        for g in np.unique(component):
+            column = ev.inputs.values(int(g))
+            if column is not None:
+                here = component == g
+                values[here] = column[row[here]]
+    kinds = {type(value) for value in values if value is not None}
+    if all(issubclass(kind, float | int | np.number) and kind is not bool for kind in kinds):
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    if backend == "pandas":
+        return values.tolist()
+    return [None if value is None else str(value) for value in values]

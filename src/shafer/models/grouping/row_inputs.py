@@ -1,0 +1,133 @@
+"""The columns of the user's rows behind each component, and their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from shafer._errors import UnsupportedModelError
+from shafer._typing import Array
+from shafer._validation import frame_of, to_numpy
+from shafer.evidence.input_values import InputValues
+from shafer.models.inputs.encoded_columns import encoded_sources
+from shafer.models.readers.adapted_model import AdaptedModel
+
+_MOST_COLUMNS = 4  # of one component, whose values are shown together
+
+
+@final
+class ColumnTrace:
+    """Which columns of the data each component of a model comes from; found on first use.
+
+    A copy holds the result and not the model.
+    """
+
+    def __init__(self, model: AdaptedModel, columns: tuple[str, ...] | None) -> None:
+        self._model = model
+        self._columns = columns
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The names of the columns, in the order of the model's input."""
+        return self._traced[0]
+
+    @cached_property
+    def by_component(self) -> tuple[frozenset[str], ...]:
+        """The columns of each component; empty if they are not known."""
+        return self._traced[1]
+
+    @cached_property
+    def _traced(self) -> tuple[tuple[str, ...], tuple[frozenset[str], ...]]:
+        model = self._model
+        if not model.by_column and model.term_columns is None:
+            return (), ()
+        order: Sequence[str] = self._columns or ()
+        sources = [frozenset([name]) for name in order]
+        if model.encoders:
+            try:
+                order, sources = encoded_sources(model.encoders, self._columns, None)
+            except UnsupportedModelError:
+                return (), ()
+        if model.term_columns is not None and sources:
+            terms = model.term_columns
+            sources = [frozenset[str]().union(*(sources[j] for j in term)) for term in terms]
+        return tuple(order), tuple(sources)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"order": self.order, "by_component": self.by_component}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowInputs(InputValues):
+    """Rows as the user gave them, and the columns of the model's components.
+
+    Attributes
+    ----------
+    X : data frame, array, sparse matrix or list of rows
+    trace : ColumnTrace
+    members : tuple of tuples of int, optional
+        The model's components in each component of the evidence; None if they are the same.
+    chosen : array of positions, optional
+        Rows of X; None for all.
+    """
+
+    X: Any
+    trace: ColumnTrace
+    members: tuple[tuple[int, ...], ...] | None = None
+    chosen: NDArray[np.intp] | None = None
+
+    def columns(self, component: int) -> tuple[str, ...]:
+        known = self.trace.by_component
+        inside = (component,) if self.members is None else self.members[component]
+        if any(g >= len(known) for g in inside):  # such as the base rate
+            return ()
+        found = frozenset[str]().union(*(known[g] for g in inside))
+        place = {name: j for j, name in enumerate(self.trace.order)}
+        return tuple(sorted(found, key=place.__getitem__))
+
+    def values(self, component: int) -> Array | None:
+        names = self.columns(component)
+        if not 1 <= len(names) <= _MOST_COLUMNS:
+            return None
+        columns = [self._column(name) for name in names]
+        if any(column is None for column in columns):
+            return None
+        if len(columns) == 1:
+            return columns[0]
+        rows = zip(*columns, strict=True)
+        texts = [", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in rows]
+        return np.array(texts, dtype=object)
+
+    def _column(self, name: str) -> Array | None:
+        frame = frame_of(self.X)
+        if frame is not None:
+            column = frame[name].to_numpy() if name in frame.columns else None
+        else:
+            column = _array_column(self.X, self.trace.order.index(name))
+        return column if column is None or self.chosen is None else column[self.chosen]
+
+    def rows(self, positions: NDArray[np.intp]) -> RowInputs:
+        chosen = positions if self.chosen is None else self.chosen[positions]
+        return replace(self, chosen=chosen)
+
+    def grouped(self, groups: Sequence[Sequence[int]]) -> RowInputs:
+        inside = [
+            [m for g in group for m in ((g,) if self.members is None else self.members[g])]
+            for group in groups
+        ]
+        return replace(self, members=tuple(tuple(int(m) for m in members) for members in inside))
+
+
+def _array_column(X: Any, position: int) -> Array | None:
+    """Return a column of an array, a sparse matrix or a list of rows; None if it has none."""
+    if sparse.issparse(X):
+        return np.asarray(X.tocsc()[:, [position]].toarray())[:, 0]
+    table = to_numpy(X) if hasattr(X, "shape") else np.asarray(X, dtype=object)
+    return table[:, position] if table.ndim == 2 and position < table.shape[1] else None
