@@ -11,6 +11,36 @@ from asking.wrong_cells import KINDS
 
 Rows = list[dict[str, Any]]
 
+LABELS = {
+    "information": "`next_inputs`",
+    "entropy reduction": "expected entropy reduction",
+    "entropy reduction, untuned": "expected entropy reduction, as first written",
+    "library": "`next_inputs` in full, another pattern of gaps in each row",
+    "static order": "static order of mean absolute SHAP",
+    "plan": "`next_measurements`, planned beforehand",
+    "overturn": "`overturn`",
+    "product formula": "the same with independent leads",
+    "1 − max-softmax, filled": "1 − max-softmax, not moderated",
+    "if true": "(`overturn`, if its chances were true)",
+    "fragility": "`fragility`",
+    "fragility, product formula": "the same, always normal, independent leads",
+    "fragility of dropped terms": "the same for dropped terms",
+    "frequency in other draws": "(frequency in 200 other draws)",
+    "stake": "`check_cells`, stake",
+    "surprise": "`check_cells`, surprise: conditional z-score",
+    "weight": "absolute weight = SHAP",
+    "guarded": "`guard`",
+    "guarded, clipped background": "`guard`, background winsorised",
+    "trained winsorised": "winsorised, also in training",
+    "conditional": '`missing="conditional"`',
+    "vacuous": '`missing="vacuous"`',
+    "frequencies": "indicators at their means",
+    "most frequent": "most frequent category",
+    "complete": "(nothing missing)",
+    "ignorance, conflict": "ignorance, then conflict",
+}
+"""How methods are called in the tables; others go by their own name."""
+
 
 def figures(rows: Rows, key: str) -> dict[str, float]:
     """Return a figure by data set, where there is one; ``key`` is "section/name"."""
@@ -42,7 +72,7 @@ def compared(
     """
     lines = []
     for method in methods:
-        line = {"method": method}
+        line = {"method": LABELS.get(method, method)}
         for title, (prefix, larger, form) in prefixes.items():
             if not figures(rows, prefix + method):
                 line[title] = ""
@@ -90,7 +120,11 @@ def times(rows: Rows) -> list[dict[str, Any]]:
         ratio = np.median([found[data] / own[data] for data in found])
         micro = np.median(list(found.values()))
         lines.append(
-            {"time for a row": name, "median, µs": f"{micro:.1f}", "ratio": f"{ratio:.1f}"}
+            {
+                "time for a row": LABELS[name],
+                "median, µs": f"{micro:.1f}",
+                "ratio": f"{ratio:.1f}",
+            }
         )
     return lines
 
