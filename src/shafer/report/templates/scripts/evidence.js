@@ -163,31 +163,23 @@ const Evidence = (() => {
     return Math.max(0, whole - own);
   }
 
-  // Whether some contrasts are positive and others negative, beyond rounding.
-  function bothWays(contrasts) {
-    const least = 1e-12 * largest(contrasts.map(Math.abs));
-    return contrasts.some((c) => c > least) && contrasts.some((c) => c < -least);
-  }
-
-  // The two classes that the components, (G, K), dispute most, the more supported first; or null: the
-  // pair with the most mass that one component gives to the first alone and another to the second,
-  // of those about which contrasts point both ways.
+  // The two classes that the components, (G, K), dispute most, the more supported first: some favour
+  // the one, others the other, and the most weight cancels. Or null.
   function disputed(weights) {
-    const belief = weights.map((w) => {
-      const { weightsFor, weightsAgainst } = pool([w], w.length);
-      return bounds(terms(weightsFor, weightsAgainst)).logBelief.map(Math.exp);
-    });
-    const support = weights[0].map((_, k) => sum(belief.map((own) => own[k])));
-    const kept = support.map((_, k) => k).sort((a, b) => support[b] - support[a] || a - b)
-      .slice(0, MOST_DISPUTED);
-    let found = { dispute: 0, pair: null };
+    const logits = weights[0].map((_, k) => sum(weights.map((w) => w[k])));
+    const kept = logits.map((_, k) => k).sort((a, b) => logits[b] - logits[a] || a - b)
+      .slice(0, MOST_DISPUTED).sort((a, b) => a - b);
+    let most = 1e-12 * largest(weights.map((w) => largest(w.map(Math.abs)))); // rounding
+    let pair = null;
     kept.forEach((a, at) => kept.slice(at + 1).forEach((b) => {
-      const every = support[a] * support[b];
-      const dispute = every - sum(belief.map((own) => own[a] * own[b]));
-      const most = dispute > found.dispute && dispute > 1e-12 * every;
-      if (most && bothWays(weights.map((w) => w[a] - w[b]))) found = { dispute, pair: [a, b] };
+      const favour = (one, other) => sum(weights.map((w) => Math.max(0, w[one] - w[other])));
+      const [ab, ba] = [favour(a, b), favour(b, a)];
+      if (Math.min(ab, ba) > most) {
+        most = Math.min(ab, ba);
+        pair = ba > ab ? [b, a] : [a, b];
+      }
     }));
-    return found.pair;
+    return pair;
   }
 
   // The position of the largest value other than the one at `but`.
