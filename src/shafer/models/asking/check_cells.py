@@ -35,19 +35,20 @@ def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
     for rows in asked.chunks(X):
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
-            _add_ranked(table, rows, where, far, limit)
+            add_ranked_cells(table, rows, where, far, limit)
     columns = table.columns()
     order = np.lexsort((columns["rank"], columns["row"]))
     return with_index_column({name: values[order] for name, values in columns.items()}, X)
 
 
-def _add_ranked(
+def add_ranked_cells(
     table: CellTable,
     rows: AskedRows,
     where: NDArray[np.intp],
     far: CellDistances,
     top: int | None,
 ) -> None:
+    """Add the known inputs of rows of one pattern, ranked by stake."""
     stake, surprise = stakes(far, rows.logits[where], rows.factor[where]), far.surprise
     order = np.lexsort((-surprise, -stake), axis=1)[:, :top]
     n, width = order.shape

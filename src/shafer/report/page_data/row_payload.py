@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,11 @@ KEPT = 12
 
 
 def rows_payload(
-    study: Study, wanted: list[int], always: set[int] | None, room: int
+    study: Study,
+    wanted: list[int],
+    always: set[int] | None,
+    room: int,
+    *more: Mapping[int, Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the entries of some rows, in the order of the table.
 
@@ -33,18 +38,22 @@ def rows_payload(
         The page has no sliders, so weights are stored, those of these components for every row.
     room : int
         Bytes for all entries.
+    *more : mappings from row to entries
+        What other sections add to the entry of each row.
     """
     entries: list[dict[str, Any]] = []
-    whole = _whole_columns(study)
+    whole = whole_columns(study)
     rows = list(dict.fromkeys(wanted))
     errors = row_errors(study.undiscounted, rows)
     for row in rows:
         entry = {"i": row, **{name: values[row] for name, values in whole.items()}}
         entry["x"] = [cells[row] for cells in study.columns.values()]
         if always is not None:
-            entry["stored"] = _stored_weights(study, row, always)
+            entry["stored"] = stored_weights(study, row, always)
         if errors is not None:
             entry["errors"] = errors.of(row, None if always is None else entry["stored"]["g"])
+        for part in more:
+            entry.update(part[row])
         room -= len(as_json(entry).encode()) + 1
         if room < 0 and entries:
             break
@@ -52,7 +61,7 @@ def rows_payload(
     return sorted(entries, key=lambda entry: int(entry["i"]))
 
 
-def _whole_columns(study: Study) -> dict[str, list[Any]]:
+def whole_columns(study: Study) -> dict[str, list[Any]]:
     """Return what the list and the plane need of every row, by name."""
     ev, weighted = study.evidence, study.undiscounted
     answers = study.answers
@@ -75,7 +84,7 @@ def _whole_columns(study: Study) -> dict[str, list[Any]]:
     return columns
 
 
-def _stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
+def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
     """Keep the strongest components of a row, and the sum of the others for and against."""
     one = study.undiscounted[row]
     weights = to_numpy(one.weights)[0].astype(np.float64)
