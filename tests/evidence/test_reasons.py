@@ -196,3 +196,10 @@ def test_wrong_options(options, message):
 def test_components_alone_have_no_reasons():
     with pytest.raises(ValueError, match="evidence of whole rows"):
         EXPLAINER(FRAME).components.reasons()
+
+
+def test_the_base_rate_alone_is_no_reason():
+    ev = EXPLAINER(FRAME)
+    alone = ev.without([name for name in ev.component_names if name != "base rate"])
+    with pytest.raises(ValueError, match="needs a component besides the base rate"):
+        alone.reasons()
