@@ -83,7 +83,7 @@ def simulated(n_classes: int, C: float, prior: str, n_simulations: int) -> dict[
         shares.append(held_by(ev, truth.weights).mean())
     return {
         "K": n_classes,
-        "C": "∞" if np.inf == C else C,
+        "C": "∞" if np.isinf(C) else C,
         "prior": prior,
         "held": f"{100 * np.mean(shares):.1f} %",
         "±": f"{100 * np.std(shares) / np.sqrt(n_simulations):.1f}",

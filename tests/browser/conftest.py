@@ -68,17 +68,34 @@ class Opened:
         self.page.click(f"#table tr[data-row='{row}'] button")
         self.page.fill("#search", "")
 
+    def bars(self) -> list[dict[str, Any]]:
+        """Read the bars of the waterfall: component, weight and half-width of its interval."""
+        found: list[dict[str, Any]] = self.page.eval_on_selector_all(
+            "#waterfall tbody tr",
+            """rows => rows.map(({ dataset, className }) => ({
+              component: dataset.component === undefined ? className : dataset.component,
+              weight: Number(dataset.weight),
+              half: dataset.half === undefined ? null : Number(dataset.half),
+            }))""",
+        )
+        return found
+
+    def compare(self, class_: int, over: int | str) -> None:
+        """Pick the pair of classes that the bars compare."""
+        self.page.select_option("#class", str(class_))
+        self.page.select_option("#over", str(over))
+
     def numbers(self) -> dict[str, Any]:
         """Read the instance as the page shows it."""
         result: dict[str, Any] = self.page.evaluate(
             """() => {
               const section = document.getElementById("instance").dataset;
-              const rows = [...document.querySelectorAll("#intervals tbody tr")]
+              const rows = [...document.querySelectorAll("#intervals tbody tr[data-class]")]
                 .map((row) => row.dataset).sort((a, b) => a.class - b.class);
               const take = (name) => rows.map((row) => Number(row[name]));
               return {
                 row: Number(section.row), ignorance: Number(section.ignorance),
-                conflict: Number(section.conflict),
+                conflict: Number(section.conflict), disagreement: Number(section.disagreement),
                 decided: section.decided.split(",").map(Number),
                 belief: take("belief"), plausibility: take("plausibility"),
                 probability: take("probability"), pignistic: take("pignistic"),
@@ -95,14 +112,22 @@ class Opened:
 def open_report(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
     contexts = []
 
-    def opened(study: Study, rows: list[int] | None = None, **options: Any) -> Opened:
+    def opened(
+        study: Study,
+        rows: list[int] | None = None,
+        judge_first: bool = False,
+        folded: bool = False,
+        **options: Any,
+    ) -> Opened:
         path = tmp_path / "report.html"
-        write_report(study, path, rows)
+        write_report(study, path, rows, judge_first=judge_first)
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
         contexts.append(context)
         found = Opened(context.new_page())
         found.page.goto(path.as_uri())
         found.page.wait_for_selector("html[data-ready=true]")
+        if not folded and found.page.locator("#folding .unfold").count():
+            found.page.click("#folding .unfold")  # single components, which most tests are about
         return found
 
     yield opened
@@ -120,7 +145,8 @@ def iris() -> Study:
     data = load_iris()
     X = pd.DataFrame(data.data, columns=data.feature_names)
     model = make_pipeline(StandardScaler(), LogisticRegression(C=10.0)).fit(X, data.target)
-    explainer = shafer.Explainer(model, X, groups="source", classes=data.target_names)
+    options = {"groups": "source", "classes": data.target_names, "prior": "own"}
+    explainer = shafer.Explainer(model, X, errors="laplace", **options)
     return make_study(explainer, X, data.target_names[data.target], title="Iris")
 
 
@@ -141,7 +167,8 @@ def mixed() -> Study:
     )
     X.loc[3, "count"] = np.nan
     X.loc[5, "colour"] = np.nan
-    return make_study(shafer.Explainer(train_default_model(X, y), X, groups="source"), X, y)
+    model = train_default_model(X, y)
+    return make_study(shafer.Explainer(model, X, groups="source", prior="own"), X, y)
 
 
 @pytest.fixture(scope="session")
@@ -151,7 +178,9 @@ def boosted() -> Study:
     X = rng.normal(size=(200, 4))
     y = (X[:, 0] * X[:, 1] > 0) * 1 + (X[:, 2] > 1)
     model = HistGradientBoostingClassifier(max_iter=20).fit(X, y)
-    return make_study(shafer.Explainer(model, X, components="tree"), X, y, title="Boosted")
+    return make_study(
+        shafer.Explainer(model, X, components="tree", prior="own"), X, y, title="Boosted"
+    )
 
 
 @pytest.fixture(scope="session")

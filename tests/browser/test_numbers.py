@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.report import Study
+from shafer.evidence import with_weights
+from shafer.evidence.disputed_classes import disputed_classes
+from shafer.evidence.interval_words import below_belief_words
+from shafer.report import Study, make_study
 
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
 
@@ -20,6 +25,8 @@ def same(shown: dict[str, Any], evidence: shafer.MassEvidence, atol: float = 1e-
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)
     for name in ("ignorance", "conflict"):
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)
+    disagreement = with_weights(evidence).disagreement[0]
+    np.testing.assert_allclose(shown["disagreement"], disagreement, rtol=0, atol=atol)
     assert shown["decided"] == np.flatnonzero(evidence.decide()[0]).tolist()
     labels = evidence.classes.tolist()
     true = {frozenset(focal.classes): focal.mass for focal in evidence.focal_sets(8)[0]}
@@ -67,8 +74,7 @@ def test_moving_sliders(heart: Study, open_report: Any) -> None:
     one = changed(heart, 17, {"age": 30.0, "tobacco": 3.25})
     same(shown, one)
     weight = opened.page.get_attribute("#waterfall tr[data-component='8']", "data-weight")
-    k = int(np.argmax(before["probability"]))
-    np.testing.assert_allclose(float(weight), one.weights[0, 8, k], **CLOSE)
+    np.testing.assert_allclose(float(weight), one.contrast("chd", "no")[0, 8], **CLOSE)
     opened.page.click("#reset")
     same(opened.numbers(), heart.evidence[17])
 
@@ -150,14 +156,24 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
               const pooled = window.shafer.Evidence.pool(weights, weights[0].length);
               const read = window.shafer.Evidence.read(
                 pooled.weightsFor, pooled.weightsAgainst, rule, 8);
-              return { ...read, sets: read.sets.map((set) => [set.members, set.mass]) };
+              const weight = window.shafer.Evidence.weightOfDisagreement(
+                weights, read.weightOfConflict);
+              return {
+                ...read, sets: read.sets.map((set) => [set.members, set.mass]),
+                weightOfDisagreement: weight, disagreement: -Math.expm1(-weight),
+                disputed: window.shafer.Evidence.disputed(weights),
+              };
             }""",
             [given.tolist(), rule],
         )
         same(shown, ev, atol=1e-10)
         weight = float(ev.weight_of_conflict[0])
         np.testing.assert_allclose(shown["weightOfConflict"], weight, rtol=1e-10, atol=1e-10)
+        weight = float(ev.weight_of_disagreement[0])
+        np.testing.assert_allclose(shown["weightOfDisagreement"], weight, rtol=1e-9, atol=1e-10)
         assert len(shown["sets"]) == len(ev.focal_sets(8)[0])
+        pair = disputed_classes(given)
+        assert shown["disputed"] == (None if pair is None else list(pair))
 
 
 def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
@@ -175,18 +191,149 @@ def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     assert written == [short_name(name) for name in names]
 
 
-def test_degrees_of_support_are_the_components_beliefs(heart: Study, open_report: Any) -> None:
-    from shafer.report.instance_sentence import degrees_of_support
+@pytest.mark.parametrize("name", ["heart", "iris", "mixed", "boosted", "hostile"])
+def test_bars_are_the_contrasts_of_a_pair(
+    name: str, open_report: Any, request: pytest.FixtureRequest
+) -> None:
+    """At first the answer over the runner-up; then every pair, and a class over all others."""
+    study: Study = request.getfixturevalue(name)
+    opened = open_report(study)
+    labels = study.evidence.classes.tolist()
+    for row in (1, len(study) - 2):
+        opened.show(row)
+        ev = study.undiscounted[row]
+        best, second = np.argsort(-ev.logits[0], kind="stable")[:2]
+        assert opened.page.input_value("#class") == str(best)
+        assert opened.page.input_value("#over") == str(second)
+        for a, b in [(best, second), *permutations(range(len(labels)), 2)][:8]:
+            opened.compare(a, b)
+            contrast = ev.contrast(labels[a], labels[b])[0]
+            *bars, total = opened.bars()
+            for bar in bars:
+                if bar["component"] != "rest":
+                    expected = contrast[int(bar["component"])]
+                    np.testing.assert_allclose(bar["weight"], expected, **CLOSE)
+            odds = np.log(ev.probability[0, a] / ev.probability[0, b])
+            np.testing.assert_allclose(total["weight"], odds, rtol=0, atol=1e-8)
+            np.testing.assert_allclose(sum(bar["weight"] for bar in bars), odds, atol=1e-8)
+        if len(labels) > 2:
+            opened.compare(0, "rest")
+            others = np.delete(np.log(ev.probability[0]), 0).mean()
+            odds = np.log(ev.probability[0, 0]) - others
+            np.testing.assert_allclose(opened.bars()[-1]["weight"], odds, rtol=0, atol=1e-8)
+    assert opened.complaints == []
 
-    page = open_report(heart, rows=[0]).page
-    rng = np.random.default_rng(11)
-    for n_classes in (2, 3, 8):
-        weights = rng.normal(size=(20, n_classes))
-        weights -= weights.mean(axis=1, keepdims=True)
-        ev = shafer.Evidence.from_weights(weights[None])
-        for k in range(n_classes):
-            shown = page.evaluate(
-                "([all, k]) => all.map((w) => window.shafer.Evidence.support(w, k))",
-                [weights.tolist(), k],
+
+@pytest.mark.parametrize("name", ["heart", "iris", "mixed", "boosted", "discounted", "texts"])
+def test_the_base_rate_is_apart(
+    name: str, open_report: Any, request: pytest.FixtureRequest
+) -> None:
+    study: Study = request.getfixturevalue(name)
+    opened = open_report(study)
+    apart = study.base_rate is not None
+    assert apart == (name not in ("discounted", "texts"))
+    opened.show(2)
+    bars = opened.bars()
+    if not apart:
+        assert "share of the base rate" in opened.page.inner_text("#waterfall-note")
+        assert "as in Denœux (2019)" in opened.page.inner_text("#reading")
+        return
+    assert bars[0]["component"] == str(study.base_rate)
+    rest = [abs(bar["weight"]) for bar in bars[1:-1] if bar["component"] != "rest"]
+    assert rest == sorted(rest, reverse=True)
+    ranked = opened.page.eval_on_selector_all(
+        "#ranking tr[data-component]", "rows => rows.map((row) => Number(row.dataset.component))"
+    )
+    assert study.base_rate not in ranked
+    assert len(ranked) == min(30, study.undiscounted.n_components - 1)
+    assert "--prior shared" in opened.page.inner_text("#reading")
+
+
+def test_sliders_leave_the_base_rate(heart: Study, open_report: Any) -> None:
+    opened = open_report(heart)
+    opened.show(17)
+    before = opened.bars()[0]
+    opened.page.locator(".slider[data-input='age'] input[type=range]").fill("20")
+    after = opened.bars()[0]
+    assert (before["component"], before["weight"]) == (after["component"], after["weight"])
+    assert "No input changes the base rate" in opened.page.inner_text("#what-if-note")
+
+
+def test_a_probability_below_its_belief_is_explained(open_report: Any) -> None:
+    """Possible for more than two classes; the words stand below the interval."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 5))
+    model = (rng.normal(size=(6, 5)), np.zeros(6))
+    study = make_study(shafer.Explainer(model, X, prior="own"), X)
+    opened = open_report(study)
+    words = 0
+    for row in range(12):
+        opened.show(row)
+        shown = {
+            int(entry["why"]): entry["text"]
+            for entry in opened.page.eval_on_selector_all(
+                "#intervals tr.why",
+                "rows => rows.map((row) => ({ why: row.dataset.why, text: row.textContent }))",
             )
-            np.testing.assert_allclose(shown, degrees_of_support(ev, k), **CLOSE)
+        }
+        one = study.evidence[row]
+        for k in range(6):
+            expected = below_belief_words(float(one.probability[0, k]), float(one.belief[0, k]))
+            assert shown.get(k, "") == expected
+        words += len(shown)
+    assert words > 5
+
+
+def test_error_bars_are_those_of_the_evidence(iris: Study, open_report: Any) -> None:
+    opened = open_report(iris)
+    labels = iris.evidence.classes.tolist()
+    for row in (3, 77):
+        opened.show(row)
+        ev = iris.undiscounted[row]
+        for a, b in permutations(range(3), 2):
+            opened.compare(a, b)
+            lower, upper = ev.contrast_interval(labels[a], labels[b], 0.9)
+            whole = ev.grouped("one").contrast_interval(labels[a], labels[b], 0.9)
+            *bars, total = opened.bars()
+            for bar in bars:
+                g = int(bar["component"])
+                half = (upper - lower)[0, g] / 2
+                np.testing.assert_allclose(bar["half"], half, rtol=1e-3)  # stored with four digits
+                selector = f"#waterfall tr[data-component='{g}'] .fill.pale"
+                pale = opened.page.locator(selector).count() == 1
+                assert pale == bool(lower[0, g] <= 0 <= upper[0, g])
+            np.testing.assert_allclose(total["half"], (whole[1] - whole[0])[0, 0] / 2, rtol=1e-3)
+        opened.compare(1, "rest")
+        combination = np.array([[-0.5, 1.0, -0.5]])
+        assert ev.errors is not None
+        std = ev.errors.std_of(combination)[0, :, 0]
+        for bar in opened.bars()[:-1]:
+            half = std[int(bar["component"])] * 1.6448536
+            np.testing.assert_allclose(bar["half"], half, rtol=2e-3)
+    assert "cannot be told from zero" in opened.page.inner_text("#waterfall-note")
+    slider = ".slider[data-input='petal length (cm)'] input[type=range]"
+    opened.page.locator(slider).fill("3.1")
+    assert all(bar["half"] is None for bar in opened.bars())
+    assert "not for changed inputs" in opened.page.inner_text("#waterfall-note")
+
+
+def test_error_bars_of_many_classes(open_report: Any) -> None:
+    """They are stored for the answer over the runner-up, also for a model without sliders."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 4))
+    y = rng.integers(0, 6, 300)
+    X[np.arange(300), y % 4] += 1.5 + y / 6
+    model = LogisticRegression().fit(X, y)
+    study = make_study(shafer.Explainer(model, X, prior="own", errors="laplace"), X, y)
+    opened = open_report(study, rows=[0, 5, 9])
+    for row in (5, 9):
+        opened.show(row)
+        ev = study.undiscounted[row]
+        a, b = np.argsort(-ev.logits[0])[:2]
+        lower, upper = ev.contrast_interval(int(a), int(b), 0.9)
+        for bar in opened.bars()[:-1]:
+            half = (upper - lower)[0, int(bar["component"])] / 2
+            np.testing.assert_allclose(bar["half"], half, rtol=1e-3)
+    opened.compare(a, int(np.argsort(-ev.logits[0])[3]))
+    assert all(bar["half"] is None for bar in opened.bars())
+    assert "for the answer over the runner-up" in opened.page.inner_text("#waterfall-note")

@@ -54,7 +54,7 @@ def test_sorting_and_searching(heart: Study, open_report: Any) -> None:
     assert all(heart.wrong[rows()])  # wrong first
     for key, values in (
         ("ignorance", heart.evidence.ignorance),
-        ("conflict", heart.evidence.conflict),
+        ("disagreement", heart.undiscounted.disagreement),
         ("size", heart.decided.sum(axis=1)),
     ):
         page.select_option("#sort", key)
@@ -99,7 +99,7 @@ def test_by_keyboard_alone(heart: Study, open_report: Any) -> None:
 
 def test_headers_sort_by_keyboard(heart: Study, open_report: Any) -> None:
     page = open_report(heart, rows=list(range(30))).page
-    head = "#table th[data-sort=conflict]"
+    head = "#table th[data-sort=disagreement]"
     shown: list[list[float]] = []
     for _ in range(2):
         page.focus(f"{head} button")
@@ -107,14 +107,55 @@ def test_headers_sort_by_keyboard(heart: Study, open_report: Any) -> None:
         rows = page.eval_on_selector_all(
             "#table tbody tr", "rows => rows.map((row) => Number(row.dataset.row))"
         )
-        shown.append(heart.evidence.conflict[rows].tolist())
+        shown.append(heart.undiscounted.disagreement[rows].tolist())
     assert shown[0] == sorted(shown[0], reverse=True)
     assert shown[1] == sorted(shown[1])
     assert page.get_attribute(head, "aria-sort") == "ascending"
 
 
+def test_why_this_rather_than_that(iris: Study, open_report: Any) -> None:
+    opened = open_report(iris)
+    page = opened.page
+    opened.show(77)
+    a, b = page.input_value("#class"), page.input_value("#over")
+    page.select_option("#class", b)  # the same class twice: the two change places
+    assert (page.input_value("#class"), page.input_value("#over")) == (b, a)
+    title = page.inner_text("#waterfall .axis-title")
+    names = iris.evidence.classes
+    assert title == (
+        f"log-odds of {names[int(b)]} over {names[int(a)]}: +1 multiplies the odds by 2.7"
+    )
+    page.select_option("#over", "rest")
+    assert "over the other classes: +1 multiplies" in page.inner_text("#waterfall .axis-title")
+    page.select_option("#class", a)
+    assert page.input_value("#over") == "rest"
+    opened.show(100)  # a new instance starts with its answer and its runner-up
+    best, second = np.argsort(-iris.evidence.probability[100])[:2]
+    assert page.input_value("#class") == str(best)
+    assert page.input_value("#over") == str(second)
+
+
+def test_the_classes_in_dispute_can_be_compared(iris: Study, open_report: Any) -> None:
+    from shafer.evidence.disputed_classes import disputed_classes
+
+    opened = open_report(iris)
+    page = opened.page
+    rows = np.flatnonzero(iris.undiscounted.disagreement >= 0.2)[[0, 40, 80]]
+    for row in rows.tolist():
+        opened.show(row)
+        pair = disputed_classes(iris.undiscounted.weights[row])
+        assert pair is not None
+        first, second = (iris.evidence.classes[k] for k in pair)
+        assert page.inner_text("#disputed") == f"most about {first} or {second}"
+        page.focus("#disputed button")
+        page.keyboard.press("Enter")
+        assert (page.input_value("#class"), page.input_value("#over")) == tuple(map(str, pair))
+        weights = [bar["weight"] for bar in opened.bars()[:-1]]
+        assert min(weights) < 0 < max(weights)  # both sides of the dispute are seen
+
+
 def test_the_plane_keeps_many_classes_apart(open_report: Any, heart: Study) -> None:
-    """With many classes all conflict is nearly one; no two points may lie on one another."""
+    """With many classes all disagreement is nearly one; no two points may lie on one another."""
     assert open_report(heart, rows=[0, 1, 2]).page.input_value("#scale") == "plain"
     rng = np.random.default_rng(7)
     X = rng.normal(size=(60, 40))
@@ -132,7 +173,7 @@ def test_the_plane_keeps_many_classes_apart(open_report: Any, heart: Study) -> N
     before = opened.numbers()["row"]
     page.keyboard.press("ArrowUp")
     after = opened.numbers()["row"]
-    weight = study.evidence.weight_of_conflict
+    weight = study.undiscounted.weight_of_disagreement
     assert weight[after] > weight[before]
     page.select_option("#scale", "plain")
     crowd = np.array(page.eval_on_selector_all(points, where))[:, 0]
@@ -210,6 +251,8 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
     assert sorted(names) == sorted(hostile.columns)
     classes = page.eval_on_selector_all("#class option", "all => all.map((o) => o.textContent)")
     assert classes == hostile.evidence.classes.tolist()
+    classes = page.eval_on_selector_all("#over option", "all => all.map((o) => o.textContent)")
+    assert classes == [*hostile.evidence.classes.tolist(), "the others"]
     assert page.title() == " ".join(hostile.title.split())
     for line, paragraph in zip(hostile.about, page.locator(".lead").all(), strict=True):
         assert paragraph.text_content() == line
@@ -227,9 +270,9 @@ def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:
     assert (tmp_path / "report.html").stat().st_size < 6_000_000
     page = opened.page
     assert re.search(r"[\d,]+ of 4,000 instances are shown", page.inner_text("#overview"))
-    assert page.locator("#intervals tbody tr").count() == 10
+    assert page.locator("#intervals tbody tr[data-class]").count() == 10
     page.click("#all-classes")
-    assert page.locator("#intervals tbody tr").count() == 40
+    assert page.locator("#intervals tbody tr[data-class]").count() == 40
     assert page.locator(".slider").count() == 12
     page.click("#more")
     assert page.locator(".slider").count() == 30

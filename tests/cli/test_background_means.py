@@ -115,11 +115,58 @@ def test_the_output_names_the_means(folder: Path) -> None:
     ):
         run_options = ("--model", folder / "model.skops", *options)
         result = run("score", data, *run_options, "--out", out)
-        sentence = f"Weights of evidence are relative to the means {where}."
+        sentence = (
+            f"Weights of evidence are relative to the means {where}. The base rate is a component "
+            "of its own; --prior shared shares it among the components, as in the paper."
+        )
         assert sentence in result.output
         stored = json.loads(parquet.read_schema(out).metadata[b"shafer"])
         assert stored == {"version": shafer.__version__, "means": sentence}
         assert sentence in run("explain", "--data", data, *run_options).output
+
+
+def test_the_base_rate_is_apart_unless_asked_otherwise(folder: Path) -> None:
+    data = folder / "heart.csv"
+    model = skops.io.load(folder / "model.skops")
+    X = pd.read_csv(data)[model.feature_names_in_]
+    for options, prior in (
+        ((), "own"),
+        (("--prior", "own"), "own"),
+        (("--prior", "shared"), "shared"),
+    ):
+        ev = shafer.Explainer(model, X, groups="source", prior=prior)(X)
+        table = scored(data, folder / "model.skops", *options)
+        np.testing.assert_allclose(table["ignorance"], ev.ignorance, atol=1e-12)
+        assert ("base rate" in ev.component_names) == (prior == "own")
+        text = run("explain", "--data", data, "--model", folder / "model.skops", *options).output
+        assert ("\n  base rate " in text) == (prior == "own")
+        text = run("explain", "--data", data, "--target", "chd", *options).output
+        assert ("\n  base rate " in text) == (prior == "own")
+        assert ("\n  base rate " in run("explain", *options).output) == (prior == "own")
+
+
+@pytest.mark.parametrize("kind", ["explainer", "classifier"])
+@pytest.mark.parametrize("prior", ["own", "shared"])
+def test_a_stored_explainer_keeps_its_prior(folder: Path, kind: str, prior: str) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    X, y = frame[["age", "ldl"]], frame["chd"]
+    if kind == "classifier":
+        model: Any = shafer.EvidentialClassifier(LogisticRegression(), prior=prior).fit(X, y)
+        ev = model.evidence(X)
+    else:
+        model = shafer.Explainer(LogisticRegression().fit(X, y), X, prior=prior)
+        ev = model(X)
+    frame[["age", "ldl", "chd"]].to_csv(folder / "two.csv", index=False)
+    skops.io.dump(model, folder / "m.skops")
+    table = scored(folder / "two.csv", folder / "m.skops", "--target", "chd")
+    np.testing.assert_allclose(table["belief_1"], ev.belief[:, 1], atol=1e-12)
+    arguments = ("--data", folder / "two.csv", "--model", folder / "m.skops", "--target", "chd")
+    result = run("report", *arguments, "--out", folder / "r.html")
+    assert result.exit_code == 0, result.output
+    assert "share the base rate" in result.output or prior == "own"
+    other = {"own": "shared", "shared": "own"}[prior]
+    assert run("explain", *arguments, "--prior", prior).exit_code == 0
+    refused(f"was made with prior='{prior}'", "explain", *arguments, "--prior", other)
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -8,6 +8,8 @@ import pandas as pd
 import skops.io
 from sklearn.linear_model import LogisticRegression
 
+import shafer
+
 from .running import refused, run
 
 
@@ -31,3 +33,41 @@ def test_a_model_trained_on_arrays(folder: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "age 58" in result.output
     refused("The model takes 2 columns", "explain", *arguments)
+
+
+def test_classes_and_reasons(folder: Path) -> None:
+    codes = folder / "codes.csv"
+    codes.write_text("component,code,text\ntypea,A1,type A behaviour\n")
+    result = run("explain", "--row", 17, "--class", "no", "--reasons", 2, "--codes", codes)
+    assert result.exit_code == 0, result.output
+    assert "Why no rather than chd, in log-odds" in result.output
+    assert "Reasons for no over chd" in result.output
+    assert "1. obesity 32.73" in result.output
+    result = run("explain", "--row", 17, "--over", "no", "--reasons", 2, "--codes", codes)
+    assert "A1  type A behaviour" in result.output
+    refused("--class names 'x', which the model does not know", "explain", "--class", "x")
+    refused("compared with another class; got 'no' twice", "explain", "--class", "no", "--over", "no")  # fmt: skip # noqa: E501
+    refused("--codes needs --reasons", "explain", "--codes", codes)
+
+
+def test_error_bars_need_the_training_data(folder: Path) -> None:
+    assert "±" in run("explain", "--row", 17, "--errors", "laplace").output
+    data = ("--data", folder / "heart.csv")
+    trained = run("explain", *data, "--target", "chd", "--errors", "laplace")
+    assert "±" in trained.output, trained.output
+    model = ("--model", folder / "model.skops")
+    refused("needs the training data", "explain", *data, *model, "--errors", "laplace")
+    given = run("explain", *data, *model, "--train", folder / "heart.csv", "--errors", "laplace")
+    assert "±" in given.output, given.output
+    frame = pd.read_csv(folder / "heart.csv")
+    X = frame[["age", "ldl"]]
+    frame[["age", "ldl", "chd"]].to_csv(folder / "two.csv", index=False)
+    head = LogisticRegression().fit(X, frame["chd"])
+    arguments = ("explain", "--data", folder / "two.csv", "--model", folder / "e.skops")
+    for errors in (None, "laplace"):
+        skops.io.dump(shafer.Explainer(head, X, errors=errors), folder / "e.skops")
+        shown = run(*arguments, "--target", "chd")
+        assert shown.exit_code == 0, shown.output
+        assert ("±" in shown.output) == (errors is not None)
+    skops.io.dump(shafer.Explainer(head, X), folder / "e.skops")
+    refused("was made without error bars", *arguments, "--target", "chd", "--errors", "laplace")

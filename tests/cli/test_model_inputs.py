@@ -54,7 +54,7 @@ def test_score_texts(texts: Path, name: str, table: str) -> None:
     assert "20 rows" in result.output
     scored = pd.read_csv(texts / "s.csv")
     assert len(scored) == 20
-    expected = shafer.Explainer(model, REVIEWS)(REVIEWS)
+    expected = shafer.Explainer(model, REVIEWS, prior="own")(REVIEWS)
     np.testing.assert_allclose(scored["belief_good"], expected.belief[:, 1], atol=1e-12)
 
 

@@ -56,6 +56,28 @@ def test_report_on_a_model(folder: Path) -> None:
     assert "error on" not in result.output
 
 
+def test_judge_first(folder: Path) -> None:
+    out = folder / "r.html"
+    result = run("report", "--out", out, "--judge-first")
+    assert result.exit_code == 0, result.output
+    assert "why shown" not in result.output  # the terminal must not give answers away either
+    page = out.read_text()
+    assert '"judgeFirst":true' in page
+    assert "arXiv:2402.01292" in page
+    assert run("report", "--out", out).exit_code == 0
+    assert '"judgeFirst":false' in out.read_text()
+
+
+def test_error_bars(folder: Path) -> None:
+    out = folder / "r.html"
+    data = ("--data", folder / "heart.csv", "--target", "chd", "--out", out)
+    result = run("report", *data, "--errors", "laplace")
+    assert result.exit_code == 0, result.output
+    assert '"errors":{"level":0.9' in out.read_text()
+    model = ("--model", folder / "model.skops")
+    refused("needs the training data", "report", *data, *model, "--errors", "laplace")
+
+
 def test_infinite_inputs_are_shown(folder: Path) -> None:
     frame = pd.read_csv(folder / "heart.csv")[["age", "ldl", "chd"]]
     model = HistGradientBoostingClassifier(max_iter=3).fit(frame[["age", "ldl"]], frame["chd"])

@@ -23,7 +23,7 @@ def test_score_in_chunks(folder: Path, name: str) -> None:
     frame = pd.read_csv(folder / "heart.csv")
     model = skops.io.load(folder / "model.skops")
     X = frame[model.feature_names_in_]
-    ev = shafer.Explainer(model, X, groups="source")(X)
+    ev = shafer.Explainer(model, X, groups="source", prior="own")(X)
     out = folder / name
     arguments = ("--model", folder / "model.skops", "--out", out, "--chunk", 100)
     result = run("score", folder / "heart.csv", *arguments)
@@ -62,6 +62,93 @@ def test_score_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(tables[0], tables[1])
     pd.testing.assert_frame_equal(tables[0], tables[2])
     assert tables[0]["belief_no"].nunique() > 10
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "scored.parquet"])
+@pytest.mark.parametrize("asked", [None, "1"])
+def test_reasons_as_columns(folder: Path, name: str, asked: str | None) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    model = skops.io.load(folder / "model.skops")
+    X = frame[model.feature_names_in_]
+    ev = shafer.Explainer(model, X, groups="source", prior="own")(X)
+    tables = []
+    for chunk in (50, 1000):
+        out = folder / f"{chunk}.{name}"
+        options = (
+            "--model",
+            folder / "model.skops",
+            "--out",
+            out,
+            "--chunk",
+            chunk,
+            "--reasons",
+            3,
+        )
+        options += () if asked is None else ("--reasons-for", asked)
+        result = run("score", folder / "heart.csv", *options)
+        assert result.exit_code == 0, result.output
+        text = {f"reason_{r}_value": str for r in (1, 2, 3)}
+        read = pd.read_csv(out, dtype=text) if name.endswith("csv") else pd.read_parquet(out)
+        tables.append(read)
+    pd.testing.assert_frame_equal(tables[0], tables[1])
+    scored = tables[0]
+    answers = ev.probability.argmax(axis=1) if asked is None else np.ones(462, dtype=int)
+    assert scored["reasons_for"].astype(int).tolist() == answers.tolist()
+    assert scored["reasons_over"].astype(int).tolist() == (1 - answers).tolist()
+    for row in (0, 17, 461):
+        table = ev[[row]].reasons(int(answers[row]), 3, over=int(1 - answers[row]), keep="positive")
+        for entry in table.itertuples():
+            start = f"reason_{entry.rank}"
+            assert scored.loc[row, start] == entry.component
+            assert float(scored.loc[row, f"{start}_value"]) == entry.value
+            np.testing.assert_allclose(scored.loc[row, f"{start}_weight"], entry.weight)
+            np.testing.assert_allclose(scored.loc[row, f"{start}_share"], entry.share)
+        for rank in range(len(table) + 1, 4):
+            assert pd.isna(scored.loc[row, f"reason_{rank}"])
+    assert not any("base rate" in str(name) for name in scored["reason_1"])
+
+
+def test_reasons_of_texts_and_a_first_chunk_without_any(tmp_path: Path) -> None:
+    """A chunk in which no row has a second reason must not change the types of the file."""
+    rng = np.random.default_rng(0)
+    n = 60
+    frame = pd.DataFrame({"colour": rng.choice(["red", "blue"], n), "size": rng.normal(size=n)})
+    frame["y"] = np.where((frame["colour"] == "red") & (rng.random(n) < 0.9), "yes", "no")
+    frame.to_csv(tmp_path / "train.csv", index=False)
+    frame.drop(columns="y").sort_values("size").to_csv(tmp_path / "new.csv", index=False)
+    codes = tmp_path / "codes.csv"
+    codes.write_text("component,code,text\ncolour,007,its colour\nother,N/A,\n")
+    out = tmp_path / "s.parquet"
+    options = ("--train", tmp_path / "train.csv", "--target", "y", "--chunk", 1, "--out", out)
+    result = run("score", tmp_path / "new.csv", *options, "--reasons", 4, "--codes", codes)
+    assert result.exit_code == 0, result.output
+    scored = pd.read_parquet(out)
+    first = scored[scored["reason_1"] == "colour"]
+    assert len(first)
+    assert set(first["reason_1_code"]) == {"007"}  # as it is written
+    assert set(first["reason_1_text"]) == {"its colour"}
+    assert set(first["reason_1_value"]) <= {"red", "blue"}
+    assert scored["reason_4"].isna().all()
+    assert scored["reason_4_weight"].isna().all()
+
+
+def test_reasons_that_cannot_be_given(folder: Path) -> None:
+    data = ("score", folder / "heart.csv", "--model", folder / "model.skops")
+    out = ("--out", folder / "s.csv")
+    refused("--reasons-for needs --reasons", *data, *out, "--reasons-for", "1")
+    refused("--reasons-for names 'x', which the model", *data, *out, "--reasons", 2, "--reasons-for", "x")  # fmt: skip # noqa: E501
+    codes = folder / "codes.csv"
+    refused("--codes needs --reasons", *data, *out, "--codes", codes)
+    for text, message in (
+        ("a,b\n1,2\n", "must have the columns 'component' and 'code'"),
+        ("component,code\n", "has no rows"),
+        ("component,code\nage,1\nage,2\n", "has 'age' twice, in row 1 again"),
+        ("component,code\nage,\n", "lacks a component or a code in row 0"),
+        ("component,code\nnone,1\n", "codes has none of the components"),
+    ):
+        codes.write_text(text)
+        refused(message, *data, *out, "--reasons", 2, "--codes", codes)
+    assert not (folder / "s.csv").exists()
 
 
 def test_a_failing_score_leaves_nothing(folder: Path) -> None:

@@ -9,8 +9,8 @@ def test_letters_a_terminal_does_not_have() -> None:
     done = shell("explain", "--row", 17, PYTHONIOENCODING="cp1252")
     assert done.returncode == 0, done.stderr
     text = done.stdout.decode("cp1252")
-    assert "typea 78         +0.44  ########################" in text
-    assert "obesity 32.73    -0.26" in text
+    assert "typea 78         +0.99  ########################" in text
+    assert "obesity 32.73    -0.42" in text
     assert "\ufffd" not in text
 
 

@@ -219,3 +219,10 @@ def test_an_input_called_base_rate_is_a_reason():
     """Central banks have a base rate, too."""
     found = _iris(["base rate", "b", "c", "d"], "shared").reasons(top=10)
     assert set(found["component"]) == {"base rate", "b", "c", "d"}
+
+
+def test_the_base_rate_alone_is_no_reason():
+    ev = EXPLAINER(FRAME)
+    alone = ev.without([name for name in ev.component_names if name != "base rate"])
+    with pytest.raises(ValueError, match="needs a component besides the base rate"):
+        alone.reasons()

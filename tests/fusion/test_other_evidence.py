@@ -163,6 +163,7 @@ def test_prior_in_and_out() -> None:
     assert_allclose(
         prior_evidence(prior, classes=list("abc"), n=2).probability, [[0.5, 0.3, 0.2]] * 2
     )
+    assert len(prior_evidence(prior, classes=list("abc"))) == 1
     from scipy import sparse
 
     pool = shafer.least_commitment(

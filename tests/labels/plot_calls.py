@@ -17,15 +17,22 @@ def _evidence(world: World) -> Evidence:
 
 
 @covers("plots.WaterfallDisplay.from_evidence")
-def waterfall(world: World) -> Any:
-    return plots.WaterfallDisplay.from_evidence(_evidence(world), 1, class_=world.given[1]).weights
+def waterfall(world: World) -> list[Any]:
+    ev, (first, second) = _evidence(world), world.given[:2]
+    one = plots.WaterfallDisplay.from_evidence(ev, 1, class_=second)
+    other = plots.WaterfallDisplay.from_evidence(ev, 1, class_=second, over=first)
+    return [one.weights, other.weights]
 
 
 @covers("plots.SummaryDisplay.from_evidence")
 def summary(world: World) -> list[Any]:
     ev = _evidence(world)
     wanted = (world.given[0], list(world.given[::-1]))
-    return [plots.SummaryDisplay.from_evidence(ev, classes=asked).weights for asked in wanted]
+    drawn = [plots.SummaryDisplay.from_evidence(ev, classes=asked) for asked in wanted]
+    drawn.append(
+        plots.SummaryDisplay.from_evidence(ev, classes=world.given[1], over=world.given[0])
+    )
+    return [display.weights for display in drawn]
 
 
 @covers(
@@ -39,7 +46,9 @@ def dependence(world: World) -> list[Any]:
     values = np.arange(float(N_ROWS))
     display = plots.DependenceDisplay.from_evidence(_evidence(world), "v", values, sets=sets)
     weights = [display.weight_for(world.given[1]), display.cutoffs(world.given[0])]
-    drawn = display.plot(classes=[world.given[1]])
+    weights += [display.weight_for(world.given[1], over=world.given[0])]
+    weights += [display.cutoffs(world.given[0], over=world.given[1])]
+    drawn = display.plot(classes=[world.given[1]], over=world.given[0])
     curves = [line.get_ydata() for line in drawn.ax_.lines if len(line.get_ydata()) == N_ROWS]
     return [*weights, display.masses, *curves]
 

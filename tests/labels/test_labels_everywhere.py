@@ -47,6 +47,7 @@ NOT_LABELS = {
     "models.RBFLayer.fit": "y is ignored, as scikit-learn asks of a transformer",
     "plots.IntervalDisplay.from_evidence": "names of rows",
     "plots.RegionDisplay.plot": "text of a legend",
+    "report.heart_study": "prior is a word, 'own' or 'shared'",
     "report.Study.title_of": "the name of a component, as the evidence has it",
     **{
         f"opinion.{kind}Opinion.{name}": "arrays alone, without class labels"

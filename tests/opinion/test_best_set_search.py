@@ -74,3 +74,19 @@ def test_a_smaller_set_that_is_tied_is_preferred() -> None:
     assert ev.plausibility_of([0, 2])[0] == 1.0
     chosen = ev.decide("utility_set", expectation="upper", tolerance=1.0)
     assert chosen.tolist() == [[True, False, True]]
+
+
+@given(
+    st.sampled_from([0.0, 0.02, 0.3, 0.5, 0.9, 1.0]),
+    st.sampled_from([0.3, 1.0, 5.0, 40.0]),
+    st.floats(0, 1),
+    st.tuples(st.floats(0, 1), st.floats(0, 1)).map(sorted),
+    st.floats(1, 3),
+)
+def test_the_largest_distance_above_a_line(
+    alpha: float, d: float, slope: float, ends: list[float], frame: float
+) -> None:
+    low, high = ends
+    gain = Gain(d, d * high * frame, alpha)
+    seen = max(gain(tau) - slope * tau for tau in np.linspace(low, high, 2001))
+    assert seen - 1e-12 <= gain.most(slope, low, high) <= seen + d * 1e-6

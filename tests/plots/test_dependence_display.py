@@ -45,7 +45,9 @@ def test_weight_picture(binary: LinearPool) -> None:
     curve = next(line for line in ax.lines if len(line.get_xdata()) == 7)
     assert_allclose(curve.get_ydata(), display.weight_for("yes"))
     assert ax.get_xlabel() == "age"
-    assert ax.get_ylabel() == "weight of evidence for yes"
+    assert ax.get_ylabel() == "log-odds of yes over no\n+1 multiplies the odds by 2.7"
+    both = _over_age(binary, ages).plot(classes=["no", "yes"])
+    assert both.ax_.get_ylabel().startswith("log-odds of the class over the other class\n")
     assert any("50" in text.get_text() for text in ax.texts)
 
 
@@ -85,6 +87,22 @@ def test_one_class_of_several() -> None:
     assert display.ax_.get_legend() is None
     assert_allclose(display.cutoffs("a"), [2.0])
     assert display.cutoffs("b").size == 0
+
+
+def test_log_odds_over_a_class(make: Callable[..., Any]) -> None:
+    evidence = make(6, 2, 4)
+    labels = evidence.classes.tolist()
+    display = DependenceDisplay.from_evidence(evidence, 1, np.arange(6.0)).plot(over=labels[2])
+    curves = [line for line in display.ax_.lines if len(line.get_xdata()) == 6]
+    for curve, label in zip(curves, [labels[0], labels[1], labels[3]], strict=True):
+        expected = evidence.contrast(label, labels[2])[:, 1]
+        assert_allclose(curve.get_ydata(), expected)
+        assert_allclose(display.weight_for(label, labels[2]), expected)
+    assert display.ax_.get_ylabel().startswith(r"log-odds of the class over class 2 <\$&>")
+    crossings = np.flatnonzero(np.diff(np.sign(display.weight_for(labels[0], labels[2]))))
+    assert len(display.cutoffs(labels[0], labels[2])) == len(crossings)
+    with pytest.raises(ValueError, match="over must be another class"):
+        display.plot(classes=labels, over=labels[2])
 
 
 def test_wrong_use(binary: LinearPool) -> None:

@@ -32,6 +32,7 @@ from shafer.plots import (
     UnitDisplay,
     WaterfallDisplay,
 )
+from shafer.plots.drawing.waterfall.waterfall_steps import WaterfallIntervals
 
 
 def _compared(style: str = "default", dpi: int = 60) -> Any:
@@ -97,8 +98,55 @@ def test_waterfall_by_sign() -> Figure:
 
 
 @_compared()
+def test_waterfall_with_error_bars() -> Figure:
+    weights = np.array([1.4, -0.9, 0.5, -0.3, 0.1, -0.05, 0.02])
+    half = np.array([0.5, 0.6, 0.7, 0.1, 0.3, 0.02, 0.0])
+    bars = WaterfallIntervals(
+        0.9,
+        np.stack([weights - half, weights + half], axis=1),
+        base_rate=(-1.1, -0.7),
+        pooled=(-0.08, 0.02),
+        total=(-1.0, 0.5),
+    )
+    display = WaterfallDisplay(
+        weights,
+        [f"feature {g}" for g in range(7)],
+        label="disease",
+        over="healthy",
+        base_rate=-0.9,
+        probability=0.44,
+        base_probability=(0.29, 0.71),
+        ignorance=0.1,
+        disagreement=0.6,
+        intervals=bars,
+        values=["11.89", "missing", None, "yes", "3", "0.1", "0.2"],
+        max_components=6,
+    )
+    return display.plot().figure_
+
+
+@_compared("dark_background")
+def test_waterfall_with_base_rate() -> Figure:
+    pool = shafer.least_commitment(
+        [[1.0, 0.5, -0.2], [-0.4, 0.2, 0.6], [0.1, -0.9, 0.1]],
+        [2.0, 0.0, -1.0],
+        [0.5, 1.0, 0.0],
+        classes=["setosa", "versicolor", "virginica"],
+        prior="own",
+    )
+    return WaterfallDisplay.from_evidence(pool([[-1.0, 3.0, 0.0]])).plot().figure_
+
+
+@_compared()
 def test_intervals() -> Figure:
     return IntervalDisplay.from_evidence(_weights(3, 2, 3)).plot().figure_
+
+
+@_compared()
+def test_intervals_below_belief() -> Figure:
+    weights = [[[1.0, 0.0, 0.0, 0.0, 0.0]], [[0.6, 0.5, 0.0, -0.4, -0.7]]]
+    evidence = Evidence.from_weights(weights, classes=list("abcde"))
+    return IntervalDisplay.from_evidence(evidence, names=["one", "two"]).plot().figure_
 
 
 @_compared("dark_background")
@@ -121,6 +169,15 @@ def test_masses_with_dots() -> Figure:
 def test_summary(heart: Heart) -> Figure:
     pool, X, _ = heart
     return SummaryDisplay.from_evidence(pool(X), features=X).plot().figure_
+
+
+@_compared()
+def test_summary_with_error_bars() -> Figure:
+    weights = _weights(80, 4, 2).weights[:, :, 1:]
+    half = np.abs(weights) * np.array([0.3, 0.7, 1.2, 0.9])[:, None] + 0.1
+    ends = {"lower": weights - half, "upper": weights + half}
+    display = SummaryDisplay(weights, ["yes"], quantity="log-odds", over="no", **ends)
+    return display.plot().figure_
 
 
 @_compared("dark_background", dpi=50)

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -127,3 +129,35 @@ def test_hostile_weights(drawn_well: Callable[..., None], size: float) -> None:
     _bars_are_the_intervals(display, evidence)
     # Nothing is known, or all is: no class is dominated, or all but the first.
     assert display.dominated.tolist() == [[False, size > 0, size > 0]]
+
+
+def test_a_probability_below_belief_is_marked(drawn_well: Callable[..., None]) -> None:
+    """Much mass on sets of the other classes makes the sum of the plausibilities large."""
+    weights = [[[1.0, 0.0, 0.0, 0.0, 0.0]], [[0.2, 0.0, 0.0, 0.0, -0.2]]]
+    evidence = shafer.Evidence.from_weights(weights, classes=list("abcde"))
+    assert evidence.probability[0, 0] < evidence.belief[0, 0]
+    display = IntervalDisplay.from_evidence(evidence).plot()
+    drawn_well(display)
+    assert display.below_belief.tolist() == (evidence.probability < evidence.belief - 5e-4).tolist()
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    assert names[:5] == ["a *", "b", "c", "d", "e"]
+    note = display.ax_.get_xlabel()
+    assert "* The probability is the normalised plausibility." in note
+    assert "below belief, but never above plausibility" in note
+    joined = [line.get_xdata() for line in display.ax_.lines if np.ptp(line.get_ydata()) == 0]
+    joined = [x for x in joined if len(x) == 2]
+    assert_allclose(joined[0], [evidence.probability[0, 0], evidence.belief[0, 0]])
+    plain = IntervalDisplay.from_evidence(evidence[1]).plot()
+    assert not plain.below_belief.any()
+    assert plain.ax_.get_xlabel() == "from belief to plausibility"
+
+
+@given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.01, 30.0))
+def test_what_the_note_states(classes: int, components: int, seed: int, size: float) -> None:
+    """Never above plausibility; with two classes of a model never below belief."""
+    weights = size * np.random.default_rng(seed).normal(size=(20, components, classes))
+    weights -= weights.mean(axis=2, keepdims=True)
+    evidence = shafer.Evidence.from_weights(weights)
+    assert (evidence.probability <= evidence.plausibility + 1e-12).all()
+    if classes == 2:
+        assert (evidence.probability >= evidence.belief - 1e-12).all()

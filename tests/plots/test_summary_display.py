@@ -8,12 +8,13 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.evidence import LinearPool
 from shafer.plots import SummaryDisplay
-from shafer.plots.drawing.swarm import swarm_offsets
+from shafer.plots.drawing.swarms.swarm import swarm_offsets
 
 Make = Callable[..., shafer.Evidence]
 
@@ -30,7 +31,8 @@ def test_two_classes_need_one_panel(binary: LinearPool) -> None:
     assert display.labels == ("yes",)
     assert_allclose(display.weights[:, 0, 0], 0.06 * (X[:, 0] - 50.0), atol=1e-12)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["age", "ldl"]
-    assert ax.get_xlabel() == "weight of evidence for yes"
+    assert display.over == "no"
+    assert ax.get_xlabel() == "log-odds of yes over no\n+1 multiplies the odds by 2.7"
     drawn = ax.collections[0].get_offsets()
     assert_allclose(drawn[:, 0], display.weights[:, 0, 0])
     assert (np.abs(drawn[:, 1]) < 0.5).all()  # inside its row
@@ -41,12 +43,87 @@ def test_two_classes_need_one_panel(binary: LinearPool) -> None:
 def test_panels_for_more_classes(make: Make, kind: Callable[[Any], Any]) -> None:
     evidence = make(20)
     display = SummaryDisplay.from_evidence(kind(evidence)).plot(Figure().subplots())
-    assert display.labels == tuple(evidence.classes.tolist())
-    assert_allclose(display.weights, evidence.weights)
+    labels = evidence.classes.tolist()
+    assert display.labels == tuple(labels)
+    for row in range(20):
+        for k in range(3):
+            others = [c for c in range(3) if c != k]
+            rival = max(others, key=lambda c: evidence.logits[row, c])
+            expected = evidence.contrast(labels[k], labels[rival])[row]
+            assert_allclose(display.weights[row, :, k], expected)
     assert len(display.axes_) == 3
     assert [ax.get_title() for ax in display.axes_] == [rf"class {k} <\$&>" for k in range(3)]
-    alone = SummaryDisplay.from_evidence(kind(evidence), classes=evidence.classes.tolist()[1])
-    assert_allclose(alone.weights[:, :, 0], evidence.weights[:, :, 1])
+    assert "log-odds of the class over the most probable" in display.axes_[1].get_xlabel()
+    plain = SummaryDisplay.from_evidence(
+        kind(evidence), classes=labels[1], quantity="weight"
+    ).plot()
+    assert_allclose(plain.weights[:, :, 0], evidence.weights[:, :, 1])
+    assert plain.ax_.get_xlabel() == r"weight of evidence for class 1 <\$&>"
+
+
+def test_over_a_class_of_choice(make: Make) -> None:
+    evidence = make(20, 4, 5)
+    labels = evidence.classes.tolist()
+    display = SummaryDisplay.from_evidence(evidence, over=labels[2]).plot()
+    assert display.labels == (labels[0], labels[1], labels[3], labels[4])
+    assert display.left_out == 0
+    for panel, label in enumerate(display.labels):
+        assert_allclose(display.weights[:, :, panel], evidence.contrast(label, labels[2]))
+    assert r"over class 2 <\$&>" in display.axes_[1].get_xlabel()
+    with pytest.raises(ValueError, match="over must be another class"):
+        SummaryDisplay.from_evidence(evidence, classes=labels[:3], over=labels[2])
+    with pytest.raises(ValueError, match="needs quantity='log-odds'"):
+        SummaryDisplay.from_evidence(evidence, over=labels[2], quantity="weight")
+
+
+def test_the_base_rate_is_not_a_feature() -> None:
+    pool = shafer.least_commitment([0.5, 0.1], 9.0, [1.0, 1.0], names=["u", "v"], prior="own")
+    X = np.array([[1.0, 3.0], [2.0, 1.0]])
+    display = SummaryDisplay.from_evidence(pool(X), features=X).plot()
+    assert display.names == ("u", "v")
+    assert_allclose(display.weights[:, :, 0], [[0.0, 0.2], [0.5, 0.0]], atol=1e-12)
+    assert display.ax_.get_xlabel().endswith("without the base rate")
+    shared = shafer.least_commitment([0.5, 0.1], 9.0, [1.0, 1.0], names=["u", "v"])
+    display = SummaryDisplay.from_evidence(shared(X)).plot()
+    assert display.ax_.get_xlabel().endswith("each component includes a share of the base rate")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_error_bars(n_classes: int, drawn_well: Callable[..., None]) -> None:
+    random = np.random.default_rng(n_classes)
+    X = random.normal(size=(200, 4))
+    effects = np.zeros((4, n_classes))
+    effects[:2] = 2.0 * random.normal(size=(2, n_classes))
+    y = (X @ effects + random.gumbel(size=(200, n_classes))).argmax(axis=1)
+    evidence = shafer.Explainer(LogisticRegression().fit(X, y), X, prior="own", errors="laplace")(X)
+    assert isinstance(evidence, shafer.Evidence)
+    display = SummaryDisplay.from_evidence(evidence, level=0.8).plot()
+    drawn_well(display)
+    assert display.lower is not None
+    assert display.upper is not None
+    for panel, label in enumerate(display.labels):
+        for row in (0, 7):
+            rivals = evidence.logits[row].copy()
+            rivals[label] = -np.inf
+            ends = evidence.contrast_interval(label, int(rivals.argmax()), 0.8)
+            assert_allclose(display.lower[row, :, panel], ends[0][row, :-1])
+            assert_allclose(display.upper[row, :, panel], ends[1][row, :-1])
+    order = np.argsort(-np.abs(display.weights).mean(axis=(0, 2)))
+    kinds = set()
+    for axes, panel in zip(display.axes_, range(n_classes), strict=False):
+        for points, g in zip(axes.collections, order, strict=True):
+            pale = points.get_facecolors()[:, :3].min(axis=1) > 0.5  # on white
+            unclear = display.lower[:, g, panel] * display.upper[:, g, panel] <= 0
+            assert_array_equal(pale, unclear)
+            kinds |= set(unclear.tolist())
+        bars = [line.get_xdata() for line in axes.lines if len(line.get_xdata()) == 6]
+        assert len(bars) == 8  # two in each row
+        low, high = axes.get_xlim()
+        assert low < min(map(min, bars))
+        assert high > max(map(max, bars))
+    assert kinds == {True, False}
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend[0].startswith("80% interval of two points")
 
 
 def test_few_of_many_classes_have_a_panel(make: Make) -> None:

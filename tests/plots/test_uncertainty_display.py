@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import shafer
 from shafer.plots import UncertaintyDisplay
-from shafer.plots.drawing.isoprobability import isoprobability, within_bounds
+from shafer.plots.drawing.uncertainty_plane.isoprobability import isoprobability, within_bounds
 
 Make = Callable[..., shafer.Evidence]
 
@@ -23,6 +23,7 @@ def test_coordinates_and_colours(make: Make, kind: Callable[[Any], Any]) -> None
     display = UncertaintyDisplay.from_evidence(kind(evidence), y_true)
     assert_allclose(display.ignorance, evidence.ignorance)
     assert_allclose(display.conflict, evidence.conflict)
+    assert_allclose(display.disagreement, evidence.disagreement)
     assert_array_equal(display.right, evidence.classes[evidence.logits.argmax(axis=1)] == y_true)
     assert_array_equal(display.set_sizes, evidence.decide("interval_dominance").sum(axis=1))
     ax = Figure().subplots()
@@ -30,7 +31,9 @@ def test_coordinates_and_colours(make: Make, kind: Callable[[Any], Any]) -> None
     assert display.ax_ is ax
     assert display.figure_ is ax.get_figure()
     words = {text.get_text().strip("↖↙↘ ") for text in ax.texts}
-    assert {"lacking", "conflicting", "decisive"} <= words
+    assert {"lacking", "disagreeing", "decisive"} <= words
+    drawn = np.concatenate([np.asarray(p.get_offsets()) for p in ax.collections])
+    assert_allclose(np.sort(drawn[:, 1]), np.sort(evidence.disagreement))
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == [f"right ({display.right.sum()})", f"wrong ({(~display.right).sum()})"]
 
@@ -72,16 +75,45 @@ def test_lines_are_for_two_classes(make: Make) -> None:
     assert len(beyond.ax_.lines) == 0
 
 
+def test_a_single_component_does_not_disagree() -> None:
+    """With three classes one component has conflict by itself; it cannot contradict itself."""
+    weights = [[[1.5, 1.0, -2.5]], [[0.2, -0.1, -0.1]]]
+    evidence = shafer.Evidence.from_weights(weights)
+    display = UncertaintyDisplay.from_evidence(evidence).plot(scale="linear")
+    assert display.conflict[0] > 0.3
+    assert_allclose(_points(display)[:, 1], 0.0)
+
+
+def test_combined_evidence_keeps_its_conflict() -> None:
+    first = shafer.Evidence.from_weights([[[1.0, -1.0]], [[0.5, -0.5]]])
+    second = shafer.Evidence.from_weights([[[-2.0, 2.0]], [[0.5, -0.5]]])
+    mixed = shafer.combine({"a": first, "b": second}, reliability={"b": 0.5})
+    display = UncertaintyDisplay.from_evidence(mixed).plot(scale="linear")
+    assert display.disagreement is None
+    assert display.ax_.get_ylabel().startswith("conflict: ")
+    assert_allclose(np.sort(_points(display)[:, 1]), np.sort(mixed.conflict))
+    assert "conflicting" in {text.get_text().strip("↖↙↘ ") for text in display.ax_.texts}
+
+
+def test_no_lines_where_components_of_two_classes_have_conflict() -> None:
+    """Weights from elsewhere may support both classes: the lines hold for the conflict."""
+    weights = np.abs(np.random.default_rng(0).normal(size=(5, 2, 2)))
+    evidence = shafer.Evidence.from_weights(weights)
+    assert (evidence.disagreement < evidence.conflict - 0.01).any()
+    assert len(UncertaintyDisplay.from_evidence(evidence).plot().ax_.lines) == 0
+
+
 def test_crowded_points_are_moved_apart(make: Make) -> None:
     evidence = make(50, 1000, 2).tempered(20.0)
     display = UncertaintyDisplay.from_evidence(evidence).plot()
     assert "logarithmic" in display.ax_.get_xlabel()
-    assert "weight of conflict" in display.ax_.get_ylabel()
+    assert "weight of disagreement" in display.ax_.get_ylabel()
     points = np.concatenate([p.get_offsets() for p in display.ax_.collections])
     assert_allclose(np.sort(points[:, 0]), np.sort(np.log10(evidence.ignorance)))
     assert_allclose(np.sort(points[:, 1]), np.sort(evidence.weight_of_conflict))
-    assert display.plot(scale="linear").ax_.get_xlabel() == "ignorance"
-    assert UncertaintyDisplay.from_evidence(make(50, 3, 2)).plot().ax_.get_xlabel() == "ignorance"
+    name = "ignorance: lack of evidence"
+    assert display.plot(scale="linear").ax_.get_xlabel() == name
+    assert UncertaintyDisplay.from_evidence(make(50, 3, 2)).plot().ax_.get_xlabel() == name
 
 
 def test_ignorance_that_underflows() -> None:
@@ -126,7 +158,7 @@ def _points(display: UncertaintyDisplay) -> np.ndarray:
 
 def _heights(display: UncertaintyDisplay, evidence: shafer.Evidence) -> np.ndarray:
     log = "weight" in display.ax_.get_ylabel()
-    return evidence.weight_of_conflict if log else evidence.conflict
+    return evidence.weight_of_disagreement if log else evidence.disagreement
 
 
 def _every_point_is_inside(display: UncertaintyDisplay) -> None:
@@ -149,8 +181,10 @@ def test_small_values_are_seen(drawn_well: Callable[..., None], truth: bool) -> 
     drawn_well(display)
     left, right = display.ax_.get_xlim()
     assert evidence.ignorance.max() <= right < 2.6 * evidence.ignorance.max()
-    assert display.ax_.get_xlabel() == f"ignorance (axis ends at {right / 1.02:g}, not 1)"
-    assert display.ax_.get_ylabel() == "conflict"  # which is not small
+    end = f"(axis ends at {right / 1.02:g}, not 1)"
+    assert display.ax_.get_xlabel() == f"ignorance: lack of evidence {end}"
+    name = "disagreement: components contradict each other"
+    assert display.ax_.get_ylabel() == name  # which is not small
     assert display.ax_.get_ylim()[1] > 1.0
     assert left < 0.0
     _every_point_is_inside(display)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.text import Annotation
 from numpy.testing import assert_allclose
+from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.evidence import LinearPool
@@ -40,12 +41,113 @@ def test_more_classes(make: Make, kind: Callable[[Any], Any]) -> None:
     for row in range(len(evidence)):
         display = WaterfallDisplay.from_evidence(kind(evidence), row)
         decided = int(np.argmax(evidence.plausibility[row]))
+        second = int(np.argsort(evidence.plausibility[row])[-2])
         assert display.label == evidence.classes[decided]
-        assert_allclose(display.logit, evidence.logits[row, decided])
+        assert display.over == evidence.classes[second]
+        odds = evidence.probability[row, decided] / evidence.probability[row, second]
+        assert_allclose(display.logit, np.log(odds))
+        assert_allclose(display.weights, evidence.contrast(display.label, display.over)[row])
         assert_allclose(display.ignorance, evidence.ignorance[row])
-        assert_allclose(display.conflict, evidence.conflict[row])
+        assert_allclose(display.disagreement, evidence.disagreement[row])
         assert_allclose(display.probability, evidence.probability[row, decided])
-        display.plot(Figure().subplots())
+        assert_allclose(display.over_probability, evidence.probability[row, second])
+        ax = Figure().subplots()
+        display.plot(ax)
+        assert ax.get_title(loc="left").startswith("Why class ")
+        assert " rather than class " in ax.get_title(loc="left")
+        assert "log-odds of class " in ax.get_xlabel()
+        assert "+1 multiplies the odds by 2.7" in ax.get_xlabel()
+
+
+def test_why_not_the_other_class(make: Make) -> None:
+    evidence = make()
+    best, second, worst = (
+        evidence.classes[k] for k in np.argsort(-evidence.probability[0]).tolist()
+    )
+    display = WaterfallDisplay.from_evidence(evidence, class_=worst).plot()
+    assert display.over == best  # the most probable other class
+    assert "Evidence for" in display.ax_.get_title(loc="left")  # not why: it is not the answer
+    display = WaterfallDisplay.from_evidence(evidence, class_=second, over=worst)
+    assert_allclose(display.weights, evidence.contrast(second, worst)[0])
+    with pytest.raises(ValueError, match="over must be another class .* for both"):
+        WaterfallDisplay.from_evidence(evidence, class_=best, over=best)
+
+
+def test_plain_weights_of_a_class(make: Make) -> None:
+    evidence = make()
+    display = WaterfallDisplay.from_evidence(evidence, quantity="weight").plot()
+    k = int(np.argmax(evidence.logits[0]))
+    assert_allclose(display.weights, evidence.weights[0, :, k])
+    assert_allclose(display.logit, evidence.logits[0, k])
+    assert display.over is None
+    assert display.ax_.get_xlabel().startswith("weight of evidence for class")
+    assert "odds" not in display.ax_.get_xlabel()
+    with pytest.raises(ValueError, match=r"quantity='log-odds'; got over='class 1 <\$&>'"):
+        WaterfallDisplay.from_evidence(evidence, quantity="weight", over="class 1 <$&>")
+    with pytest.raises(ValueError, match="quantity must be 'log-odds' .* got 'weights'"):
+        WaterfallDisplay.from_evidence(evidence, quantity="weights")
+
+
+def test_half_the_log_odds_for_two_classes(binary: LinearPool) -> None:
+    evidence = binary(np.array([[60.0, 6.0]]))
+    whole = WaterfallDisplay.from_evidence(evidence)
+    half = WaterfallDisplay.from_evidence(evidence, quantity="weight")
+    assert_allclose(2.0 * half.weights, whole.weights)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_base_rate_is_drawn_apart(n_classes: int, drawn_well: Callable[..., None]) -> None:
+    coef = np.array([[1.0, 0.5], [-0.4, 0.2], [0.1, -0.9]])[:n_classes]
+    pool = shafer.least_commitment(
+        coef, [2.0, 0.0, -1.0][:n_classes], [0.5, 1.0], names=["u", "v"], prior="own"
+    )
+    display = WaterfallDisplay.from_evidence(pool([[0.5, 3.0]]), class_=0, over=1).plot()
+    assert display.names == ("u", "v")
+    assert display.base_rate is not None
+    assert_allclose(display.weights[0], 0.0, atol=1e-12)  # at its mean
+    at_the_means = coef @ [0.5, 1.0] + [2.0, 0.0, -1.0][:n_classes]
+    assert_allclose(display.base_rate, at_the_means[0] - at_the_means[1])
+    p = np.exp(at_the_means) / np.exp(at_the_means).sum()
+    assert_allclose(display.base_probability, p[:2])
+    evidence = pool([[0.5, 3.0]])
+    assert_allclose(display.logit, np.log(evidence.probability[0, 0] / evidence.probability[0, 1]))
+    rows = _row_names(display)
+    assert rows[0].startswith("all together\n")
+    assert rows[-1].startswith("base rate\n")
+    assert f"{p[0]:.2f}" in rows[-1]
+    assert rows[1:-1] == ["v", "u"]
+    assert "share of the base rate" not in display.ax_.get_xlabel()
+    drawn_well(display)
+    _bars_end_to_end(display)
+
+
+def test_a_shared_base_rate_is_mentioned(binary: LinearPool) -> None:
+    evidence = binary(np.array([[60.0, 6.0]]))
+    assert np.abs(evidence.base_rate).max() < 1e-12  # cut-offs at the means: nothing to share
+    assert "base rate" not in WaterfallDisplay.from_evidence(evidence).plot().ax_.get_xlabel()
+    pool = shafer.least_commitment([0.5, 1.0], 3.0, names=["base rate", "v"])
+    display = WaterfallDisplay.from_evidence(pool([[1.0, 1.0]])).plot()
+    assert "each component includes a share of the base rate" in display.ax_.get_xlabel()
+    assert display.base_rate is None  # a component of that name is not the base rate
+    assert set(display.names) == {"base rate", "v"}
+
+
+def test_classes_in_dispute_are_named() -> None:
+    """All bars point one way, but the components contradict each other about other classes."""
+    weights = [[[1.0, 1.5, -2.5], [1.0, -2.5, 1.5]]]
+    evidence = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+    display = WaterfallDisplay.from_evidence(evidence, quantity="weight").plot()
+    assert display.label == "a"
+    assert (display.weights > 0).all()
+    assert display.disagreement is not None
+    assert display.disagreement > 0.5
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert any(text.endswith("most about b or c") for text in texts)
+    agreeing = shafer.Evidence.from_weights([[[1.0, 0.0, -1.0]]], classes=["a", "b", "c"])
+    display = WaterfallDisplay.from_evidence(agreeing).plot()
+    assert display.disagreement == 0.0
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert any(text.endswith("the components agree") for text in texts)
 
 
 def test_picture(binary: LinearPool) -> None:
@@ -55,16 +157,17 @@ def test_picture(binary: LinearPool) -> None:
     assert display.ax_ is ax
     assert display.figure_ is ax.get_figure()
     assert not pyplot.get_fignums()  # nothing was opened beside the axes given
-    assert _row_names(display) == ["age = 60", "ldl = 6", "all together"]
+    assert _row_names(display) == ["all together\nprobability 0.60", "age = 60", "ldl = 6"]
     bars = [patch.get_xy() for patch in ax.patches if isinstance(patch, Polygon)]
-    for bar, (start, end) in zip(bars, [(0.0, 0.6), (0.6, 0.4), (0.0, 0.4)], strict=True):
+    for bar, (start, end) in zip(bars, [(-0.2, 0.4), (0.0, -0.2), (0.0, 0.4)], strict=True):
         assert_allclose(bar[[0, 2], 0], [start, end], atol=1e-12)
     texts = {text.get_text() for text in ax.texts}
-    assert {"+0.60", "−0.20", "+0.40", "ignorance", "conflict"} <= texts
+    assert {"+0.60", "−0.20", "+0.40", "ignorance", "disagreement"} <= texts
+    assert ax.get_xlabel() == "log-odds of yes over no\n+1 multiplies the odds by 2.7"
     assert "yes" in ax.get_title(loc="left")
     low, high = ax.get_xlim()
-    assert low < 0.0
-    assert high > 0.6
+    assert low < -0.2
+    assert high > 0.4
 
 
 def test_the_smallest_are_pooled(make: Make) -> None:
@@ -79,7 +182,98 @@ def test_the_smallest_are_pooled(make: Make) -> None:
     assert steps[-1].parts is not None
     assert_allclose(sum(steps[-1].parts), steps[-1].weight)
     assert len(_row_names(display)) == 13
-    assert all(len(name) < 32 for name in _row_names(display))
+    longest = max(len(line) for name in _row_names(display) for line in name.split("\n"))
+    assert longest < 44
+
+
+def _with_errors(n_classes: int) -> tuple[shafer.Evidence, np.ndarray]:
+    """Evidence of a model with error bars and many features, some of which are noise."""
+    random = np.random.default_rng(n_classes)
+    X = random.normal(size=(300, 8))
+    effects = np.zeros((8, n_classes))
+    effects[:3] = 2.0 * random.normal(size=(3, n_classes))
+    y = (X @ effects + random.gumbel(size=(300, n_classes))).argmax(axis=1)
+    model = LogisticRegression().fit(X, y)
+    evidence = shafer.Explainer(model, X, prior="own", errors="laplace")(X)
+    assert isinstance(evidence, shafer.Evidence)
+    return evidence, X
+
+
+@pytest.mark.parametrize("quantity", ["log-odds", "weight"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_error_bars(n_classes: int, quantity: str, drawn_well: Callable[..., None]) -> None:
+    evidence, X = _with_errors(n_classes)
+    display = WaterfallDisplay.from_evidence(
+        evidence, 3, features=X, quantity=quantity, max_components=6, level=0.8
+    )
+    bars = display.intervals
+    assert bars is not None
+    one = evidence[3]
+    steps = display.steps()
+    pooled = [name for name in display.names if f"{name} = " not in str([s.name for s in steps])]
+    together = one.grouped({"rest": pooled})
+    where = together.component_names.index("rest")
+
+    def ends(ev: shafer.Evidence) -> np.ndarray:
+        if quantity == "weight":
+            return np.stack(ev.weight_interval(0.8), axis=-1)[0, :, display.label]
+        return np.stack(ev.contrast_interval(display.label, display.over, 0.8), axis=-1)[0]
+
+    assert_allclose(bars.components, ends(one)[:-1])
+    assert_allclose(bars.base_rate, ends(one)[-1])
+    assert_allclose(bars.pooled, ends(together)[where])
+    assert_allclose(bars.total, ends(one.grouped("one"))[0])
+    assert_allclose(steps[-1].interval, bars.pooled)
+    display.plot()
+    drawn_well(display)
+    _bars_end_to_end(display)
+    _pale_if_not_told_from_zero(display)
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["80% interval", "pale: cannot be told from zero"]
+
+
+def _pale_if_not_told_from_zero(display: WaterfallDisplay) -> None:
+    steps = display.steps()
+    told = [s.interval is not None and s.interval[0] * s.interval[1] > 0 for s in steps]
+    assert 0 < sum(told) < len(told)  # of both kinds
+    arrows = [patch for patch in display.ax_.patches if isinstance(patch, Polygon)]
+    for arrow, strong in zip(arrows[: len(steps)], told, strict=True):
+        pale = min(arrow.get_facecolor()[:3]) > 0.5  # on white
+        assert pale == (not strong)
+    # An error bar for each step, the base rate and the sum: six corners each.
+    drawn = [line.get_xdata() for line in display.ax_.lines if len(line.get_xdata()) == 6]
+    widths = sorted(float(np.ptp(x)) for x in drawn)
+    bars = display.intervals
+    assert bars is not None
+    ends = [*(step.interval for step in steps), bars.base_rate, bars.total]
+    assert_allclose(widths, sorted(high - low for low, high in ends))
+
+
+def test_missing_inputs_are_hatched(drawn_well: Callable[..., None]) -> None:
+    """An error bar of the coefficient would not show what the missing value could change."""
+    evidence, X = _with_errors(2)
+    X = X.copy()  # the evidence shares the array
+    X[3, [0, 6]] = np.nan
+    display = WaterfallDisplay.from_evidence(evidence, 3, features=X).plot()
+    drawn_well(display)
+    gaps = {step.name for step in display.steps() if step.missing}
+    assert gaps == {"x0 = missing", "x6 = missing"}
+    for step in display.steps():
+        assert (step.interval is None) == step.missing
+    arrows = [patch for patch in display.ax_.patches if isinstance(patch, Polygon)]
+    hatched = [bool(patch.get_hatch()) for patch in arrows[: len(display.steps())]]
+    assert hatched == [step.missing for step in display.steps()]
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["90% interval", "pale: cannot be told from zero", "input missing"]
+    without_bars = WaterfallDisplay([1.0, 2.0], values=["missing", "3"]).plot()
+    assert [t.get_text() for t in without_bars.ax_.get_legend().get_texts()] == ["input missing"]
+
+
+def test_without_errors_there_are_no_bars(make: Make) -> None:
+    display = WaterfallDisplay.from_evidence(make()).plot()
+    assert display.intervals is None
+    assert display.ax_.get_legend() is None
+    assert all(step.told_from_zero for step in display.steps())
 
 
 def test_order_by_sign(make: Make) -> None:
@@ -115,20 +309,23 @@ def test_hostile_weights(drawn_well: Callable[..., None], weights: list[float]) 
 
 
 def _bars_end_to_end(display: WaterfallDisplay) -> None:
-    """Each bar starts where the one above ends, and the last goes from zero to the sum."""
+    """Each bar starts where the one below ends, the lowest at the base rate; then the sum."""
     steps = [step.weight for step in display.steps()]
-    ends = np.concatenate([[0.0], np.cumsum(steps)])
+    base = display.base_rate or 0.0
+    ends = base + np.concatenate([[0.0], np.cumsum(steps[::-1])])
     low, high = display.ax_.get_xlim()
-    assert low <= ends.min() <= ends.max() <= high
+    assert low <= min(ends.min(), 0.0) <= max(ends.max(), 0.0) <= high
     scale = max(np.abs(ends).max(), 1.0)
     arrows = [patch for patch in display.ax_.patches if isinstance(patch, Polygon)]
     spans = [(p.get_xy()[:, 0].min(), p.get_xy()[:, 0].max()) for p in arrows]
-    expected = [sorted(pair) for pair in pairwise(ends)]
+    expected = [sorted(pair) for pair in pairwise(ends)][::-1]
     expected.append(sorted([0.0, display.logit]))
+    if display.base_rate is not None:
+        expected.append(sorted([0.0, display.base_rate]))
     assert_allclose(spans, expected, atol=1e-9 * scale)
     edges = display.ax_.get_window_extent()
     numbers = [text for text in display.ax_.texts if isinstance(text, Annotation)]
-    assert len(numbers) == len(steps) + 1
+    assert len(numbers) == len(expected)
     for number in numbers:  # beside its bar, and inside the axes
         box = number.get_window_extent()
         assert edges.x0 - 2 <= box.x0

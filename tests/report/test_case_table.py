@@ -64,8 +64,12 @@ def test_table(ev: shafer.Evidence) -> None:
     assert len(rule) == max(map(len, (header, line)))
     assert f"{ev.probability[3, 2]:.3f}" in line
     assert f"[{ev.belief[3, 0]:.3f}, {ev.plausibility[3, 0]:.3f}]" in line
-    strongest = int(np.argmax(ev.weights[3, :, 2]))
-    assert f"for cat: {'wxyz'[strongest]} {ev.weights[3, strongest, 2]:+.2f}" in note
+    rival = int(np.argmax(np.where(np.arange(3) == 2, -np.inf, ev.logits[3])))
+    contrast = ev.contrast("cat", ev.classes[rival])[3]
+    strongest = int(np.argmax(contrast))
+    first = f"for cat over {ev.classes[rival]}: {'wxyz'[strongest]} {contrast[strongest]:+.2f}"
+    assert first in note
+    assert f"{ev.disagreement[3]:.3f}" in line
 
 
 def test_nothing_to_say() -> None:
@@ -76,7 +80,7 @@ def test_nothing_to_say() -> None:
 def test_summary() -> None:
     study = heart_study()
     text = summary(study, rows=[0, 461])
-    assert "462 instances, 9 components, 2 classes: no, chd" in text
+    assert "462 instances, 9 components and the base rate, 2 classes: no, chd" in text
     assert f"error on held-out rows {study.held_out_error:.1%}" in text
     assert f"{study.evidence.probability[461, 1]:.3f}" in text
     assert "\n461  asked for" in text
@@ -106,8 +110,12 @@ def test_explained() -> None:
         f"{one.probability[0, 1]:.3f} [{one.belief[0, 1]:.3f}, {one.plausibility[0, 1]:.3f}]"
         in text
     )
-    assert f"Ignorance {one.ignorance[0]:.3f}, conflict {one.conflict[0]:.3f}" in text
-    assert f"+{one.weights[0, 5, 1]:.2f}  ████████████████████████" in text  # the strongest
+    assert f"Ignorance {one.ignorance[0]:.3f}, disagreement {one.disagreement[0]:.3f}" in text
+    contrast = one.contrast("chd", "no")[0]
+    assert f"typea 78         +{contrast[5]:.2f}  ████████████████████████" in text
+    assert f"base rate        −{-contrast[-1]:.2f}  █" in text
+    assert text.index("  base rate") < text.index("  typea 78")  # before all features
+    assert f"sum              +{contrast.sum():.2f}  = ln(0.889 / 0.111)" in text
     with pytest.raises(ValueError, match="row must lie between 0 and 461; got 462"):
         explained(study, 462)
 
@@ -134,3 +142,55 @@ def test_width(width: int) -> None:
     study = heart_study()
     for row in (0, 17):
         assert max(map(len, explained(study, row, width).splitlines())) <= max(width, 50)
+
+
+def three_classes(n_classes: int = 5) -> shafer.report.Study:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(40, 5))
+    return make_study(
+        shafer.Explainer((rng.normal(size=(n_classes, 5)), np.zeros(n_classes)), X), X
+    )
+
+
+def test_a_probability_below_its_belief_is_explained() -> None:
+    study = three_classes()
+    ev = study.evidence
+    for row in range(10):
+        below = np.flatnonzero(ev.belief[row] - ev.probability[row] > 1e-9)
+        text = explained(study, row, 80)
+        assert text.count("below the belief: ") == len(below)
+        assert max(map(len, text.splitlines())) <= 80
+        for k in below:
+            after = text.index(f"[{ev.belief[row, k]:.3f}, {ev.plausibility[row, k]:.3f}]")
+            assert text.index("below the belief", after) - after < 80
+        table = case_table(ev, [Case(row, "")], class_=0)
+        star = bool(ev.belief[row, 0] - ev.probability[row, 0] > 1e-9)
+        assert (f"{ev.probability[row, 0]:.3f}*" in table) == star
+    stars = "*             p is below the belief"
+    focus = int(np.bincount(study.answers).argmax())
+    low = [i for i in range(40) if ev.belief[i, focus] - ev.probability[i, focus] > 1e-9]
+    assert stars in summary(study, low[:1])
+    assert stars not in summary(study, [i for i in range(40) if i not in low][:1])
+    assert "below the belief" not in summary(heart_study())
+
+
+def test_why_this_rather_than_that() -> None:
+    study = three_classes(3)
+    text = explained(study, 0, class_=2, over=0)
+    assert "Why 2 rather than 0, in log-odds: +1 multiplies the odds by 2.7" in text
+    contrast = study.undiscounted[0].contrast(2, 0)[0]
+    p = study.evidence.probability[0]
+    sign = "+" if contrast.sum() > 0 else "−"
+    total = f"{sign}{abs(contrast.sum()):.2f}  = ln({p[2]:.3f} / {p[0]:.3f})"
+    assert total in text
+    assert "an equal share of the base rate" in text  # as the explainer was asked
+    best, second = np.argsort(-p)[:2]
+    assert f"Why {best} rather than {second}, in" in explained(study, 0)
+
+
+def test_the_summary_without_cases() -> None:
+    """For readers who judge first: no row, and no answer."""
+    text = summary(heart_study(), cases=False)
+    assert "error on held-out rows" in text
+    assert "why shown" not in text
+    assert "decided  " not in text

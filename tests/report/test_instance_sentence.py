@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer.report.instance_sentence import degrees_of_support, sentence, shown_value, strength
+from shafer.report.instance_sentence import (
+    BARELY,
+    degrees_of_support,
+    sentence,
+    shown_value,
+    strength,
+)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +43,14 @@ def test_shown_value(value: float | str | None, text: str) -> None:
             [[0.001, -0.001]],
             ["no component clearly supports or opposes no", "ignorance is very high"],
         ),
-        ([[3.0, -3.0], [-3.0, 3.0]], ["the evidence conflicts", "stays open between no and yes"]),
-        ([[4.0, -4.0], [-2.0, 2.0]], ["the evidence conflicts; the answer is still no."]),
+        (
+            [[3.0, -3.0], [-3.0, 3.0]],
+            ["the components disagree about no or yes", "stays open between no and yes"],
+        ),
+        (
+            [[4.0, -4.0], [-2.0, 2.0]],
+            ["the components disagree about no or yes; the answer is still no."],
+        ),
     ],
 )
 def test_sentence(weights: list[list[float]], words: list[str]) -> None:
@@ -51,19 +63,57 @@ def test_strength_is_the_belief_of_the_component() -> None:
     """A weight of .45 is half the log-odds of two classes: the component alone has belief .59."""
     ev = shafer.Evidence.from_weights([[[-0.45, 0.45], [0.45, -0.45]]], classes=["no", "yes"])
     own = ev.components
-    np.testing.assert_allclose(
-        degrees_of_support(ev, 1), [own.belief[0, 0, 1], own.belief[0, 1, 0]]
-    )
+    support = degrees_of_support(ev.contrast("yes", "no")[0])
+    np.testing.assert_allclose(support, [own.belief[0, 0, 1], own.belief[0, 1, 0]])
     assert own.belief[0, 0, 1] == pytest.approx(1 - np.exp(-0.9))
     assert sentence(ev, list("ab")).startswith("b strongly supports no, a strongly opposes it; ")
 
 
-def test_support_with_three_classes() -> None:
+def test_words_are_factors_of_the_odds() -> None:
+    """As the page states: strongly doubles the odds, moderately is from 1.25 on."""
+    for factor, word in (
+        (2.01, "strongly"),
+        (1.99, "moderately"),
+        (1.26, "moderately"),
+        (1.24, "weakly"),
+    ):
+        assert strength(float(degrees_of_support(np.log(factor)))) == word
+        assert strength(float(degrees_of_support(-np.log(factor)))) == word
+    assert degrees_of_support(np.log(1.06)) > BARELY > degrees_of_support(np.log(1.05))
+
+
+def test_three_classes_are_compared_with_the_runner_up() -> None:
     weights = np.array([[[1.0, -0.2, -0.8], [-0.6, 0.1, 0.5]]])
     ev = shafer.Evidence.from_weights(weights, classes=list("abc"))
-    first, second = degrees_of_support(ev, 0)
-    assert first == pytest.approx(float(ev.components.belief_of("a")[0, 0]))
-    assert second == pytest.approx(float(ev.components.belief_of(["b", "c"])[0, 1]))
-    assert f"x {strength(first)} supports a, y {strength(second)} opposes it" in sentence(
-        ev, ["x", "y"]
-    )
+    first, second = degrees_of_support(ev.contrast("a", "b")[0])  # c is less probable
+    expected = f"compared with b, x {strength(first)} supports a, y {strength(second)} opposes it; "
+    assert sentence(ev, ["x", "y"]).startswith(expected)
+
+
+def test_the_base_rate_has_a_clause_of_its_own() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = ([0.3, -0.2, 0.1], -3.0)
+    for prior, apart in (("own", True), ("shared", False)):
+        ev = shafer.Explainer(model, X, classes=["no", "yes"], prior=prior)(X)[:1]
+        titles = [f"<{name}>" for name in ev.component_names]
+        text = sentence(ev, titles)
+        assert ("; the base rate strongly supports no; " in text) == apart
+        assert "<base rate>" not in text
+    even = shafer.Explainer(([0.3, -0.2, 0.1], 0.0), X - X.mean(axis=0), prior="own")(X)[:1]
+    assert "base rate" not in sentence(even, list("abcd"))
+
+
+def test_bars_that_point_one_way_are_not_said_to_disagree() -> None:
+    """All components support a over b; they disagree about b and c, and the sentence says so."""
+    weights = np.array([[[1.0, 0.6, -1.6], [1.0, -1.6, 0.6], [1.0, 0.6, -1.6], [1.0, -1.6, 0.6]]])
+    ev = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+    for rival in "bc":
+        assert (ev.contrast("a", rival) > 0).all()
+    text = sentence(ev, list("wxyz"))
+    assert "disagree, most about b or c; " in text
+    same = shafer.Evidence.from_weights([[[1.5, 1.4, -2.9]] * 2], classes=["a", "b", "c"])
+    assert same.disagreement[0] > 0.2  # each also supports b, but no component favours it
+    assert "the components agree; " in sentence(same, ["w", "x"])
+    alone = shafer.Evidence.from_weights(weights[:, :1], classes=["a", "b", "c"])
+    assert alone.conflict[0] > 0.2
+    assert "the components agree; " in sentence(alone, ["w"])

@@ -15,7 +15,7 @@ def test_decided_and_left_open_are_a_partition() -> None:
     assert figures.left_open == pytest.approx(np.mean(sizes > 1))
     assert figures.decided + figures.left_open == 1.0
     assert figures.lacking == np.mean(study.evidence.ignorance >= 0.2)
-    assert figures.conflicting == np.mean(study.evidence.conflict >= 0.5)
+    assert figures.disagreeing == np.mean(study.undiscounted.disagreement >= 0.5)
     assert figures.error == np.mean(study.wrong)
 
 
@@ -23,7 +23,7 @@ def test_terminal_and_page_give_the_same_figures_and_say_that_groups_overlap() -
     study = heart_study()
     figures = overview(study)
     text, page = summary(study), render(study, [0])
-    for share in (figures.decided, figures.left_open, figures.lacking, figures.conflicting):
+    for share in (figures.decided, figures.left_open, figures.lacking, figures.disagreeing):
         assert f"{share:.1%}" in text
         assert f"<dd>{100 * share:.1f}&thinsp;%</dd>" in page
     assert OVERLAP in text

@@ -19,7 +19,8 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 import shafer
 from shafer.report import Study, heart_study, make_study, render, write_report
 from shafer.report.default_model import held_out_error, train_default_model
-from shafer.report.payload import as_json, payload
+from shafer.report.page_data.json_text import as_json
+from shafer.report.page_data.payload import payload
 
 
 @pytest.fixture(scope="module")

@@ -60,7 +60,22 @@ class MeasuredModel:
     def relative(cls, explainer: Explainer, means: str) -> Self:
         """Measure an explainer's evidence from ``means``, the end of "the means …"."""
         sentence = f"Weights of evidence are relative to the means {means}."
-        return cls(explainer, explainer.classes, sentence)
+        return cls(explainer, explainer.classes, f"{sentence} {prior_sentence(explainer)}")
+
+
+def prior_of(explainer: Explainer) -> str:
+    """Return how an explainer treats the base rate."""
+    return "shared" if explainer.pool.base_rate is None else "own"
+
+
+def prior_sentence(explainer: Explainer) -> str:
+    """Return a sentence on the base rate, and how to get the other choice."""
+    if prior_of(explainer) == "own":
+        return (
+            "The base rate is a component of its own; --prior shared shares it among the "
+            "components, as in the paper."
+        )
+    return "The components share the base rate equally, as in the paper (prior='shared')."
 
 
 @final
@@ -76,12 +91,31 @@ class MeansOptions:
         Whether the rows to be scored or explained may give the means.
     target, text_column : str, optional
         Columns of the training data.
+    prior : {"own", "shared"}, optional
+        What to do with the base rate, if the user chose it.
+    errors : {"laplace"}, optional
+        Give the weights error bars; this needs the training data.
+    missing : {"conditional", "vacuous"}, optional
+        What to do with missing inputs, if the user chose it.
     """
 
     train_path: Path | None = None
     from_data: bool = False
     target: str | None = None
     text_column: str | None = None
+    prior: str | None = None
+    errors: str | None = None
+    missing: str | None = None
+
+    @property
+    def new_missing(self) -> str:
+        """What an explainer that is made here does with missing inputs."""
+        return self.missing or "error"
+
+    @property
+    def new_prior(self) -> str:
+        """What an explainer that is made here does with the base rate."""
+        return self.prior or "own"
 
 
 def measured_model(
@@ -106,27 +140,34 @@ def measured_model(
         If no means are known and the user did not choose any.
     """
     if isinstance(model, Explainer):
-        return MeasuredModel.relative(model, "stored in the model file")
+        return _stored(model, "stored in the model file", options)
     own = _unwrapped(model, until=(EvidentialClassifier, *_WITH_EVIDENCE))
     if isinstance(own, EvidentialClassifier):
-        return MeasuredModel.relative(own.explainer_, _OF_TRAINING)
+        return _stored(own.explainer_, _OF_TRAINING, options)
     if isinstance(own, _WITH_EVIDENCE):
-        return _with_own_evidence(own)
+        return _with_own_evidence(own, options)
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        return MeasuredModel.relative(
-            _explainer(model, inputs, lambda: background), f"of {options.train_path.name}"
+        explainer = _explainer(model, inputs, lambda: background, options)
+        return MeasuredModel.relative(explainer, f"of {options.train_path.name}")
+    if options.errors is not None:
+        raise ValueError(
+            f"--errors {options.errors} needs the training data: error bars are about what other "
+            "training data would give. Add --train FILE."
+        )
+    if options.missing == "conditional":
+        raise ValueError(
+            "--missing conditional needs the training data, to find what the other inputs suggest. "
+            "Add --train FILE."
         )
     row = _stored_means(model, inputs)
     if row is not None:
-        explainer = _explainer(model, inputs, lambda: row)
-        return MeasuredModel.relative(
-            explainer, "of its training data, stored in its StandardScaler"
-        )
+        explainer = _explainer(model, inputs, lambda: row, options)
+        where = "of its training data, stored in its StandardScaler"
+        return MeasuredModel.relative(explainer, where)
     if options.from_data:
-        return MeasuredModel.relative(
-            _explainer(model, inputs, rows), f"of the rows in {data.name}"
-        )
+        explainer = _explainer(model, inputs, rows, options)
+        return MeasuredModel.relative(explainer, f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
@@ -134,10 +175,33 @@ def measured_model(
     )
 
 
+def _stored(explainer: Explainer, means: str, options: MeansOptions) -> MeasuredModel:
+    """Take an explainer from the model file; it keeps its base rate as it is."""
+    if options.prior not in (None, prior_of(explainer)):
+        raise ValueError(
+            f"--prior {options.prior} cannot be used: the explainer in the model file was made "
+            f"with prior={prior_of(explainer)!r}. Leave out --prior, or save the explainer made "
+            f"with prior={options.prior!r}."
+        )
+    if options.missing is not None:
+        raise ValueError(
+            f"--missing {options.missing} cannot be used: the explainer in the model file keeps "
+            f"its own choice. Leave out --missing, or save one made with "
+            f"missing={options.missing!r}."
+        )
+    return MeasuredModel.relative(explainer, means)
+
+
 def _with_own_evidence(
-    model: EvidentialVotingClassifier | NeighbourEvidence,
+    model: EvidentialVotingClassifier | NeighbourEvidence, options: MeansOptions
 ) -> MeasuredModel:
     """Use the evidence that a classifier makes itself, from what it was trained on."""
+    for option, value in (("--prior", options.prior), ("--missing", options.missing)):
+        if value is not None:
+            raise ValueError(
+                f"{option} {value} cannot be used: {type(model).__name__} makes its own evidence. "
+                f"Leave out {option}."
+            )
     sentence = "Evidence is relative to the training data, stored in the model file."
     named = hasattr(model, "feature_names_in_")
 
@@ -165,15 +229,19 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     return chosen.rows(frame)
 
 
-def _explainer(model: Any, inputs: ModelInputs, background: Callable[[], Any]) -> Explainer:
+def _explainer(
+    model: Any, inputs: ModelInputs, background: Callable[[], Any], options: MeansOptions
+) -> Explainer:
     """Explain a model by the columns of the data, where its encoders can be traced.
 
     A text is explained by its words: as a column it would be a single component.
     """
+    chosen: dict[str, Any] = {"prior": options.new_prior, "errors": options.errors}
+    chosen["missing"] = options.new_missing
     if isinstance(model, Pipeline) and not inputs.texts:
         with suppress(UnsupportedModelError):
-            return Explainer(model, background(), groups="source")
-    return Explainer(model, background())
+            return Explainer(model, background(), groups="source", **chosen)
+    return Explainer(model, background(), **chosen)
 
 
 def _stored_means(model: Any, inputs: ModelInputs) -> Any:

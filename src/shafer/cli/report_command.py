@@ -10,6 +10,7 @@ from shafer.cli.clean_errors import writing
 from shafer.cli.shared_options import (
     ModelOptions,
     careful,
+    errors_option,
     examples,
     model_options,
     read_rows,
@@ -38,6 +39,7 @@ def _page(out: Path) -> Path:
 )
 @click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
 @model_options
+@errors_option
 @click.option("--rows", callback=read_rows, help="Rows to show, such as 3,7,9 or 0:100.")
 @click.option(
     "--out",
@@ -46,7 +48,20 @@ def _page(out: Path) -> Path:
     show_default=True,
     help="The page to write, or a folder for report.html.",
 )
-def report(data: Path | None, options: ModelOptions, rows: list[slice] | None, out: Path) -> None:
+@click.option(
+    "--judge-first",
+    is_flag=True,
+    help="Hide the model's answer about a row until the reader has seen the evidence for and "
+    "against a class, and has given an answer.",
+)
+def report(
+    data: Path | None,
+    options: ModelOptions,
+    errors: str | None,
+    rows: list[slice] | None,
+    out: Path,
+    judge_first: bool,
+) -> None:
     """Write a report on a model's evidence: one HTML file that needs nothing else.
 
     Without options it reports on the bundled heart data and a logistic regression. With --data
@@ -59,9 +74,9 @@ def report(data: Path | None, options: ModelOptions, rows: list[slice] | None, o
         from shafer.cli.study_from_files import study_of
         from shafer.report import summary, write_report
 
-        study = study_of(options.loaded(), data, options.means(of_table=True))
+        study = study_of(options.loaded(), data, options.means(of_table=True, errors=errors))
         chosen = rows_among(rows, len(study))
         with writing(page):
-            write_report(study, page, chosen)
-        say(summary(study, chosen))
+            write_report(study, page, chosen, judge_first=judge_first)
+        say(summary(study, chosen, cases=not judge_first))
     say(f"Written to {page}: open it in a browser.")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from shafer.cli.shared_options import ModelOptions, careful, examples, model_options
 from shafer.cli.terminal_output import say
+
+if TYPE_CHECKING:
+    from shafer.cli.reason_columns import ReasonColumns
 
 
 @click.command(
@@ -15,6 +19,8 @@ from shafer.cli.terminal_output import say
         "shafer score new.csv --model model.skops --out scored.parquet",
         "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
+        "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
+        "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
     )
 )
 @click.argument("data", type=click.Path(path_type=Path))
@@ -32,12 +38,52 @@ from shafer.cli.terminal_output import say
     show_default=True,
     help="Rows held in memory at a time.",
 )
-def score(data: Path, options: ModelOptions, out: Path, chunk: int) -> None:
+@click.option(
+    "--reasons",
+    type=click.IntRange(min=1),
+    help="Write so many reasons for each row: the components that favour its answer most.",
+)
+@click.option(
+    "--reasons-for", metavar="CLASS", help="Write the reasons for this class, not for the answer."
+)
+@click.option(
+    "--codes",
+    type=click.Path(path_type=Path),
+    help="A CSV file with the columns component, code and text: your reason codes.",
+)
+@click.option(
+    "--ask",
+    is_flag=True,
+    help="Also write what to measure, what to check and whether the answer would stand.",
+)
+def score(
+    data: Path,
+    options: ModelOptions,
+    out: Path,
+    chunk: int,
+    reasons: int | None,
+    reasons_for: str | None,
+    codes: Path | None,
+    ask: bool,
+) -> None:
     """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
     The columns are the probability, belief, plausibility and pignistic probability of each class,
     the ignorance, the conflict and the decided set. The table is read in chunks, so it may be
     larger than the memory. The file --out appears when it is complete.
+
+    With --reasons there are also the columns reasons_for and reasons_over (the two classes
+    compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),
+    reason_1_weight (what it adds to the log-odds) and reason_1_share (of all that is added); with
+    --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
+
+    With --ask there are also the columns fragility (the chance that the answer changes if each
+    input is lost with a chance of 20 %), overturn (the chance that the missing inputs change it),
+    next_input and next_information (the missing input that would tell most, in nats), check_input,
+    check_expected and check_stake (the value to check first, what the other inputs suggest in its
+    place, and what is at stake, in nats) and alarm (the probability that some value is wrong, if
+    one row in five has a wrong value). Linear models on single columns have all of them, if the
+    training data are known; other models have fragility, of their components.
 
     Weights of evidence are relative to the means of the training data. These come from the model
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
@@ -45,5 +91,19 @@ def score(data: Path, options: ModelOptions, out: Path, chunk: int) -> None:
     with careful():
         from shafer.cli.score_table import write_scores
 
-        written = write_scores(data, out, options.loaded(), options.means(), chunk)
-    say(f"{written.means} Written to {out}: {written.rows} rows.")
+        asked = _reasons(reasons, reasons_for, codes)
+        written = write_scores(data, out, options.loaded(), options.means(), chunk, asked, ask=ask)
+    left_out = f" {written.left_out}" if written.left_out else ""
+    say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
+
+
+def _reasons(top: int | None, class_text: str | None, codes: Path | None) -> ReasonColumns | None:
+    from shafer.cli.code_files import read_codes
+    from shafer.cli.reason_columns import ReasonColumns
+
+    if top is None:
+        for option, value in (("--reasons-for", class_text), ("--codes", codes)):
+            if value is not None:
+                raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
+        return None
+    return ReasonColumns(top, class_text, None if codes is None else read_codes(codes))

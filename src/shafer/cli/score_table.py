@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,23 +13,27 @@ import numpy as np
 
 import shafer
 from shafer._files import replacing
+from shafer.cli.ask_columns import AskColumns
 from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
+from shafer.cli.reason_columns import ReasonColumns
 from shafer.cli.table_files import Kinds, chunks_of, format_of, survey
+from shafer.cli.table_output import check_output
+from shafer.cli.target_labels import label_named
 from shafer.cli.trained_model import train_on
-from shafer.evidence import MassEvidence
 from shafer.evidence.io.frame_table import evidence_columns
 
 
 @final
 @dataclass(frozen=True)
 class Written:
-    """What was written: the number of rows, and a sentence on the means."""
+    """What was written: the number of rows, and sentences on the means and on what was left out."""
 
     rows: int
     means: str
+    left_out: str = ""
 
 
 @final
@@ -42,8 +45,17 @@ class _Scorer:
     inputs: ModelInputs
     truth_as_text: bool
 
-    def evidence(self, frame: Any) -> MassEvidence:
-        return self.model.evidence(self.inputs.rows(frame))
+    def table(
+        self, frame: Any, first: int, reasons: ReasonColumns | None, asked: AskColumns | None
+    ) -> dict[str, Any]:
+        X = self.inputs.rows(frame)
+        evidence = self.model.evidence(X)
+        return {
+            "row": np.arange(first, first + len(evidence)),
+            **evidence_columns(evidence),
+            **({} if reasons is None else reasons.of(evidence)),
+            **({} if asked is None else asked(X, evidence)),
+        }
 
 
 def _scorer(
@@ -54,7 +66,7 @@ def _scorer(
             raise ValueError(
                 "Scoring needs --model, or --train and --target to train a logistic regression."
             )
-        trained = train_on(options.train_path, options.target)
+        trained = train_on(options.train_path, options.target, options)
         trained.check_columns(kinds, data)
         own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
         return _Scorer(own, ModelInputs(trained.kinds), truth_as_text=True)
@@ -74,10 +86,6 @@ def _in_folder(out: Path) -> Path:
     """Make the folder of a file."""
     out.parent.mkdir(parents=True, exist_ok=True)
     return out
-
-
-def _table(evidence: MassEvidence, first: int) -> dict[str, Any]:
-    return {"row": np.arange(first, first + len(evidence)), **evidence_columns(evidence)}
 
 
 @contextmanager
@@ -105,7 +113,12 @@ def _writer(
     writers: list[Any] = []
 
     def write_parquet(table: dict[str, Any]) -> None:
-        rows = pyarrow.table(table).replace_schema_metadata({"shafer": json.dumps(about)})
+        # Lists hold texts. In a chunk without any, the type cannot be seen from the values.
+        typed = {
+            name: pyarrow.array(values, pyarrow.string()) if isinstance(values, list) else values
+            for name, values in table.items()
+        }
+        rows = pyarrow.table(typed).replace_schema_metadata({"shafer": json.dumps(about)})
         if not writers:
             writers.append(parquet.ParquetWriter(file, rows.schema))
         writers[0].write_table(rows)
@@ -117,16 +130,15 @@ def _writer(
             writer.close()
 
 
-def _check_files(data: Path, out: Path, train_path: Path | None) -> None:
-    if format_of(out) == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise ValueError("Writing Parquet files needs pyarrow; run: pip install pyarrow")
-    inputs = [path for path in (data, train_path) if path is not None]
-    if any(path.exists() and out.exists() and path.samefile(out) for path in inputs):
-        raise ValueError(f"--out must be another file than the data; got {out}.")
-
-
 def write_scores(
-    data: Path, out: Path, model: NamedModel | None, options: MeansOptions, chunk: int
+    data: Path,
+    out: Path,
+    model: NamedModel | None,
+    options: MeansOptions,
+    chunk: int,
+    reasons: ReasonColumns | None = None,
+    *,
+    ask: bool = False,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -140,16 +152,23 @@ def write_scores(
         Training data, target and text column.
     chunk : int
         Rows held at a time.
+    reasons : ReasonColumns, optional
+        The reasons to write for each row.
+    ask : bool
+        Also write what to measure, what to check, and whether the answer would stand.
     """
     from tqdm import tqdm
 
-    _check_files(data, out, options.train_path)
+    check_output(out, (data, options.train_path))
     kinds, total = survey(data, chunk)
     if total == 0:
         raise ValueError(f"{data} has no rows.")
     scorer = _scorer(model, data, kinds, options, chunk)
+    if reasons is not None and reasons.class_text is not None:  # an error before any row is read
+        label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
     chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
+    asked = AskColumns(scorer.model.evidence) if ask else None
     done = 0
     with (
         writing(out),
@@ -159,13 +178,13 @@ def write_scores(
     ):
         for rows in chunks:
             try:
-                evidence = scorer.evidence(rows)
+                table = scorer.table(rows, done, reasons, asked)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error
-            write(_table(evidence, done))
-            done += len(evidence)
+            write(table)
+            done += len(table["row"])
             progress.update(len(rows))
     if done != total:
         raise ValueError(f"{data} changed while it was read. Score it again.")
-    return Written(done, scorer.model.sentence)
+    return Written(done, scorer.model.sentence, "" if asked is None else asked.left_out)

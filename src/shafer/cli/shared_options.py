@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import click
 
 from shafer.cli.clean_errors import Refused, ended_cleanly, refusing
+from shafer.evidence.base_rate import PRIORS
 
 if TYPE_CHECKING:
     from shafer.cli.background_means import MeansOptions
@@ -38,6 +39,8 @@ class ModelOptions:
     target: str | None
     text_column: str | None
     means_from_data: bool
+    prior: str | None
+    missing: str | None
     trusted: tuple[str, ...]
     trust_pickle: bool
 
@@ -50,15 +53,24 @@ class ModelOptions:
         model = load_model(self.model_path, self.trusted, self.trust_pickle)
         return NamedModel(model, self.model_path.name)
 
-    def means(self, *, of_table: bool = False) -> MeansOptions:
+    def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
         """Return the options that choose the means.
 
         ``of_table`` is for a command about the table as a whole, which may give the means itself.
+        ``errors`` asks for error bars, from the same data.
         """
         from shafer.cli.background_means import MeansOptions
 
         from_data = self.means_from_data or of_table
-        return MeansOptions(self.train_path, from_data, self.target, self.text_column)
+        return MeansOptions(
+            self.train_path,
+            from_data,
+            self.target,
+            self.text_column,
+            self.prior,
+            errors,
+            self.missing,
+        )
 
 
 _OPTIONS = (
@@ -81,6 +93,21 @@ _OPTIONS = (
         help="Take the means from the rows of the data if neither the model file nor --train "
         "gives those of the training data. A row's numbers then depend on the other rows of the "
         "file. (shafer report does this without the option.)",
+    ),
+    click.option(
+        "--prior",
+        type=click.Choice(PRIORS[::-1]),
+        help="The base rate: a component of its own (own, the default), or shared equally among "
+        "the components, as in the paper (shared). Probabilities are the same. An Explainer or "
+        "EvidentialClassifier in the model file keeps its own choice.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["conditional", "vacuous"]),
+        help="What to put in the place of missing inputs of a linear model: what the other inputs "
+        "suggest (conditional, needs --train), or no evidence (vacuous). By default the model "
+        "itself must take them, such as by an imputer. An Explainer or EvidentialClassifier in "
+        "the model file keeps its own choice.",
     ),
     click.option(
         "--trust",
@@ -109,6 +136,14 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(_OPTIONS):
         collected = option(collected)
     return collected
+
+
+errors_option = click.option(
+    "--errors",
+    type=click.Choice(["laplace"]),
+    help="Give the weights error bars: how far they could move with other training data. For "
+    "linear models, with the training data (--train, or a model trained here).",
+)
 
 
 def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[slice] | None:

@@ -35,19 +35,26 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
             "--target": options.target,
             "--train": options.train_path,
             "--text-column": options.text_column,
+            "--missing": options.missing,
         }
         named = [option for option, value in given.items() if value is not None]
         if named:
             raise ValueError(f"{named[0]} needs --data, the rows to look at.")
-        return heart_study()
+        return heart_study(options.new_prior, options.errors)
     if model is not None:
-        return _study_of_model(model, data, options)
+        study = _study_of_model(model, data, options)
+        if options.errors is not None and study.undiscounted.errors is None:
+            raise ValueError(
+                f"--errors {options.errors} cannot be used: the explainer in {model.file_name} was "
+                f"made without error bars. Save one made with errors={options.errors!r}."
+            )
+        return study
     if options.target is None:
         raise ValueError(
             "Without --model a logistic regression is trained, which needs --target, the column to "
             f"predict; {data} has {listed(column_names(data))}."
         )
-    return _study_of_trained(data, options.train_path or data, options.target)
+    return _study_of_trained(data, options.train_path or data, options.target, options)
 
 
 def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Study:
@@ -86,8 +93,8 @@ def _check_width(width: int) -> None:
         )
 
 
-def _study_of_trained(data: Path, train_path: Path, target: str) -> Study:
-    trained = train_on(train_path, target)
+def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansOptions) -> Study:
+    trained = train_on(train_path, target, options)
     X, y, about = trained.X, trained.y, trained.about
     if train_path != data:
         frame = read_table(data)

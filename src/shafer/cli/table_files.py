@@ -167,6 +167,16 @@ def read_table(path: Path) -> Any:
     return frame.reset_index(drop=True)
 
 
+def read_texts(path: Path) -> Any:
+    """Read a whole CSV file as texts, as they are written; an empty cell is an empty text."""
+    pandas = _pandas(path)
+    if format_of(path) != "csv":
+        raise ValueError(f"{path} must be a .csv file.")
+    column_names(path)
+    with _reading(path):
+        return pandas.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
+
+
 def survey(path: Path, rows: int) -> tuple[Kinds, int]:
     """Read a table once, in chunks, and return what its columns hold and how many rows it has.
 

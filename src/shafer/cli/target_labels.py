@@ -56,3 +56,14 @@ def known_labels(labels: NDArray[Any], classes: NDArray[Any], target: str) -> ND
             f"its classes are {listed(places)}. Use the labels of the training data."
         )
     return np.asarray(classes[[places[label] for label in written]])
+
+
+def label_named(text: str, classes: NDArray[Any], option: str) -> Any:
+    """Return the class that a user named on the command line; "1" names 1, 1.0 and "1"."""
+    places = {_written(label): k for k, label in enumerate(classes.tolist())}
+    if text not in places:
+        raise ValueError(
+            f"{option} names {text!r}, which the model does not know; its classes are "
+            f"{listed(places)}. Use one of them."
+        )
+    return classes.tolist()[places[text]]

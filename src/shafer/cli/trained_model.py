@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._text import listed
+from shafer.cli.background_means import MeansOptions, prior_sentence
 from shafer.cli.table_files import Kinds, as_kinds, column_names, kinds_of, read_table
 from shafer.cli.target_labels import read_labels
 from shafer.cli.terminal_output import note
@@ -62,7 +63,7 @@ class TrainedModel:
             )
 
 
-def train_on(path: Path, target: str) -> TrainedModel:
+def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     """Train a logistic regression on a table, and measure its error by cross-validation."""
     _check_width(path, target)
     frame = read_table(path)
@@ -78,8 +79,16 @@ def train_on(path: Path, target: str) -> TrainedModel:
     model = train_default_model(X, y)
     note("Measuring its error by cross-validation …")
     error, folds = held_out_error(model, X, y)
-    explainer = Explainer(model, X, groups="source")
-    about = (_how_trained(X, path, target), how_measured(folds))
+    explainer = Explainer(
+        model,
+        X,
+        groups="source",
+        prior=options.new_prior,
+        errors=options.errors,
+        missing=options.new_missing,
+    )
+    how = f"{_how_trained(X, path, target)} {prior_sentence(explainer)}"
+    about = (how, how_measured(folds))
     return TrainedModel(explainer, kinds, X, y, error, about)
 
 

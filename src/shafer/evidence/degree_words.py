@@ -1,4 +1,4 @@
-"""Degrees of ignorance and conflict in words, the same in every picture, page and terminal."""
+"""Degrees of ignorance, conflict and disagreement in words, the same in every picture and page."""
 
 from __future__ import annotations
 
@@ -20,3 +20,10 @@ def conflict_words(conflict: float) -> str:
     if conflict >= CONFLICTING:
         return "the evidence conflicts"
     return "the evidence partly disagrees" if conflict >= LACKING else "the evidence agrees"
+
+
+def disagreement_words(disagreement: float) -> str:
+    """Return words for how far the components contradict each other."""
+    if disagreement >= CONFLICTING:
+        return "the components disagree"
+    return "the components partly disagree" if disagreement >= LACKING else "the components agree"

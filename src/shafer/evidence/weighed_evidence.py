@@ -205,15 +205,14 @@ class WeighedEvidence(MassEvidence, ABC):
     # -- error bars -----------------------------------------------------------------------------
 
     def _known_errors(self) -> WeightErrors:
-        self.unchanged_source()  # the errors may share its features
+        self.unchanged_source()  # no errors for weights that are lost
         return known_errors(self.errors)
 
     @cached_property
     def weights_std(self) -> Array:
         """Standard errors of the weights, (n, G, K); see ``errors`` in :class:`shafer.Explainer`.
 
-        They measure how the weights would vary if the model were trained on other data of the same
-        kind and size.
+        They measure how well the training data determine the weights.
         """
         errors = self._known_errors()
         return frozen(standard_deviations(errors, np.eye(self.n_classes), self.logits))
@@ -224,7 +223,7 @@ class WeighedEvidence(MassEvidence, ABC):
         Parameters
         ----------
         level : float
-            The share of intervals that hold the weight of a model trained on unlimited data.
+            The share of such intervals that hold the true weight, if the model has the right form.
 
         Examples
         --------

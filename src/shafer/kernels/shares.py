@@ -38,7 +38,7 @@ def shares(terms: LogTerms) -> Shares:
     xp = array_namespace(terms.logits)
     log_d = terms.shift + terms.log_d
     return Shares(
-        xp.exp(xp.clip(terms.log_s - terms.log_d, max=0.0)),
+        xp.exp(terms.log_s - terms.log_d),  # also rounded: ln D is made of ln s and more
         xp.exp(xp.clip(-terms.weights_against - log_d, max=0.0)),
         -xp.expm1(-terms.weights_against),
         xp.clip(terms.neg_log_v, max=_LARGEST_T),

@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
-from shafer._validation import class_labels, positions_of
+from shafer._validation import class_labels, one_position, positions_of
 from shafer.evidence import MassEvidence
 from shafer.plots.drawing.classes_option import classes_or_labels
-from shafer.plots.drawing.evidence_arrays import one_class, weight_for
+from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text, other_than
 from shafer.plots.drawing.mass_curves import axis_name, draw_masses, dress_curves, mass_curves
 from shafer.plots.drawing.single_component import component_alone
 from shafer.plots.drawing.style import (
@@ -35,9 +35,9 @@ class DependenceDisplay:
 
     The pictures of the paper's :math:`w_j` and :math:`m_j` (Denœux 2019, Figs 6 and 7). With two
     classes, evidence for one is evidence against the other, so there is one curve: the paper's
-    :math:`w_j`, the weight of one class minus that of the other. With more classes each has its own
-    curve. A cut-off is a value at which a weight changes its sign. With two classes the component
-    gives no evidence there.
+    :math:`w_j`, the log-odds of one class over the other. With more classes each has its own
+    curve: its weight of evidence, or its log-odds over a class of your choice. A cut-off is a value
+    at which a curve changes its sign. With two classes the component gives no evidence there.
 
     Make one with :meth:`from_evidence`.
 
@@ -133,18 +133,29 @@ class DependenceDisplay:
             instances=instances,
         )
 
-    def weight_for(self, class_: Label) -> FloatArray:
-        """Return the weight for a class, (n,); with two classes, minus that of the other one."""
-        return weight_for(self.weights, one_class(class_, self.classes))
+    def weight_for(self, class_: Label, over: Label | None = None) -> FloatArray:
+        """Return the weight for a class, (n,), minus that for the class ``over``.
 
-    def cutoffs(self, class_: Label) -> FloatArray:
-        """Return the values at which the weight for a class changes its sign, ascending."""
-        weight = self.weight_for(class_)
+        With two classes, ``over`` is the other one by default.
+        """
+        k = one_position(class_, self.classes)
+        other = self._other(k, over)
+        return self.weights[:, k] - (0.0 if other is None else self.weights[:, other])
+
+    def cutoffs(self, class_: Label, over: Label | None = None) -> FloatArray:
+        """Return the values at which :meth:`weight_for` changes its sign, ascending."""
+        weight = self.weight_for(class_, over)
         left, right = weight[:-1], weight[1:]
         crossing = np.flatnonzero((left < 0) != (right < 0))
         share = left[crossing] / (left[crossing] - right[crossing])
         low, high = self.values[crossing], self.values[crossing + 1]
         return np.asarray(low + share * (high - low))
+
+    def _other(self, k: int, over: Label | None) -> int | None:
+        """Return the class that class k is compared with: of two the other, else as asked for."""
+        if over is not None:
+            return other_than(k, over, self.classes)
+        return 1 - k if len(self.classes) == 2 else None
 
     def plot(
         self,
@@ -152,6 +163,7 @@ class DependenceDisplay:
         *,
         kind: str = "weight",
         classes: Label | Iterable[Label] | None = None,
+        over: Label | None = None,
         legend: bool = True,
         labels: Label | Iterable[Label] | None = None,
     ) -> Self:
@@ -164,6 +176,9 @@ class DependenceDisplay:
         classes : class label or several, optional
             Classes whose weights to draw; by default the second of two classes, else the six with
             the largest weights.
+        over : class label, optional
+            Draw the log-odds of the classes over this one. With two classes it is the other one by
+            default; with more, plain weights of evidence are drawn by default.
         legend : bool
             Whether to name the curves in a legend, if there are several.
         labels : class label or several, optional
@@ -172,45 +187,55 @@ class DependenceDisplay:
         if kind not in _KINDS:
             raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}; got {kind!r}.")
         self.ax_, self.figure_ = axes_for(ax)
-        chosen = self._chosen(classes_or_labels(classes, labels))
+        chosen = self._chosen(classes_or_labels(classes, labels), over)
         if kind == "weight":
-            self._draw_weights(chosen)
+            self._draw_weights(chosen, over)
         else:
             draw_masses(self.ax_, self.values, self.masses, self.sets)
-        self._draw_cutoffs(chosen, height=0.86 if kind == "weight" else 0.5)
+        self._draw_cutoffs(chosen, over, height=0.86 if kind == "weight" else 0.5)
         several = kind == "masses" or len(chosen) > 1
         dress_curves(self.ax_, axis_name(self.name), self.instances, legend=legend and several)
         return self
 
-    def _chosen(self, wanted: Label | Iterable[Label] | None) -> list[Label]:
+    def _chosen(self, wanted: Label | Iterable[Label] | None, over: Label | None) -> list[Label]:
         every: list[Label] = self.classes.tolist()
         if wanted is not None:
             return [every[k] for k in positions_of(wanted, self.classes)]
-        if len(every) == 2:
+        if over is None and len(every) == 2:
             return every[1:]
-        strongest = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:_MOST_CLASSES]
-        return [every[k] for k in sorted(strongest.tolist())]
+        out = None if over is None else one_position(over, self.classes, "over")
+        strongest = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")
+        others = [k for k in strongest.tolist() if k != out]
+        return [every[k] for k in sorted(others[:_MOST_CLASSES])]
 
-    def _draw_weights(self, chosen: list[Label]) -> None:
+    def _draw_weights(self, chosen: list[Label], over: Label | None) -> None:
         self.ax_.axhline(0.0, color=ink(), linewidth=0.8, alpha=0.6)
         for position, label in enumerate(chosen):
             self.ax_.plot(
                 self.values,
-                self.weight_for(label),
+                self.weight_for(label, over),
                 color=color(position),
                 linestyle=line_style(position),
                 linewidth=2.0,
                 label=without_middle(label),
             )
         self.ax_.margins(x=0.02, y=0.12)
-        target = f" for {without_middle(chosen[0], 40)}" if len(chosen) == 1 else ""
-        self.ax_.set_ylabel(f"weight of evidence{target}")
+        self.ax_.set_ylabel(self._weight_axis(chosen, over))
 
-    def _draw_cutoffs(self, chosen: list[Label], height: float) -> None:
+    def _weight_axis(self, chosen: list[Label], over: Label | None) -> str:
+        label = chosen[0] if len(chosen) == 1 else "the class"
+        other: object = over
+        if over is None and len(self.classes) == 2:
+            known = self._other(one_position(chosen[0], self.classes), None)
+            other = self.classes[known] if len(chosen) == 1 else "the other class"
+        text = axis_text(label, other)
+        return text if other is None else f"{text}\n{ODDS_NOTE}"
+
+    def _draw_cutoffs(self, chosen: list[Label], over: Label | None, height: float) -> None:
         """Mark the cut-offs; with several classes, each in the colour of its curve."""
         only = len(self.classes) == 2 or len(chosen) == 1
         for position, label in enumerate(chosen):
-            for cutoff in self.cutoffs(label):
+            for cutoff in self.cutoffs(label, over):
                 self.ax_.axvline(
                     cutoff,
                     color=ink() if only else color(position),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, TypeAlias, final
+from typing import Any, Self, final
 
 import numpy as np
-from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -17,8 +16,17 @@ from shafer._validation import class_labels, to_numpy
 from shafer.decision import interval_dominance
 from shafer.evidence import MassEvidence
 from shafer.plots.drawing.evidence_arrays import numbers, of_instances
+from shafer.plots.drawing.interval_rows import (
+    DECIDED,
+    HALF_BAR,
+    SEEN,
+    Blocks,
+    IntervalRow,
+    interval_look,
+    pignistic_look,
+    stacked,
+)
 from shafer.plots.drawing.style import (
-    COLORS,
     GREY,
     axes_for,
     draw_legend_above,
@@ -28,32 +36,23 @@ from shafer.plots.drawing.style import (
 )
 
 _MOST_INSTANCES = 24
-_HALF = 0.3  # of the height of a bar, in rows
-_DECIDED, _POSSIBLE = COLORS[0], COLORS[5]
-
-
-class _Row(NamedTuple):
-    """One bar: a class of an instance, or all its other classes."""
-
-    name: str
-    low: float
-    high: float
-    state: str
-    marks: tuple[float, float] | None
-
-
-_Blocks: TypeAlias = list[list[_Row]]
+_NOTE = (
+    "* The probability is the normalised plausibility. With more than\n"
+    "two classes it can lie below belief, but never above plausibility."
+)
 
 
 @final
 class IntervalDisplay:
     """Every class of one or several instances as the interval from belief to plausibility.
 
-    The probability and the pignistic probability are marked. With more than two classes, the
-    probability (the normalised plausibility) may lie outside the interval. A class is dominated,
-    and grey, if its plausibility is below the belief of another class: its interval ends left of
-    the dotted line. Decided classes are dark, with bold names. With many classes, the most
-    plausible are drawn, and the last bar spans the intervals of all others.
+    The probability and the pignistic probability are marked. The probability is the plausibility
+    divided by the sum of all plausibilities, which is at least 1. So it is never above the
+    plausibility. With two classes it is never below the belief; with more it can be: then the name
+    of the class has an asterisk, and a note below the axis explains it. A class is dominated, and
+    grey, if its plausibility is below the belief of another class: its interval ends left of the
+    dotted line. Decided classes are dark, with bold names. With many classes, the most plausible
+    are drawn, and the last bar spans the intervals of all others.
 
     Make one with :meth:`from_evidence`.
 
@@ -149,6 +148,12 @@ class IntervalDisplay:
         dominated: BoolArray = ~interval_dominance(self.belief, self.plausibility)
         return dominated
 
+    @property
+    def below_belief(self) -> BoolArray:
+        """Whether the probability of a class lies below its interval, boolean (n, K)."""
+        below: BoolArray = self.probability < self.belief - SEEN
+        return below
+
     def plot(self, ax: Axes | None = None, *, max_classes: int = 10, legend: bool = True) -> Self:
         """Draw on ``ax``, or on new axes.
 
@@ -164,9 +169,10 @@ class IntervalDisplay:
             raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")
         blocks = [self._rows(i, max_classes) for i in range(len(self.belief))]
         gap = 1.3 if self.names is not None else 0.0
-        places, heads, bottom = _stack(blocks, gap)
+        places, heads, bottom = stacked(blocks, gap)
         width = width_beside(row.name for rows in blocks for row in rows)
-        self.ax_, self.figure_ = axes_for(ax, (width, 1.35 + 0.29 * (bottom + 0.6)))
+        height = (1.75 if _any_below(blocks) else 1.35) + 0.29 * (bottom + 0.6)
+        self.ax_, self.figure_ = axes_for(ax, (width, height))
         for i, (rows, place) in enumerate(zip(blocks, places, strict=True)):
             self._draw_block(i, rows, place)
         self._dress(blocks, places, heads)
@@ -174,13 +180,13 @@ class IntervalDisplay:
             self._explain(blocks)
         return self
 
-    def _rows(self, i: int, max_classes: int) -> list[_Row]:
+    def _rows(self, i: int, max_classes: int) -> list[IntervalRow]:
         n_classes = len(self.classes)
         kept: NDArray[np.intp] = np.arange(n_classes)
         if n_classes > max_classes:
             kept = np.argsort(-self.plausibility[i], kind="stable")[: max_classes - 1]
         rows = [
-            _Row(
+            IntervalRow(
                 without_middle(self.classes[k]),
                 float(self.belief[i, k]),
                 float(self.plausibility[i, k]),
@@ -196,14 +202,14 @@ class IntervalDisplay:
         name = f"the other {len(rest)}" + (f" ({decided} decided)" if decided else ", each")
         low, high = float(self.belief[i, rest].min()), float(self.plausibility[i, rest].max())
         state = "dominated" if self.dominated[i, rest].all() else "possible"
-        return [*rows, _Row(name, low, high, state, None)]
+        return [*rows, IntervalRow(name, low, high, state, None)]
 
     def _state(self, i: int, k: int) -> str:
         if self.chosen[i, k]:
             return "decided"
         return "dominated" if self.dominated[i, k] else "possible"
 
-    def _draw_block(self, i: int, rows: list[_Row], place: FloatArray) -> None:
+    def _draw_block(self, i: int, rows: list[IntervalRow], place: FloatArray) -> None:
         self.ax_.plot(
             [self.belief[i].max()] * 2,
             [place[0] - 0.5, place[-1] + 0.5],
@@ -214,26 +220,33 @@ class IntervalDisplay:
         )
         for row, y in zip(rows, place, strict=True):
             if row.state == "decided":  # seen also where the interval is next to nothing
-                self.ax_.axhspan(y - 0.5, y + 0.5, color=_DECIDED, alpha=0.17, linewidth=0)
+                self.ax_.axhspan(y - 0.5, y + 0.5, color=DECIDED, alpha=0.17, linewidth=0)
             self.ax_.barh(
                 y,
                 max(row.high - row.low, 0.0),
                 left=row.low,
-                height=(2 if row.marks else 0.7) * _HALF,
-                **_look(row.state),
+                height=(2 if row.marks else 0.7) * HALF_BAR,
+                **interval_look(row.state),
                 zorder=2,
             )
             if row.marks is None:
                 continue
             self.ax_.plot(
-                [row.marks[0]] * 2, [y - _HALF, y + _HALF], color=ink(), linewidth=2.0, zorder=3
+                [row.marks[0]] * 2,
+                [y - HALF_BAR, y + HALF_BAR],
+                color=ink(),
+                linewidth=2.0,
+                zorder=3,
             )
-            self.ax_.plot(row.marks[1], y, **_pignistic(), zorder=4)
+            if row.below_belief:  # a line joins it to its bar
+                self.ax_.plot([row.marks[0], row.low], [y, y], color=ink(), linewidth=1.0, zorder=3)
+            self.ax_.plot(row.marks[1], y, **pignistic_look(), zorder=4)
 
-    def _dress(self, blocks: _Blocks, places: list[FloatArray], heads: list[float]) -> None:
+    def _dress(self, blocks: Blocks, places: list[FloatArray], heads: list[float]) -> None:
         ax = self.ax_
         ax.set_yticks(np.concatenate(places))
-        ax.set_yticklabels([row.name for rows in blocks for row in rows])
+        names = [row.name + " *" * row.below_belief for rows in blocks for row in rows]
+        ax.set_yticklabels(names)
         states = [row.state for rows in blocks for row in rows]
         for text, state in zip(ax.get_yticklabels(), states, strict=True):
             text.set_fontweight("bold" if state == "decided" else "normal")
@@ -247,7 +260,8 @@ class IntervalDisplay:
         ax.set_xlim(-0.015 * high, 1.015 * high)
         ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.8)
         ax.set_axisbelow(True)
-        ax.set_xlabel("from belief to plausibility")
+        note = f"\n{_NOTE}" if _any_below(blocks) else ""
+        ax.set_xlabel(f"from belief to plausibility{note}")
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
         for name, y in zip(self.names or (), heads, strict=True):
@@ -262,39 +276,17 @@ class IntervalDisplay:
                 va="center",
             )
 
-    def _explain(self, blocks: _Blocks) -> None:
+    def _explain(self, blocks: Blocks) -> None:
         found = {row.state for rows in blocks for row in rows}
         states = [state for state in ("decided", "possible", "dominated") if state in found]
-        handles: list[Any] = [Patch(**_look(state), label=state) for state in states]
+        handles: list[Any] = [Patch(**interval_look(state), label=state) for state in states]
         handles += [
             Line2D([], [], color=ink(), linewidth=2.0, marker="", label="probability"),
-            Line2D([], [], linestyle="", **_pignistic(), label="pignistic"),
+            Line2D([], [], linestyle="", **pignistic_look(), label="pignistic"),
             Line2D([], [], color=ink(), linestyle=(0, (1, 2)), linewidth=1, label="largest belief"),
         ]
         draw_legend_above(self.ax_, handles)
 
 
-def _pignistic() -> dict[str, Any]:
-    return {
-        "marker": "o",
-        "markersize": 5.5,
-        "markerfacecolor": rcParams["axes.facecolor"],
-        "markeredgecolor": ink(),
-    }
-
-
-def _look(state: str) -> dict[str, Any]:
-    """Dark for decided, light for possible, faint for dominated; an edge, to see the narrowest."""
-    if state == "dominated":
-        return {"color": GREY, "alpha": 0.45, "linewidth": 0.8}
-    return {"color": _DECIDED if state == "decided" else _POSSIBLE, "linewidth": 0.8}
-
-
-def _stack(blocks: _Blocks, gap: float) -> tuple[list[FloatArray], list[float], float]:
-    """Return where the bars of each block and its name lie, from the top, and where it ends."""
-    places, heads, top = [], [], 0.0
-    for rows in blocks:
-        heads.append(top - 0.05)
-        places.append(top + (1.0 if gap else 0.0) + np.arange(len(rows)))
-        top = float(places[-1][-1]) + (gap or 1.0)
-    return places, heads if gap else [], float(places[-1][-1]) + 0.6
+def _any_below(blocks: Blocks) -> bool:
+    return any(row.below_belief for rows in blocks for row in rows)

@@ -8,7 +8,6 @@ from typing import Any, Self, final
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -16,23 +15,17 @@ from shafer._typing import FloatArray, Label
 from shafer._validation import component_names, positions_of
 from shafer.evidence import MassEvidence, with_weights
 from shafer.plots.drawing.classes_option import classes_or_labels
-from shafer.plots.drawing.evidence_arrays import numbers, of_instances, weight_for
+from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text
+from shafer.plots.drawing.evidence_arrays import of_instances
 from shafer.plots.drawing.feature_values import feature_table
-from shafer.plots.drawing.style import (
-    AGAINST,
-    FOR,
-    GREY,
-    RAMP,
-    axes_for,
-    ink,
-    width_beside,
-    without_middle,
-)
-from shafer.plots.drawing.swarm import swarm_offsets
+from shafer.plots.drawing.own_base_rate import base_rate_notes, base_rate_position
+from shafer.plots.drawing.style import GREY, RAMP, axes_for, ink, width_beside, without_middle
+from shafer.plots.drawing.swarms.compared_rows import compared_rows, panel_classes
+from shafer.plots.drawing.swarms.swarm_row import ENDS, SwarmRow, draw_swarm, swarm_limits
+from shafer.plots.drawing.whiskers import whisker_legend
 
 _MOST_PANELS = 4
-_REACH = 0.42  # how far a row of points reaches to each side, in rows
-_MANY = 2000  # points: from here on a picture holds an image of them, not every one
+_RIVAL = "the most probable other class"
 
 
 @final
@@ -41,14 +34,18 @@ class SummaryDisplay:
 
     Components are sorted by their mean absolute weight. Each point is an instance. Its colour is
     the value of the component's feature, from low to high; without features, it shows whether the
-    weight is for or against the class. Two classes have one panel, more classes one each.
+    weight is for or against the class. Two classes have one panel, more classes one each. The base
+    rate is not a feature: if it is a component of its own, it is left out.
+
+    If the errors of the weights are known, points whose weight cannot be told from zero are pale,
+    and two instances of each row have their error bar, at the 5th and the 95th percentile.
 
     Make one with :meth:`from_evidence`.
 
     Parameters
     ----------
     weights : array of shape (n, G, C)
-        Weights of evidence for each of C classes, one panel each.
+        Weights for each of C classes, one panel each.
     labels : sequence of C class labels
         The classes.
     names : sequence of G strings, optional
@@ -57,6 +54,16 @@ class SummaryDisplay:
         Feature values, for the colours; NaN where there is none.
     left_out : int
         Number of classes that have no panel.
+    quantity : {"weight", "log-odds"}
+        Plain weights of evidence, or those for the class over another one.
+    over : class label, optional
+        The other class; by default the most probable other class of each row.
+    lower, upper : arrays of shape (n, G, C), optional
+        The ends of the error bars.
+    level : float
+        Of the error bars.
+    notes : sequence of strings
+        Written below the axis, one a line.
 
     Attributes
     ----------
@@ -73,8 +80,8 @@ class SummaryDisplay:
     ... )
     >>> ev = pool(heart.data[:, [8, 2]])
     >>> display = shafer.plots.SummaryDisplay.from_evidence(ev, features=heart.data[:, [8, 2]])
-    >>> display.names, display.labels, display.weights.shape
-    (('age', 'ldl'), ('yes',), (462, 2, 1))
+    >>> display.names, display.labels, display.over, display.weights.shape
+    (('age', 'ldl'), ('yes',), 'no', (462, 2, 1))
     """
 
     def __init__(
@@ -85,6 +92,12 @@ class SummaryDisplay:
         names: Sequence[str] | None = None,
         values: FloatArray | None = None,
         left_out: int = 0,
+        quantity: str = "weight",
+        over: Label | None = None,
+        lower: FloatArray | None = None,
+        upper: FloatArray | None = None,
+        level: float = 0.9,
+        notes: Sequence[str] = (),
     ) -> None:
         self.weights = np.asarray(weights, dtype=np.float64)
         if self.weights.ndim != 3 or self.weights.shape[2] != len(labels):
@@ -96,6 +109,12 @@ class SummaryDisplay:
         self.names = component_names(names, self.weights.shape[1])
         self.values = values
         self.left_out = left_out
+        self.quantity = quantity
+        self.over = over
+        self.lower = lower
+        self.upper = upper
+        self.level = level
+        self.notes = tuple(notes)
 
     @classmethod
     def from_evidence(
@@ -104,6 +123,9 @@ class SummaryDisplay:
         *,
         features: Any = None,
         classes: Label | Iterable[Label] | None = None,
+        over: Label | None = None,
+        quantity: str = "log-odds",
+        level: float = 0.9,
         labels: Label | Iterable[Label] | None = None,
     ) -> Self:
         """Return a Display of the weights of all instances.
@@ -113,26 +135,46 @@ class SummaryDisplay:
         evidence : Evidence or DiscountedEvidence
         features : array of shape (n, G) or data frame, optional
             Feature values, for the colours. A data frame is matched by the names of its columns;
-            components without a column of numbers stay grey.
+            components without a column of numbers stay grey. The base rate has no value.
         classes : class label or several, optional
             The classes to draw. By default the second of two, else the four that have most
             evidence, for or against.
+        over : class label, optional
+            The class to compare with. By default the most probable other class of each row.
+        quantity : {"log-odds", "weight"}
+            ``"log-odds"``: the weights for a class over another one, as in
+            :meth:`shafer.Evidence.contrast`; with two classes the unit of SHAP values.
+            ``"weight"``: the weights of evidence for a class by itself, ``ev.weights``.
+        level : float
+            Of the error bars, if the errors of the weights are known.
         labels : class label or several, optional
             The old name of ``classes``.
         """
         wanted = classes_or_labels(classes, labels)
         plain = of_instances(with_weights(evidence))
-        weights = numbers(plain.weights)
-        kept = _panels(weights, plain.classes, wanted)
-        values = None
-        if features is not None:
-            values = feature_table(features, plain.component_names, len(weights))
+        kept = None if wanted is None else positions_of(wanted, plain.classes)
+        panels = panel_classes(plain, kept, over, _MOST_PANELS)
+        found = compared_rows(plain, panels, over, quantity, level)
+        own = base_rate_position(plain)
+        stay = [g for g in range(plain.n_components) if g != own]
+        names = tuple(plain.component_names[g] for g in stay)
+        every = plain.classes.tolist()
+        if len(every) == 2 and quantity == "log-odds" and len(panels) == 1:
+            over = every[1 - panels[0]]
+        values = None if features is None else feature_table(features, names, len(plain))
+        known = [None if part is None else part[:, stay] for part in found]
         return cls(
-            np.stack([weight_for(weights, k) for k in kept], axis=2),
-            [plain.classes.tolist()[k] for k in kept],
-            names=plain.component_names,
+            found.weights[:, stay],
+            [every[k] for k in panels],
+            names=names,
             values=values,
-            left_out=0 if wanted is not None or len(kept) == 1 else weights.shape[2] - len(kept),
+            left_out=len(every) - len(panels) - (over is not None) if wanted is None else 0,
+            quantity=quantity,
+            over=over,
+            lower=known[1],
+            upper=known[2],
+            level=level,
+            notes=base_rate_notes(plain),
         )
 
     def plot(
@@ -152,21 +194,28 @@ class SummaryDisplay:
         if isinstance(max_components, bool) or max_components < 1:
             raise ValueError(f"max_components must be at least 1; got {max_components!r}.")
         names, weights, kept = self._rows(max_components)
-        panels = len(self.labels)
-        inner = 5.0 if panels == 1 else 0.6 + 2.1 * panels
-        self.ax_, self.figure_ = axes_for(
-            ax, (width_beside(names, inner), 1.25 + 0.36 * len(names))
-        )
+        swarms = [
+            [
+                self._swarm(weights[:, r, panel], int(kept[r]) if r < len(kept) else None, panel)
+                for r in range(len(names))
+            ]
+            for panel in range(len(self.labels))
+        ]
+        inner = 5.0 if len(swarms) == 1 else 0.6 + 2.1 * len(swarms)
+        lines = self._axis_name().count("\n") + (0 if self.lower is None else 2)
+        height = 1.25 + 0.2 * lines + (0.36 if self.lower is None else 0.5) * len(names)
+        self.ax_, self.figure_ = axes_for(ax, (width_beside(names, inner), height))
         self.axes_ = self._split()
-        pad = 0.03 * (float(np.ptp(weights)) or 2.0)
-        limits = float(min(weights.min(), 0.0)) - pad, float(max(weights.max(), 0.0)) + pad
+        limits = swarm_limits([row for rows in swarms for row in rows])
         for panel, axes in enumerate(self.axes_):
-            for row in range(len(names)):
-                own = int(kept[row]) if row < len(kept) else None
-                self._draw_row(axes, row, weights[:, row, panel], own, limits)
             self._dress(axes, panel, names, limits)
+            for place, row in enumerate(swarms[panel]):
+                valued = self.values is not None
+                draw_swarm(axes, place, row, limits, valued=valued, panels=len(swarms))
+        if self.lower is not None:
+            self._explain_bars()
         if colorbar and self.values is not None:
-            self._explain()
+            self._explain_colors()
         return self
 
     def _rows(self, most: int) -> tuple[list[str], FloatArray, NDArray[np.intp]]:
@@ -180,51 +229,35 @@ class SummaryDisplay:
         pooled = np.concatenate([self.weights[:, kept], rest], axis=1)
         return [*names, f"the other {len(order) - len(kept)}"], pooled, kept
 
+    def _swarm(self, weights: FloatArray, g: int | None, panel: int) -> SwarmRow:
+        """Return one row; ``g`` is its component, None for the pool."""
+        if g is None:
+            return SwarmRow(weights)
+        values = None if self.values is None else self.values[:, g]
+        if self.lower is None or self.upper is None:
+            return SwarmRow(weights, values)
+        return SwarmRow(weights, values, self.lower[:, g, panel], self.upper[:, g, panel])
+
     def _split(self) -> list[Axes]:
         """Return one axes for each class, inside ``ax_`` where there are several."""
         if len(self.labels) == 1:
             return [self.ax_]
+        self.ax_.set(xticks=[], yticks=[])
         self.ax_.set_axis_off()
         step = 1.0 / len(self.labels)
         bounds = [(panel * step, 0.0, 0.93 * step, 1.0) for panel in range(len(self.labels))]
         return [self.ax_.inset_axes(bound) for bound in bounds]
 
-    def _draw_row(
-        self,
-        ax: Axes,
-        row: int,
-        x: FloatArray,
-        component: int | None,
-        limits: tuple[float, float],
-    ) -> None:
-        places = swarm_offsets(x, *limits, bins=110 if len(self.labels) == 1 else 60)
-        step = min(0.1, _REACH / max(1.0, float(np.abs(places).max())))
-        ax.scatter(
-            x,
-            row + step * places,
-            s=float(np.clip(4000.0 / len(x), 3.0, 16.0)) / (1 if len(self.labels) == 1 else 1.5),
-            c=self._colors(x, component),
-            linewidths=0,
-            rasterized=len(x) > _MANY,
-            zorder=3,
-        )
-
-    def _colors(self, x: FloatArray, component: int | None) -> NDArray[Any]:
-        if self.values is None:
-            sides = np.array([to_rgba(FOR), to_rgba(AGAINST)])
-            colored: NDArray[Any] = sides[(x < 0).astype(int)]
-            return colored
-        grey = np.tile(to_rgba(GREY), (len(x), 1))
-        value = np.full(len(x), np.nan) if component is None else self.values[:, component]
-        known = np.isfinite(value)
-        if known.any():
-            # The outermost values would leave all the others one colour.
-            low, high = np.percentile(value[known], [3, 97])
-            if low == high:  # most values are the same: spread the others over the whole range
-                low, high = value[known].min(), value[known].max()
-            share = (value[known] - low) / ((high - low) or 1.0) if high > low else 0.5
-            grey[known] = RAMP(np.clip(share, 0.0, 1.0) * np.ones(int(known.sum())))
-        return grey
+    def _axis_name(self) -> str:
+        label = self.labels[0] if len(self.labels) == 1 else "the class"
+        over: object = None
+        if self.quantity == "log-odds":
+            over = _RIVAL if self.over is None else self.over
+        text = axis_text(label, over, 30)
+        if self.left_out:
+            text += f" (without the other {self.left_out} classes)"
+        odds = () if over is None else (ODDS_NOTE,)
+        return "\n".join([text, *odds, *self.notes])
 
     def _dress(self, ax: Axes, panel: int, names: list[str], limits: tuple[float, float]) -> None:
         ax.axvline(0.0, color=ink(), linewidth=0.8, alpha=0.6, zorder=1)
@@ -236,20 +269,22 @@ class SummaryDisplay:
         ax.set_xlim(*limits)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
-        label = without_middle(self.labels[panel], 40 if len(self.labels) == 1 else 20)
         if len(self.labels) == 1:
-            ax.set_xlabel(f"weight of evidence for {label}")
+            ax.set_xlabel(self._axis_name())
             return
         # Away from the edges, so that the numbers of neighbours stay apart.
         low, high = np.interp([0.12, 0.88], [0.0, 1.0], limits)
         ax.set_xticks([t for t in MaxNLocator(4).tick_values(*limits) if low < t < high])
-        ax.set_title(label, fontsize="medium")
+        ax.set_title(without_middle(self.labels[panel], 20), fontsize="medium")
         if panel == (len(self.labels) - 1) // 2:
-            more = f" (without the other {self.left_out} classes)" if self.left_out else ""
-            at = 1.04 if len(self.labels) % 2 == 0 else 0.5
-            ax.set_xlabel(f"weight of evidence for the class{more}", x=at)
+            ax.set_xlabel(self._axis_name(), x=1.04 if len(self.labels) % 2 == 0 else 0.5)
 
-    def _explain(self) -> None:
+    def _explain_bars(self) -> None:
+        of = f" of two points, at the {ENDS[0]}th and {ENDS[1]}th percentile"
+        lift = 0.0 if len(self.labels) == 1 else 18.0  # above the names of the panels
+        whisker_legend(self.ax_, self.level, of=of, lift=lift, columns=1)
+
+    def _explain_colors(self) -> None:
         bar = self.figure_.colorbar(
             ScalarMappable(cmap=RAMP), ax=self.ax_, ticks=[0.0, 1.0], fraction=0.04, aspect=30
         )
@@ -257,12 +292,3 @@ class SummaryDisplay:
         bar.set_label("feature value", labelpad=-12, fontsize="small")
         bar.ax.tick_params(length=0)
         bar.outline.set_visible(False)
-
-
-def _panels(weights: FloatArray, classes: NDArray[Any], wanted: Any) -> list[int]:
-    if wanted is not None:
-        return positions_of(wanted, classes)
-    if len(classes) == 2:
-        return [1]
-    most = np.argsort(-np.abs(weights).sum(axis=(0, 1)), kind="stable")[:_MOST_PANELS]
-    return sorted(most.tolist())

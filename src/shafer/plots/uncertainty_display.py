@@ -1,4 +1,4 @@
-"""``UncertaintyDisplay``: lack of evidence and conflict of evidence, told apart."""
+"""``UncertaintyDisplay``: lack of evidence and disagreement of evidence, told apart."""
 
 from __future__ import annotations
 
@@ -11,27 +11,31 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from shafer._typing import FloatArray
 from shafer._validation import positions_of, to_numpy
 from shafer.evidence import Evidence, MassEvidence
-from shafer.plots.drawing.evidence_arrays import numbers, of_instances
-from shafer.plots.drawing.isoprobability import draw_isoprobability, within_bounds
-from shafer.plots.drawing.scatter import draw_hexagons, draw_points
+from shafer.plots.drawing.evidence_arrays import before_discounting, numbers, of_instances
 from shafer.plots.drawing.style import axes_for, halo
+from shafer.plots.drawing.uncertainty_plane.isoprobability import draw_isoprobability, within_bounds
+from shafer.plots.drawing.uncertainty_plane.plane_axes import axis_end, axis_name, power_of_ten
+from shafer.plots.drawing.uncertainty_plane.scatter import draw_hexagons, draw_points
 
 _SCALES = ("auto", "linear", "log")
 _TINY = 1e-290  # ignorance below this has underflowed, or is about to
 _STRIP = 0.14  # of the vertical range: room below for the probabilities and the words
 _MANY = 4000  # points: from here on they are counted in hexagons
-_NOTHING, _SMALL = 1e-3, 0.25  # an axis whose values all lie between ends where they end
-_ROUND = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 
 
 @final
 class UncertaintyDisplay:
-    r"""Many instances in the plane of ignorance and conflict.
+    r"""Many instances in the plane of ignorance and disagreement.
 
-    A probability of one half can have two causes: little evidence (to the right), or evidence that
-    conflicts (at the top). Evidence is decisive near the origin. Points are coloured by whether
-    the most plausible class was right, or by the number of classes in the decided set. The plane
-    describes the evidence as the model weighs it; it is not a forecast of errors.
+    A probability of one half can have two causes: little evidence (to the right), or components
+    that support different classes (at the top). Evidence is decisive near the origin. Points are
+    coloured by whether the most plausible class was right, or by the number of classes in the
+    decided set. The plane describes the evidence as the model weighs it; it is not a forecast of
+    errors.
+
+    With three or more classes a single component has conflict by itself, if it supports two
+    classes. The disagreement is the conflict without that. Evidence without components, such as
+    combined evidence of other types, is drawn with its conflict.
 
     For two classes all instances of one probability lie on a line: if the evidence for the less
     probable class leaves the mass y uncommitted and that for the other one ry, then
@@ -48,6 +52,8 @@ class UncertaintyDisplay:
     ignorance, conflict : arrays of shape (n,)
     weight_of_conflict, log_ignorance : arrays of shape (n,), optional
         −ln(1 − conflict) and ln(ignorance), if they are known more precisely.
+    weight_of_disagreement : array of shape (n,), optional
+        −ln(1 − disagreement). If it is given, the disagreement is drawn, not the conflict.
     right : boolean array of shape (n,), optional
         Whether the most plausible class was right.
     set_sizes : integer array of shape (n,), optional
@@ -76,6 +82,7 @@ class UncertaintyDisplay:
         *,
         weight_of_conflict: FloatArray | None = None,
         log_ignorance: FloatArray | None = None,
+        weight_of_disagreement: FloatArray | None = None,
         right: Any = None,
         set_sizes: Any = None,
         n_classes: int | None = None,
@@ -88,6 +95,7 @@ class UncertaintyDisplay:
         if log_ignorance is None:
             log_ignorance = np.log(np.maximum(self.ignorance, _TINY))
         self.log_ignorance = np.asarray(log_ignorance, dtype=np.float64)
+        self.weight_of_disagreement = weight_of_disagreement
         self.right = None if right is None else np.asarray(right, dtype=bool)
         self.set_sizes = None if set_sizes is None else np.asarray(set_sizes, dtype=np.intp)
         self.n_classes = n_classes
@@ -101,7 +109,7 @@ class UncertaintyDisplay:
         rule: str = "interval_dominance",
         **options: Any,
     ) -> Self:
-        """Return a Display of the ignorance and the conflict of all instances.
+        """Return a Display of the ignorance and the disagreement of all instances.
 
         Parameters
         ----------
@@ -115,7 +123,10 @@ class UncertaintyDisplay:
         **options
             Options of the rule.
         """
-        of_instances(evidence)
+        plain = before_discounting(of_instances(evidence))
+        disagreement = None
+        if isinstance(plain, Evidence):
+            disagreement = numbers(plain.weight_of_disagreement)
         right = None
         if y_true is not None:
             named = to_numpy(evidence.decide("plausibility")).argmax(axis=1)
@@ -125,10 +136,18 @@ class UncertaintyDisplay:
             numbers(evidence.conflict),
             weight_of_conflict=numbers(evidence.weight_of_conflict),
             log_ignorance=_log_ignorance(evidence),
+            weight_of_disagreement=disagreement,
             right=right,
             set_sizes=to_numpy(evidence.decide(rule, **options)).sum(axis=1),
             n_classes=len(evidence.classes),
         )
+
+    @property
+    def disagreement(self) -> FloatArray | None:
+        """The disagreement of the components, (n,); None where it is not known."""
+        if self.weight_of_disagreement is None:
+            return None
+        return -np.expm1(-self.weight_of_disagreement)
 
     def plot(
         self, ax: Axes | None = None, *, scale: str = "auto", density: bool | None = None
@@ -140,10 +159,11 @@ class UncertaintyDisplay:
         ax : matplotlib axes, optional
         scale : {"auto", "linear", "log"}
             ``"linear"`` draws both axes from 0 to 1. An axis ends earlier, and its name gives its
-            end, if all values are below 0.25. With many components most instances have a conflict
-            near one and an ignorance near zero. ``"log"`` moves them apart: ignorance on a
-            logarithmic scale, and the weight of conflict, −ln(1 − conflict). ``"auto"`` takes
-            ``"log"`` if more than half of the instances are that close to the corner.
+            end, if all values are below 0.25. With many components most instances have a
+            disagreement near one and an ignorance near zero. ``"log"`` moves them apart: ignorance
+            on a logarithmic scale, and the weight of disagreement, −ln(1 − disagreement).
+            ``"auto"`` takes ``"log"`` if more than half of the instances are that close to the
+            corner.
         density : bool, optional
             Whether to count points in hexagons, coloured by the share of wrong ones or by the mean
             number of classes; a faint hexagon has few points. By default from 4000 points on.
@@ -156,7 +176,7 @@ class UncertaintyDisplay:
         log = self._crowded() if scale == "auto" else scale == "log"
         x, y = self._coordinates(log)
         self._dress(x, y, log)
-        if self.n_classes == 2 and within_bounds(self.ignorance, self.weight_of_conflict):
+        if self._has_lines():
             draw_isoprobability(self.ax_, log)
         if len(x) >= _MANY if density is None else density:
             draw_hexagons(self.ax_, x, y, self.right, self.set_sizes)
@@ -165,29 +185,42 @@ class UncertaintyDisplay:
         self._write_corners(pointing=log or self._ends() != (1.0, 1.0))
         return self
 
+    def _vertical(self) -> tuple[str, FloatArray, FloatArray]:
+        """Return the name of the vertical axis, its values, and their weights."""
+        if self.disagreement is not None and self.weight_of_disagreement is not None:
+            return "disagreement", self.disagreement, self.weight_of_disagreement
+        return "conflict", self.conflict, self.weight_of_conflict
+
+    def _has_lines(self) -> bool:
+        """Return whether lines of equal probability hold: they are derived from the conflict."""
+        drawn = self._vertical()[2]
+        same = np.allclose(drawn, self.weight_of_conflict, rtol=1e-6, atol=1e-9)
+        return self.n_classes == 2 and same and within_bounds(self.ignorance, drawn)
+
     def _crowded(self) -> bool:
-        return bool(np.mean((self.conflict > 0.95) | (self.ignorance < 0.01)) > 0.5)
+        return bool(np.mean((self._vertical()[1] > 0.95) | (self.ignorance < 0.01)) > 0.5)
 
     def _ends(self) -> tuple[float, float]:
         """Return where the linear axes end: at 1, or a little beyond values that are all small."""
-        return _end(self.ignorance), _end(self.conflict)
+        return axis_end(self.ignorance), axis_end(self._vertical()[1])
 
     def _coordinates(self, log: bool) -> tuple[FloatArray, FloatArray]:
+        _, values, weights = self._vertical()
         if not log:
-            return self.ignorance, self.conflict
-        return self.log_ignorance / np.log(10.0), self.weight_of_conflict
+            return self.ignorance, values
+        return self.log_ignorance / np.log(10.0), weights
 
     def _dress(self, x: FloatArray, y: FloatArray, log: bool) -> None:
         """Set the axes, with room at the top and the bottom for the words in the corners."""
-        ax = self.ax_
+        ax, name = self.ax_, self._vertical()[0]
         if not log:
             right, top = self._ends()
             ax.set_xlim(-0.02 * right, 1.02 * right)
             ax.set_ylim(-_STRIP * top, 1.085 * top)
             ax.set_xticks(right * np.linspace(0.0, 1.0, 6))
             ax.set_yticks(top * np.linspace(0.0, 1.0, 6))
-            ax.set_xlabel(_axis_name("ignorance", right))
-            ax.set_ylabel(_axis_name("conflict", top))
+            ax.set_xlabel(axis_name("ignorance", right))
+            ax.set_ylabel(axis_name(name, top))
         else:
             pad = max(0.06 * float(np.ptp(x)), 0.2)
             ax.set_xlim(float(x.min()) - pad, float(x.max()) + pad)
@@ -195,19 +228,20 @@ class UncertaintyDisplay:
             low = 0.0 if low < 0.3 * high else min(low, 0.98 * high)
             ax.set_ylim(low - _STRIP * (high - low), high + 0.1 * (high - low))
             ax.set_yticks([t for t in MaxNLocator(6).tick_values(low, high) if low <= t <= high])
-            ax.set_xlabel("ignorance, on a logarithmic scale")
-            ax.set_ylabel("weight of conflict, −ln(1 − conflict)")
+            ax.set_xlabel("ignorance: lack of evidence, on a logarithmic scale")
+            ax.set_ylabel(f"weight of {name}, −ln(1 − {name})")
             ax.xaxis.set_major_locator(MaxNLocator(7, integer=True))
-            ax.xaxis.set_major_formatter(FuncFormatter(_power))
+            ax.xaxis.set_major_formatter(FuncFormatter(power_of_ten))
         for side in ("top", "right"):
             ax.spines[side].set_visible(False)
 
     def _write_corners(self, *, pointing: bool) -> None:
         """Name the corners of the plane; arrows point to them if the picture is a part of it."""
+        high = "disagreeing" if self.weight_of_disagreement is not None else "conflicting"
         for (x, y), word, arrow, across in (
             ((0.012, 0.008), "decisive", "↙ {}", "left"),
             ((0.988, 0.008), "lacking", "{} ↘", "right"),
-            ((0.012, 0.992), "conflicting", "↖ {}", "left"),
+            ((0.012, 0.992), high, "↖ {}", "left"),
         ):
             self.ax_.text(
                 x,
@@ -244,23 +278,3 @@ def _log_ignorance(evidence: MassEvidence) -> FloatArray:
     total = numbers(evidence.weights_for) + numbers(evidence.weights_against)
     beneath = numbers(evidence.weight_of_conflict) - total.sum(axis=1)
     return np.where(ignorance > _TINY, log_ignorance, beneath)
-
-
-def _end(values: FloatArray) -> float:
-    """Return the end of an axis from 0: 1, or a round number beyond values that are all small."""
-    largest = float(values.max(initial=0.0))
-    if not _NOTHING < largest < _SMALL:
-        return 1.0
-    power = 10.0 ** np.floor(np.log10(largest))
-    return next(float(step * power) for step in _ROUND if step * power >= largest)
-
-
-def _axis_name(name: str, end: float) -> str:
-    return name if end == 1.0 else f"{name} (axis ends at {end:g}, not 1)"
-
-
-def _power(exponent: float, _: object) -> str:
-    """Write a power of ten, plainly where that is short."""
-    if exponent > 0.0:
-        return ""  # no such ignorance
-    return f"{10.0**exponent:g}" if exponent >= -3.0 else f"$10^{{{exponent:.0f}}}$"

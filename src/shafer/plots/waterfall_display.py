@@ -1,71 +1,84 @@
-"""``WaterfallDisplay``: the components of one instance, added up to its logit."""
+"""``WaterfallDisplay``: the components of one instance, added up to its log-odds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self, final
+from typing import Any, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
+from scipy.special import softmax
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import component_names
 from shafer.evidence import MassEvidence, with_weights
-from shafer.plots.drawing.arrows import HALF, Number, draw_arrow, limits_with, write_number
-from shafer.plots.drawing.evidence_arrays import (
-    numbers,
-    one_class,
-    take_row,
-    weight_for,
+from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.disputed_classes import disputed_classes
+from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text, compared_in_row
+from shafer.plots.drawing.evidence_arrays import numbers, take_row
+from shafer.plots.drawing.feature_values import MISSING, values_of_row
+from shafer.plots.drawing.own_base_rate import SHARED_NOTE, base_rate_position, shares_base_rate
+from shafer.plots.drawing.style import axes_for, width_beside, without_middle
+from shafer.plots.drawing.waterfall.gauges import disagreement_gauge, draw_gauges, ignorance_gauge
+from shafer.plots.drawing.waterfall.waterfall_bars import WaterfallEnd, draw_waterfall
+from shafer.plots.drawing.waterfall.waterfall_steps import (
+    Step,
+    WaterfallIntervals,
+    pooled_step,
+    split_by_size,
+    waterfall_intervals,
 )
-from shafer.plots.drawing.feature_values import values_of_row
-from shafer.plots.drawing.gauges import conflict_gauge, draw_gauges, ignorance_gauge
-from shafer.plots.drawing.style import (
-    AGAINST,
-    FOR,
-    GREY,
-    axes_for,
-    ink,
-    signed,
-    width_beside,
-    without_middle,
-)
+from shafer.plots.drawing.waterfall.waterfall_words import probability_words, waterfall_title
+from shafer.plots.drawing.whiskers import whisker_legend
 
 _ORDERS = ("size", "sign")
 
 
-class Step(NamedTuple):
-    """One bar: a component, or those pooled, and its weight for and against the class."""
-
-    name: str
-    weight: float
-    parts: tuple[float, float] | None = None
-    """The sums of the pooled weights for and against the class, if there are both."""
-
-
 @final
 class WaterfallDisplay:
-    """The components of one instance, for and against a class, added up to the logit.
+    """The components of one instance, for and against a class, added up to its log-odds.
 
-    Bars to the right support the class, bars to the left oppose it. The largest comes first, and
-    each starts where the one above ends. The last bar is their sum: with two classes the model's
-    log-odds, with more the logit minus the mean of all classes' logits. Above the bars are the
-    ignorance and the conflict of the evidence, which the sum does not show.
+    Bars to the right support the class over another one, bars to the left the other one: +1
+    multiplies the odds by 2.7. The picture starts at the foot with the base rate, if it is a
+    component of its own (``prior="own"``). Each bar starts where the one below ends, the largest is
+    the highest, and their sum is on top. Above are the ignorance and the disagreement, which the
+    sum does not show.
+
+    If the errors of the weights are known, each bar has its error bar, and a component that cannot
+    be told from zero is pale. The bar of an input that is missing (NaN in ``features``) is hatched.
+    It has no error bar, because that would not show what the missing value could change.
 
     Make one with :meth:`from_evidence`.
 
     Parameters
     ----------
     weights : array of shape (G,)
-        Weights of evidence of the components for the class.
+        Weights of the components, without the base rate: for the class over another one, or the
+        plain weights of evidence for the class.
     names : sequence of G strings, optional
         Names of the components; x0, x1, ... by default.
     label : class label
         The class.
-    probability, ignorance, conflict : float, optional
-        Of the class, and of the instance; written above the bars if given.
+    over : class label, optional
+        The class it is compared with. Without it, the axis is one of plain weights.
+    base_rate : float, optional
+        Weight of the base rate; it is drawn apart.
+    probability : float, optional
+        Of the class.
+    over_probability : float, optional
+        Of the class it is compared with; with two classes it is not needed.
+    base_probability : pair of floats, optional
+        Probabilities of the class, and of the one it is compared with, at the base rate.
+    ignorance, disagreement : float, optional
+        Of the instance; written above the bars if given.
+    disputed : pair of class labels, optional
+        The classes that the components disagree about most.
+    intervals : WaterfallIntervals, optional
+        Error bars.
     values : sequence of G strings or None, optional
         Feature values, written beside the names.
+    shared_base_rate : bool
+        The components share the base rate; written below the axis.
     max_components : int
         Bars at most; the components with the smallest weights are pooled into the last one.
 
@@ -76,12 +89,14 @@ class WaterfallDisplay:
     Examples
     --------
     >>> import shafer
-    >>> pool = shafer.least_commitment([0.07, 0.18], -4.9, [42.8, 4.7], names=["age", "ldl"])
-    >>> display = shafer.plots.WaterfallDisplay.from_evidence(pool([[61.0, 3.1]]))
+    >>> pool = shafer.least_commitment(
+    ...     [0.07, 0.18], -4.9, [42.8, 4.7], names=["age", "ldl"], prior="own"
+    ... )
+    >>> display = shafer.plots.WaterfallDisplay.from_evidence(pool([[61.0, 3.1]]), class_=1)
     >>> [(step.name, round(step.weight, 2)) for step in display.steps()]
-    [('ldl', 0.82), ('age', -0.75)]
-    >>> round(display.logit, 2), display.label
-    (0.07, 0)
+    [('age', 1.27), ('ldl', -0.29)]
+    >>> round(display.base_rate, 2), round(display.logit, 2)
+    (-1.06, -0.07)
     """
 
     def __init__(
@@ -90,10 +105,17 @@ class WaterfallDisplay:
         names: Sequence[str] | None = None,
         *,
         label: Label = "the class",
+        over: Label | None = None,
+        base_rate: float | None = None,
         probability: float | None = None,
+        over_probability: float | None = None,
+        base_probability: tuple[float, float] | None = None,
         ignorance: float | None = None,
-        conflict: float | None = None,
+        disagreement: float | None = None,
+        disputed: tuple[Label, Label] | None = None,
+        intervals: WaterfallIntervals | None = None,
         values: Sequence[str | None] | None = None,
+        shared_base_rate: bool = False,
         max_components: int = 12,
     ) -> None:
         if isinstance(max_components, bool) or max_components < 1:
@@ -101,10 +123,17 @@ class WaterfallDisplay:
         self.weights = np.asarray(weights, dtype=np.float64)
         self.names = component_names(names, len(self.weights))
         self.label = label
+        self.over = over
+        self.base_rate = base_rate
         self.probability = probability
+        self.over_probability = over_probability
+        self.base_probability = base_probability
         self.ignorance = ignorance
-        self.conflict = conflict
+        self.disagreement = disagreement
+        self.disputed = disputed
+        self.intervals = intervals
         self.values = tuple(values) if values is not None else (None,) * len(self.names)
+        self.shared_base_rate = shared_base_rate
         self.max_components = max_components
 
     @classmethod
@@ -114,8 +143,11 @@ class WaterfallDisplay:
         row: int = 0,
         *,
         class_: Label | None = None,
+        over: Label | None = None,
+        quantity: str = "log-odds",
         features: Any = None,
         max_components: int = 12,
+        level: float = 0.9,
     ) -> Self:
         """Return a Display of the weights of one instance.
 
@@ -126,34 +158,61 @@ class WaterfallDisplay:
             Position of the instance.
         class_ : class label, optional
             By default the most plausible class.
+        over : class label, optional
+            The class to compare with: why ``class_`` rather than this. By default the most
+            plausible other class.
+        quantity : {"log-odds", "weight"}
+            ``"log-odds"``: the weights for the class over the other one, as in
+            :meth:`shafer.Evidence.contrast`; with two classes the unit of SHAP values.
+            ``"weight"``: the weights of evidence for the class by itself, ``ev.weights``. Their sum
+            is the logit minus the mean of all classes' logits; with two classes, half the log-odds.
         features : mapping, data frame, array of shape (G,) or (n, G), optional
             Feature values to write beside the names of the components. A mapping and a data frame
-            are matched by name, and may leave components out.
+            are matched by name, and may leave components out. The base rate has no value.
         max_components : int
             Bars at most; the components with the smallest weights are pooled into the last one.
+        level : float
+            Of the error bars, if the errors of the weights are known.
         """
         one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
-        decided = int(np.argmax(numbers(plain.logits)[0]))
-        k = decided if class_ is None else one_class(class_, one.classes)
-        names = plain.component_names
+        logits, labels = numbers(plain.logits)[0], plain.classes.tolist()
+        compared = compared_in_row(logits, plain.classes, class_, over, quantity)
+        base = base_rate_position(plain)
+        features_at = np.setdiff1d(np.arange(plain.n_components), [] if base is None else [base])
+        weights = compared.weights(plain)[0]
+        names = tuple(plain.component_names[g] for g in features_at)
+        bet, pair = numbers(one.betting_probability)[0], [k for k in compared if k is not None]
+        every = numbers(plain.weights)[0]  # (G, K)
+        at_base = None if base is None else softmax(every[base])[[pair[0], pair[-1]]]
+        two = len(labels) == 2
+        disputed = None if two else disputed_classes(every)
         return cls(
-            weight_for(numbers(plain.weights)[0], k),
+            weights[features_at],
             names,
-            label=one.classes.tolist()[k],
-            probability=float(numbers(one.betting_probability)[0, k]),
+            label=labels[compared.class_],
+            over=None if compared.over is None else labels[compared.over],
+            base_rate=None if base is None else float(weights[base]),
+            probability=float(bet[compared.class_]),
+            over_probability=None if two or len(pair) == 1 else float(bet[pair[1]]),
+            base_probability=None if at_base is None else (float(at_base[0]), float(at_base[1])),
             ignorance=float(numbers(one.ignorance)[0]),
-            conflict=float(numbers(one.conflict)[0]),
+            disagreement=float(numbers(plain.disagreement)[0]),
+            disputed=disputed and (labels[disputed[0]], labels[disputed[1]]),
+            intervals=waterfall_intervals(
+                plain, compared, features_at, base, max_components, level
+            ),
             values=values_of_row(features, names, row, len(evidence)),
+            shared_base_rate=shares_base_rate(plain),
             max_components=max_components,
         )
 
     @property
     def logit(self) -> float:
-        """The sum of all weights."""
-        return float(self.weights.sum())
+        """The sum of all weights and the base rate: the log-odds of the two classes."""
+        return float(self.weights.sum()) + (self.base_rate or 0.0)
 
     def steps(self, order: str = "size") -> list[Step]:
-        """Return the bars from top to bottom, without their sum.
+        """Return the bars from top to bottom, without their sum and the base rate.
 
         Parameters
         ----------
@@ -164,18 +223,26 @@ class WaterfallDisplay:
             raise ValueError(
                 f"order must be one of {', '.join(map(repr, _ORDERS))}; got {order!r}."
             )
-        strongest = np.argsort(-np.abs(self.weights), kind="stable")
-        fits = len(strongest) <= self.max_components
-        kept = strongest if fits else strongest[: self.max_components - 1]
+        kept, pooled = split_by_size(self.weights, self.max_components)
         if order == "sign":
             kept = np.concatenate([kept[self.weights[kept] >= 0], kept[self.weights[kept] < 0]])
-        steps = [Step(self._named(int(g)), float(self.weights[g])) for g in kept]
-        return steps if fits else [*steps, _pooled(self.weights[strongest[len(kept) :]])]
+        steps = [self._step(int(g)) for g in kept]
+        if len(pooled):
+            interval = None if self.intervals is None else self.intervals.pooled
+            steps.append(pooled_step(self.weights[pooled], interval))
+        return steps
 
-    def _named(self, g: int) -> str:
+    def _step(self, g: int) -> Step:
         value = self.values[g]
         name = without_middle(self.names[g])
-        return name if value is None else f"{name} = {without_middle(value, 14)}"
+        if value is not None:
+            name = f"{name} = {without_middle(value, 14)}"
+        missing = value == MISSING
+        interval = None
+        if self.intervals is not None and not missing:
+            low, high = self.intervals.components[g].tolist()
+            interval = (low, high)
+        return Step(name, float(self.weights[g]), interval=interval, missing=missing)
 
     def plot(self, ax: Axes | None = None, *, order: str = "size") -> Self:
         """Draw on ``ax``, or on new axes.
@@ -188,74 +255,45 @@ class WaterfallDisplay:
             evidence that cancels is then visible.
         """
         steps = self.steps(order)
-        width = width_beside(step.name for step in steps)
-        self.ax_, self.figure_ = axes_for(ax, (width, 1.75 + 0.31 * (len(steps) + 1)))
-        ends = np.cumsum([0.0, *(step.weight for step in steps)])
-        scale = max(float(np.abs(ends).max()), *(abs(step.weight) for step in steps))
-        self._name_rows(steps)
-        texts = [
-            Number(float(end), row, step.weight >= 0, _written(step, scale))
-            for row, (step, end) in enumerate(zip(steps, ends[1:], strict=True))
-        ]
-        bottom = len(steps) + 0.3
-        texts.append(Number(self.logit, bottom, self.logit >= 0, signed(self.logit, scale)))
-        low, high = limits_with(self.ax_, ends, texts)
-        self.ax_.set_xlim(low, high)
-        for row, step in enumerate(steps):
-            color = FOR if step.weight >= 0 else AGAINST
-            draw_arrow(self.ax_, ends[row], step.weight, row, color, high - low)
-        self._draw_sum(ends, bottom, high - low)
-        for number in texts:
-            write_number(self.ax_, number)
-        self._write_head()
+        total, base = self._ends()
+        rows = len(steps) + 1 + (base is not None)
+        width = width_beside([*(step.name for step in steps), total.words])
+        self.ax_, self.figure_ = axes_for(ax, (width, 2.2 + 0.31 * rows))
+        self._name_axis()
+        draw_waterfall(self.ax_, steps, total, base)
+        self._write_head(any(step.missing for step in steps))
         return self
 
-    def _name_rows(self, steps: list[Step]) -> None:
-        self.ax_.set_yticks([*range(len(steps)), len(steps) + 0.3])
-        self.ax_.set_yticklabels([*(step.name for step in steps), "all together"])
-        self.ax_.tick_params(axis="y", length=0)
-        self.ax_.set_ylim(len(steps) + 0.95, -0.65)
-        self.ax_.set_xlabel(f"weight of evidence for {without_middle(self.label, 24)}")
-        for side in ("top", "right", "left"):
-            self.ax_.spines[side].set_visible(False)
+    def _ends(self) -> tuple[WaterfallEnd, WaterfallEnd | None]:
+        """Return the sum and the base rate, with the probabilities that belong to them."""
+        bars = self.intervals
+        words = probability_words(self.label, self.over, self.probability, self.over_probability)
+        total = WaterfallEnd("all together", self.logit, words, bars and bars.total)
+        if self.base_rate is None:
+            return total, None
+        words = ""
+        if self.base_probability is not None:
+            mine, other = self.base_probability
+            compared = None if self.over_probability is None else other
+            words = probability_words(self.label, self.over, mine, compared)
+        return total, WaterfallEnd(BASE_RATE, self.base_rate, words, bars and bars.base_rate)
 
-    def _draw_sum(self, ends: FloatArray, bottom: float, width: float) -> None:
-        """Draw the last bar, and lines from the end of each bar to the start of the next."""
-        self.ax_.axvline(0.0, color=ink(), linewidth=0.8, alpha=0.6, zorder=0)
-        for row, end in enumerate(ends[1:]):
-            below = bottom if row == len(ends) - 2 else row + 1
-            self.ax_.plot(
-                [end, end],
-                [row + HALF, below - HALF],
-                color=GREY,
-                linewidth=0.8,
-                zorder=0,
-            )
-        self.ax_.axhline(bottom - 0.65, color=GREY, linewidth=0.6, alpha=0.6, zorder=0)
-        draw_arrow(self.ax_, 0.0, self.logit, bottom, GREY, width)
+    def _name_axis(self) -> None:
+        lines = [axis_text(self.label, self.over)]
+        if self.over is not None:
+            lines.append(ODDS_NOTE)
+        if self.shared_base_rate:
+            lines.append(SHARED_NOTE)
+        self.ax_.set_xlabel("\n".join(lines))
 
-    def _write_head(self) -> None:
+    def _write_head(self, gaps: bool) -> None:
         gauges = []
         if self.ignorance is not None:
             gauges.append(ignorance_gauge(self.ignorance))
-        if self.conflict is not None:
-            gauges.append(conflict_gauge(self.conflict))
-        room = draw_gauges(self.ax_, gauges) if gauges else 0.0
-        title = f"Evidence for {without_middle(self.label, 24)}"
-        if self.probability is not None:
-            title += f" (probability {self.probability:.2f})"
+        if self.disagreement is not None:
+            gauges.append(disagreement_gauge(self.disagreement, self.disputed))
+        level = None if self.intervals is None else self.intervals.level
+        beneath = whisker_legend(self.ax_, level, gaps=gaps)
+        room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath
+        title = waterfall_title(self.label, self.over, self.probability, self.over_probability)
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")
-
-
-def _pooled(weights: FloatArray) -> Step:
-    positive = float(np.maximum(weights, 0.0).sum())
-    negative = float(np.minimum(weights, 0.0).sum())
-    parts = (positive, negative) if positive > 0.0 > negative else None
-    return Step(f"the other {len(weights)}", float(weights.sum()), parts)
-
-
-def _written(step: Step, scale: float) -> str:
-    text = signed(step.weight, scale)
-    if step.parts is None:
-        return text
-    return f"{text} ({signed(step.parts[0], scale)} {signed(step.parts[1], scale)})"

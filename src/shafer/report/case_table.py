@@ -12,7 +12,11 @@ from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer._validation import one_position, to_numpy
 from shafer.evidence import Evidence, MassEvidence, with_weights
+from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts, set_names
+from shafer.evidence.own_base_rate import base_rate_position
+from shafer.report.answer_and_rival import most_probable_but
+from shafer.report.grouped_study import grouped_study
 from shafer.report.overview import OVERLAP, overview
 from shafer.report.study import Study
 from shafer.report.terminal_text import cells, harmless, label, padded
@@ -23,19 +27,19 @@ _MOST_CASES = 20
 _LONGEST = 40
 
 _LEGEND = """\
-p          the probability: the normalised plausibilities, equal to the model's own
-[bel, pl]  belief: how far the evidence supports the class; plausibility: 1 − belief in the others
-ignorance  mass on all classes together: what the evidence leaves open
-conflict   how far the components contradict each other
-decided    the classes that no other class dominates (interval dominance)
-for, against: the components with the largest weights of evidence. """
-
-
-def _unit(n_classes: int) -> str:
-    """Explain the unit of the weights."""
-    factor = "7.4" if n_classes == 2 else "2.7"
-    over = "" if n_classes == 2 else ", against the geometric mean of all classes"
-    return f"+1 multiplies the odds of the class by {factor}{over}.\n"
+p             the probability: the normalised plausibilities, equal to the model's own
+[bel, pl]     belief: how far the evidence supports the class; plausibility: 1 − belief in others
+ignorance     mass on all classes together: what the evidence leaves open
+disagreement  how far the components contradict each other, the base rate among them
+decided       the classes that no other class dominates (interval dominance)
+for, against  the components that change the log-odds most. +1 multiplies the odds by 2.7
+"""
+_BASE_RATE = """\
+base rate     the log-odds of a row in which every component has its mean
+"""
+_BELOW = """\
+*             p is below the belief: in p, mass on several classes counts once for each of them
+"""
 
 
 @final
@@ -57,7 +61,7 @@ def _open_rows(decided: BoolArray, probability: FloatArray) -> tuple[BoolArray, 
 
 
 def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
-    """Return rows of different kinds: confident, with little evidence, with conflicting evidence.
+    """Return rows of different kinds: confident, with little evidence, with disagreement.
 
     A row is called undecided if its decided set has several classes. If no row is, the rows whose
     probability is nearest to one half are called close calls.
@@ -71,13 +75,14 @@ def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     focus = one_position(class_, evidence.classes)
     name = label(label_texts(evidence.classes)[focus])
     probability = to_numpy(evidence.betting_probability)[:, focus]
-    ignorance, conflict = to_numpy(evidence.ignorance), to_numpy(evidence.conflict)
+    ignorance = to_numpy(evidence.ignorance)
+    disagreement = to_numpy(with_weights(evidence).disagreement)
     hard, word = _open_rows(to_numpy(evidence.decide("interval_dominance")), probability)
     picks = [
         (f"{name} most probable", np.argmax(probability)),
         (f"{name} least probable", np.argmin(probability)),
         (f"{word}, most ignorance", np.argmax(np.where(hard, ignorance, -1.0))),
-        (f"{word}, most conflict", np.argmax(np.where(hard, conflict, -1.0))),
+        (f"{word}, most disagreement", np.argmax(np.where(hard, disagreement, -1.0))),
         ("median probability", np.argsort(probability, kind="stable")[len(probability) // 2]),
     ]
     chosen: dict[int, str] = {}
@@ -86,21 +91,55 @@ def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     return [Case(row, reason) for row, reason in chosen.items()]
 
 
-def _strongest(evidence: Evidence, row: int, focus: int) -> tuple[str, str]:
-    """Return the components with the largest weights for the class, and against it."""
-    weights = to_numpy(evidence[row].weights)[0, :, focus]
-    order = np.argsort(-np.abs(weights), kind="stable")
+def _note(evidence: Evidence, row: int, focus: int, labels: Sequence[str]) -> str:
+    """Return the base rate, and the components that change the log-odds of the class most."""
+    rival = int(most_probable_but(to_numpy(evidence.logits)[[row]], np.array([focus]))[0])
+    weights = to_numpy(evidence[row].weights)[0].astype(np.float64)
+    contrast = weights[:, focus] - weights[:, rival]
+    base_rate = base_rate_position(evidence[row])
+    order = [g for g in np.argsort(-np.abs(contrast), kind="stable") if g != base_rate]
     names = [label(name, _LONGEST) for name in evidence.component_names]
 
     def side(sign: int) -> str:
-        chosen = [g for g in order if sign * weights[g] > 0][:_STRONGEST]
-        return ", ".join(f"{names[g]} {weights[g]:+.2f}" for g in chosen) or "nothing"
+        chosen = [g for g in order if sign * contrast[g] > 0][:_STRONGEST]
+        return ", ".join(f"{names[g]} {contrast[g]:+.2f}" for g in chosen) or "nothing"
 
-    return side(+1), side(-1)
+    whom = labels[focus] if len(labels) == 2 else f"{labels[focus]} over {labels[rival]}"
+    start = "" if base_rate is None else f"base rate {contrast[base_rate]:+.2f}  |  "
+    return f"{start}for {whom}: {side(+1)}  |  against: {side(-1)}"
+
+
+def _is_below(evidence: MassEvidence, row: int, focus: int) -> bool:
+    """Return whether the probability of the class lies below its belief."""
+    one = evidence[row]
+    p, belief = one.betting_probability[0, focus], one.belief[0, focus]
+    return bool(below_belief_words(float(p), float(belief)))
+
+
+def _line(evidence: MassEvidence, case: Case, focus: int, with_interval: list[int]) -> list[str]:
+    """Return the cells of the first line of a row."""
+    one = evidence[case.row]
+    bel, pl = to_numpy(one.belief)[0], to_numpy(one.plausibility)[0]
+    star = "*" if _is_below(evidence, case.row, focus) else ""
+    disagreement = float(with_weights(one).disagreement[0])
+    decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
+    return [
+        str(case.row),
+        case.reason,
+        f"{float(one.betting_probability[0, focus]):.3f}{star}",
+        *(f"[{bel[k]:.3f}, {pl[k]:.3f}]" for k in with_interval),
+        f"{float(one.ignorance[0]):.3f}",
+        f"{disagreement:.3f}",
+        label(decided, _LONGEST),
+    ]
 
 
 def case_table(evidence: MassEvidence, cases: Sequence[Case], class_: Label) -> str:
     """Return a table of some rows, two lines each.
+
+    The second line has the components' contrasts, in log-odds: for the class over the most
+    probable other class, with the base rate apart if it is a component of its own. A star marks a
+    probability below its belief.
 
     Parameters
     ----------
@@ -117,19 +156,9 @@ def case_table(evidence: MassEvidence, cases: Sequence[Case], class_: Label) -> 
     with_interval = list(range(len(labels))) if len(labels) <= _MOST_INTERVALS else [focus]
     header = ["row", "why shown", f"p({labels[focus]})"]
     header += [f"{labels[k]} [bel, pl]" for k in with_interval]
-    header += ["ignorance", "conflict", "decided"]
-    body, notes = [], []
-    for case in cases:
-        one = evidence[case.row]
-        bel, pl = to_numpy(one.belief)[0], to_numpy(one.plausibility)[0]
-        line = [str(case.row), case.reason, f"{float(weighted.probability[case.row, focus]):.3f}"]
-        line += [f"[{bel[k]:.3f}, {pl[k]:.3f}]" for k in with_interval]
-        line += [f"{float(one.ignorance[0]):.3f}", f"{float(one.conflict[0]):.3f}"]
-        decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
-        line.append(label(decided, _LONGEST))
-        body.append(line)
-        support, doubt = _strongest(weighted, case.row, focus)
-        notes.append(f"for {labels[focus]}: {support}  |  against: {doubt}")
+    header += ["ignorance", "disagreement", "decided"]
+    body = [_line(evidence, case, focus, with_interval) for case in cases]
+    notes = [_note(weighted, case.row, focus, labels) for case in cases]
     widths = [max(map(cells, column)) for column in zip(header, *body, strict=True)]
 
     def joined(line: list[str]) -> str:
@@ -153,40 +182,55 @@ def _figures(study: Study) -> list[str]:
     return [
         *(["; ".join(known)] if known else []),
         f"one class decided {figures.decided:.1%}, several left open {figures.left_open:.1%}",
-        f"evidence lacking {figures.lacking:.1%}, conflicting {figures.conflicting:.1%}. {OVERLAP}",
+        f"evidence lacking {figures.lacking:.1%}, components disagreeing "
+        f"{figures.disagreeing:.1%}. {OVERLAP}",
     ]
 
 
-def summary(study: Study, rows: Sequence[int] | None = None) -> str:
+def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = True) -> str:
     """Return what the terminal shows of a report.
 
     Parameters
     ----------
     study : Study
     rows : sequence of int, optional
-        Positions of the instances to show; by default a few that differ in kind.
+        Positions of the instances to show; by default a few that differ in kind. More than 12
+        components are shown in groups, as in the report.
+    cases : bool
+        Whether to show instances at all; the figures of the whole study are always shown.
     """
+    labels = [label(text) for text in label_texts(study.evidence.classes)]
+    features = study.undiscounted.n_components - (study.base_rate is not None)
+    apart = "" if study.base_rate is None else " and the base rate"
+    grouped = grouped_study(study)
+    joined = "" if grouped is None else f" (shown in {grouped.n_groups} groups)"
+    size = f"{len(study)} instances, {features} components{joined}{apart}"
+    shown = study if grouped is None else grouped.study
+    lines = [
+        harmless(study.title),
+        *map(harmless, study.about),
+        "",
+        f"{size}, {len(labels)} classes: {listed(labels, 6, written=str)}",
+        *_figures(shown),
+    ]
+    if cases:
+        lines += ["", _cases(shown, rows)]
+    return "\n".join(lines) + ("" if cases else "\n")
+
+
+def _cases(study: Study, rows: Sequence[int] | None) -> str:
+    """Return the table of some instances, and how to read it."""
     ev = study.evidence
     counts = np.bincount(study.answers, minlength=ev.n_classes)
     focus = ev.n_classes - 1 if ev.n_classes == 2 else int(np.argmax(counts))
     class_ = ev.classes.tolist()[focus]
     if rows is None:
-        cases = notable_cases(ev, class_)
+        shown = notable_cases(ev, class_)
     else:
-        cases = [Case(row, "asked for") for row in rows[:_MOST_CASES]]
-    more = len(rows) - len(cases) if rows is not None else 0
-    labels = [label(text) for text in label_texts(ev.classes)]
-    size = f"{len(study)} instances, {study.undiscounted.n_components} components"
-    return "\n".join(
-        [
-            harmless(study.title),
-            *map(harmless, study.about),
-            "",
-            f"{size}, {len(labels)} classes: {listed(labels, 6, written=str)}",
-            *_figures(study),
-            "",
-            case_table(ev, cases, class_)
-            + (f"and {more} more in the report\n" if more > 0 else ""),
-            _LEGEND + _unit(ev.n_classes),
-        ]
-    )
+        shown = [Case(row, "asked for") for row in rows[:_MOST_CASES]]
+    more = len(rows) - len(shown) if rows is not None else 0
+    note = f"and {more} more in the report\n" if more > 0 else ""
+    below = any(_is_below(ev, case.row, focus) for case in shown)
+    apart = study.base_rate is not None
+    legend = _LEGEND + (_BASE_RATE if apart else "") + (_BELOW if below else "")
+    return f"{case_table(ev, shown, class_)}{note}\n{legend}"

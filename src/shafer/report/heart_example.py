@@ -11,11 +11,27 @@ from shafer.report.default_model import held_out_error, how_measured
 from shafer.report.study import Study, make_study
 
 
-def heart_study() -> Study:
-    """Return the study of the heart data: a logistic regression, fitted as in the paper."""
+def heart_study(prior: str = "own", errors: str | None = None) -> Study:
+    """Return the study of the heart data: a logistic regression, fitted as in the paper.
+
+    Parameters
+    ----------
+    prior : {"own", "shared"}
+        Show the base rate as a component of its own, or share it equally among the features, as
+        the paper does.
+    errors : {"laplace"}, optional
+        Give the weights error bars, as in :class:`shafer.Explainer`.
+    """
     heart = load_heart()
     model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(heart.data, heart.target)
-    explainer = Explainer(model, heart.data, names=heart.feature_names, classes=heart.target_names)
+    explainer = Explainer(
+        model,
+        heart.data,
+        names=heart.feature_names,
+        classes=heart.target_names,
+        prior=prior,
+        errors=errors,
+    )
     error, folds = held_out_error(model, heart.data, heart.target)
     return make_study(
         explainer,

@@ -1,8 +1,9 @@
 """The sentence about one instance, the same in the terminal and on the page.
 
-The words "weakly", "moderately" and "strongly" come from the degree of support: the belief that the
-component's own mass function gives to the class, or to the other classes if the component opposes
-it. ``templates/sentence.js`` writes the same sentence on the page; a test compares the two.
+It compares the answer with the runner-up, in log-odds. The words "weakly", "moderately" and
+"strongly" come from the degree of support 1 − exp(−|c|) of a contrast c: the belief that the
+component alone would give to one of the two classes, if there were no others. ``sentence.js`` in
+``templates/scripts`` writes the same sentence on the page; a test compares the two.
 """
 
 from __future__ import annotations
@@ -17,8 +18,16 @@ from shafer import _text
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence import Evidence, MassEvidence, with_weights
-from shafer.evidence.degree_words import CONFLICTING, LACKING, conflict_words, ignorance_words
+from shafer.evidence.degree_words import (
+    CONFLICTING,
+    LACKING,
+    disagreement_words,
+    ignorance_words,
+)
+from shafer.evidence.disputed_classes import disputed_classes
 from shafer.evidence.io.frame_table import label_texts
+from shafer.evidence.own_base_rate import base_rate_position
+from shafer.report.answer_and_rival import answer_and_rival
 
 NAMED = 4
 """The sentence names at most this many components."""
@@ -50,17 +59,12 @@ def shown_value(value: Any) -> str:
     return repr(number).replace("e-0", "e-")
 
 
-def degrees_of_support(evidence: Evidence, position: int) -> FloatArray:
-    """Return how far each component alone supports or opposes a class, (G,).
+def degrees_of_support(contrast: FloatArray) -> FloatArray:
+    """Return how far each component alone supports one of two classes, from 0 to 1.
 
-    For a component with a positive weight it is its belief in the class, for one with a negative
-    weight its belief in the other classes. ``position`` is that of the class.
+    ``contrast`` holds the weights for one class over the other: a degree of 0.5 doubles the odds.
     """
-    own = evidence.components
-    belief = to_numpy(own.belief)[0, :, position]
-    plausibility = to_numpy(own.plausibility)[0, :, position]
-    weights = to_numpy(evidence.weights)[0, :, position]
-    return np.where(weights > 0.0, belief, 1.0 - plausibility)
+    return -np.expm1(-np.abs(contrast))
 
 
 def strength(support: float) -> str:
@@ -70,18 +74,36 @@ def strength(support: float) -> str:
     return "moderately" if support < MODERATELY else "strongly"
 
 
-def _named(weights: FloatArray, support: FloatArray, titles: Sequence[str], label: str) -> str:
-    order = np.argsort(-np.abs(weights), kind="stable")[:NAMED].tolist()
+def _phrase(title: str, contrast: float, whom: str) -> str:
+    word = strength(float(degrees_of_support(np.asarray(contrast))))
+    return f"{title} {word} {'supports' if contrast > 0 else 'opposes'} {whom}"
+
+
+def _named(contrast: FloatArray, titles: Sequence[str], label: str) -> str:
+    """Name the components with the largest contrasts, those for the class first."""
+    support = degrees_of_support(contrast)
+    order = np.argsort(-np.abs(contrast), kind="stable")[:NAMED].tolist()
     clear = [g for g in order if support[g] >= BARELY]
-    clear.sort(key=lambda g: weights[g] < 0)  # those for the class first; the order is kept
+    clear.sort(key=lambda g: contrast[g] < 0)  # the order is kept
     if not clear:
         return f"no component clearly supports or opposes {label}"
-    phrases = []
-    for position, g in enumerate(clear):
-        verb = "supports" if weights[g] > 0 else "opposes"
-        whom = label if position == 0 else "it"
-        phrases.append(f"{titles[g]} {strength(support[g])} {verb} {whom}")
-    return ", ".join(phrases)
+    return ", ".join(
+        _phrase(titles[g], float(contrast[g]), label if position == 0 else "it")
+        for position, g in enumerate(clear)
+    )
+
+
+def _dispute(disagreement: float, weights: FloatArray, labels: Sequence[str]) -> str:
+    """Return how far the components disagree, and about which two classes most.
+
+    Without two such classes, no component favours another class than the answer.
+    """
+    disputed = disputed_classes(weights) if disagreement >= LACKING else None
+    if disputed is None:
+        return disagreement_words(0.0)
+    words = disagreement_words(disagreement)
+    first, second = (labels[k] for k in disputed)
+    return f"{words}{' about' if len(labels) == 2 else ', most about'} {first} or {second}"
 
 
 def _answer(decided: Sequence[str], n_classes: int, doubtful: bool) -> str:
@@ -92,7 +114,7 @@ def _answer(decided: Sequence[str], n_classes: int, doubtful: bool) -> str:
     return f"the answer stays open between {', '.join(decided[:-1])} and {decided[-1]}"
 
 
-def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
+def sentence(evidence: MassEvidence, titles: Sequence[str], named: Evidence | None = None) -> str:
     """Return a sentence about the first instance of the evidence.
 
     Parameters
@@ -101,6 +123,8 @@ def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
         One instance.
     titles : sequence of G strings
         The components as the sentence calls them, such as ``age 61``.
+    named : Evidence, optional
+        The same instance with the components to name; by default those of ``evidence``.
 
     Examples
     --------
@@ -108,21 +132,26 @@ def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
     >>> ev = shafer.Evidence.from_weights([[[-0.9, 0.9], [0.1, -0.1]]], classes=["no", "yes"])
     >>> sentence(ev, ["age 61", "LDL 3.1"])
     'age 61 strongly supports yes, LDL 3.1 weakly opposes it; ignorance is moderate; \
-the evidence agrees; the answer is yes.'
+the components agree; the answer is yes.'
     """
     labels = [short_name(label) for label in label_texts(evidence.classes)]
     weighted = with_weights(evidence)
-    answer = int(np.argmax(to_numpy(weighted.logits)[0]))
-    weights = to_numpy(weighted.weights)[0, :, answer]
-    support = degrees_of_support(weighted, answer)
-    ignorance, conflict = float(evidence.ignorance[0]), float(evidence.conflict[0])
+    single = weighted if named is None else named
+    base_rate = base_rate_position(single)
+    parts_of = to_numpy(single.weights)[0].astype(np.float64)
+    answer, rival = (int(k[0]) for k in answer_and_rival(weighted))
+    contrast = parts_of[:, answer] - parts_of[:, rival]
+    features = [g for g in range(len(contrast)) if g != base_rate]
+    reasons = _named(contrast[features], [titles[g] for g in features], labels[answer])
+    parts = [reasons if len(labels) == 2 else f"compared with {labels[rival]}, {reasons}"]
+    if base_rate is not None and degrees_of_support(contrast)[base_rate] >= BARELY:
+        parts.append(_phrase("the base rate", float(contrast[base_rate]), labels[answer]))
+    ignorance, disagreement = float(evidence.ignorance[0]), float(weighted.disagreement[0])
     decided = np.flatnonzero(to_numpy(evidence.decide("interval_dominance"))[0])
-    doubtful = ignorance >= LACKING or conflict >= CONFLICTING
-    return "; ".join(
-        [
-            _named(weights, support, titles, labels[answer]),
-            f"ignorance is {ignorance_words(ignorance)}",
-            conflict_words(conflict),
-            _answer([labels[k] for k in decided], len(labels), doubtful) + ".",
-        ]
-    )
+    doubtful = ignorance >= LACKING or disagreement >= CONFLICTING
+    parts += [
+        f"ignorance is {ignorance_words(ignorance)}",
+        _dispute(disagreement, to_numpy(weighted.weights)[0].astype(np.float64), labels),
+        _answer([labels[k] for k in decided], len(labels), doubtful) + ".",
+    ]
+    return "; ".join(parts)

@@ -12,8 +12,8 @@ from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.report.study import Study
 
 OVERLAP = (
-    "Evidence can be lacking or conflicting whether one class is decided or several are left open, "
-    "so these groups overlap."
+    "Evidence can be lacking, and components can disagree, whether one class is decided or several "
+    "are left open. So these groups overlap."
 )
 
 
@@ -29,8 +29,8 @@ class Overview:
         Error on held-out rows, and on the rows of the study.
     decided, left_open : float
         Share of the instances whose decided set has one class, or several.
-    lacking, conflicting : float
-        Share of the instances with much ignorance, and with much conflict.
+    lacking, disagreeing : float
+        Share of the instances with much ignorance, and with much disagreement.
     """
 
     instances: int
@@ -39,7 +39,7 @@ class Overview:
     decided: float
     left_open: float
     lacking: float
-    conflicting: float
+    disagreeing: float
 
 
 def overview(study: Study) -> Overview:
@@ -52,5 +52,5 @@ def overview(study: Study) -> Overview:
         decided=decided,
         left_open=1.0 - decided,
         lacking=float(np.mean(to_numpy(study.evidence.ignorance) >= LACKING)),
-        conflicting=float(np.mean(to_numpy(study.evidence.conflict) >= CONFLICTING)),
+        disagreeing=float(np.mean(to_numpy(study.undiscounted.disagreement) >= CONFLICTING)),
     )

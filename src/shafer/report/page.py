@@ -16,7 +16,8 @@ from shafer._files import replacing
 from shafer._html_templates import html_templates
 from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.report.overview import OVERLAP
-from shafer.report.payload import as_json, payload
+from shafer.report.page_data.json_text import as_json
+from shafer.report.page_data.payload import payload
 from shafer.report.study import Study
 
 _LARGEST = 5_900_000  # bytes of the whole file
@@ -28,11 +29,17 @@ _SCRIPTS = (
     "theme.js",
     "charts.js",
     "state.js",
+    "folding.js",
     "weights.js",
+    "comparison.js",
+    "errors.js",
+    "judging.js",
     "list.js",
     "plane.js",
     "instance.js",
+    "questions.js",
     "bars.js",
+    "intervals.js",
     "sliders.js",
     "components.js",
     "report.js",
@@ -59,7 +66,7 @@ def _hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def render(study: Study, rows: Sequence[int] | None = None) -> str:
+def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool = False) -> str:
     """Return the page as HTML.
 
     Parameters
@@ -68,13 +75,16 @@ def render(study: Study, rows: Sequence[int] | None = None) -> str:
         The model and the instances, from ``make_study``.
     rows : sequence of int, optional
         Positions of the instances to show; by default all, or as many as fit into six megabytes.
+    judge_first : bool
+        Hide the model's answer about a row until the reader has given one, as in
+        :func:`write_report`.
     """
     environment = html_templates("shafer.report")
     plotly = _plotly()
-    own = "(() => {\n" + "\n".join(_source(name) for name in _SCRIPTS) + "})();"
+    own = "(() => {\n" + "\n".join(_source(f"scripts/{name}") for name in _SCRIPTS) + "})();"
     style = _source("page.css")
     room = _LARGEST - sum(len(part.encode()) for part in (plotly, own, style)) - 40_000
-    data = payload(study, rows, max(room, _LEAST_ROOM))
+    data = payload(study, rows, max(room, _LEAST_ROOM), judge_first=judge_first)
     # The scripts and the style are ours or plotly's; as_json escapes the user's texts.
     return environment.get_template("page.html.jinja").render(
         study=study,
@@ -85,14 +95,18 @@ def render(study: Study, rows: Sequence[int] | None = None) -> str:
         style=Markup(style),
         hashes=f"{_hash(plotly)} {_hash(own)}",
         lacking=LACKING,
-        conflicting=CONFLICTING,
+        disagreeing=CONFLICTING,
         overlap=OVERLAP,
         version=shafer.__version__,
     )
 
 
 def write_report(
-    study: Study, path: str | os.PathLike[str], rows: Sequence[int] | None = None
+    study: Study,
+    path: str | os.PathLike[str],
+    rows: Sequence[int] | None = None,
+    *,
+    judge_first: bool = False,
 ) -> None:
     """Write the page to a file. If something fails, no file is left behind.
 
@@ -103,8 +117,14 @@ def write_report(
         The HTML file to write. A missing folder is made.
     rows : sequence of int, optional
         Positions of the instances to show.
+    judge_first : bool
+        Hide the model's answer about a row until the reader has given one. The reader picks a
+        class, or a pair of classes, sees the evidence for and against it, and then answers. In
+        the experiments of Le, Miller, Sonenberg and Singh (ECAI 2024, arXiv:2402.01292) people
+        decided more accurately with such evidence than with a recommendation, and relied less on
+        the model, with a small increase in under-reliance.
     """
-    html = render(study, rows)
+    html = render(study, rows, judge_first=judge_first)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(html.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from shafer._typing import FloatArray
 from shafer._validation import label_positions, to_numpy
 from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence, with_weights
+from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.own_base_rate import base_rate_position, shares_base_rate
 from shafer.report import instance_sentence
+from shafer.report.answer_and_rival import Positions, answer_and_rival
 from shafer.report.changed_rows import NotLinearError
 from shafer.report.table_columns import Columns, columns_of
 from shafer.report.what_if import Explains, WhatIf, learn
-
-Positions: TypeAlias = NDArray[np.intp]
 
 _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
 
@@ -65,8 +66,12 @@ class Study:
     @property
     def answers(self) -> Positions:
         """Position of the most plausible class of each instance, (n,)."""
-        answers: Positions = np.argmax(to_numpy(self.undiscounted.logits), axis=1)
-        return answers
+        return answer_and_rival(self.undiscounted)[0]
+
+    @property
+    def base_rate(self) -> int | None:
+        """Position of the base rate among the components, or None if they share it."""
+        return base_rate_position(self.undiscounted[:1])
 
     @property
     def wrong(self) -> NDArray[np.bool_]:
@@ -81,10 +86,16 @@ class Study:
         """The decided sets: the classes that no other class dominates, boolean (n, K)."""
         return to_numpy(self.evidence.decide("interval_dominance"))
 
+    @property
+    def shares_base_rate(self) -> bool:
+        """Whether the components share a base rate that is not zero."""
+        return shares_base_rate(self.undiscounted[:1])
+
     def title_of(self, component: str, row: int) -> str:
         """Return a component's name, with its value in the row if it is an input: ``age 61``."""
         name = instance_sentence.short_name(component)
-        if component not in self.columns:
+        is_base_rate = self.base_rate is not None and component == BASE_RATE
+        if is_base_rate or component not in self.columns:
             return name
         return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"
 
@@ -93,13 +104,22 @@ class Study:
         titles = [self.title_of(name, row) for name in self.undiscounted.component_names]
         return instance_sentence.sentence(self.evidence[row], titles)
 
-    def mean_weights(self) -> FloatArray:
-        """Return the mean of |w_gk| over the instances, (G, K), a block of rows at a time."""
+    def mean_contrasts(self) -> FloatArray:
+        """Return the mean over the instances of the size of each component's contrast, (G,).
+
+        The contrast is that of the answer over the runner-up of the instance. Weights are held for
+        a block of rows at a time.
+        """
         ev = self.undiscounted
+        answers, rivals = answer_and_rival(ev)
         step = max(1, _AT_ONCE // (ev.n_components * ev.n_classes))
-        total = np.zeros((ev.n_components, ev.n_classes))
+        total = np.zeros(ev.n_components)
         for start in range(0, len(self), step):
-            total += np.abs(to_numpy(ev[start : start + step].weights)).sum(axis=0)
+            block = slice(start, start + step)
+            weights = to_numpy(ev[block].weights).astype(np.float64)
+            rows = np.arange(len(weights))
+            contrast = weights[rows, :, answers[block]] - weights[rows, :, rivals[block]]
+            total += np.abs(contrast).sum(axis=0)
         return total / len(self)
 
     def what_if(self, rows: list[int]) -> tuple[WhatIf | None, str]:
@@ -127,7 +147,9 @@ def make_study(
     Parameters
     ----------
     explainer : Explainer, or the method ``evidence`` of a classifier
-        The model: called on rows, it returns their evidence.
+        The model: called on rows, it returns their evidence. With ``Explainer(..., prior="own")``
+        the report shows the base rate apart from the other components, as SHAP does. With
+        ``prior="shared"``, the paper's choice, each component has an equal share of it.
     X : array, sparse matrix, data frame, list of texts or list of rows
         The n instances, as the model takes them.
     y : array of shape (n,), optional

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import textwrap
+from typing import NamedTuple
 
 import numpy as np
 
-from shafer._typing import FloatArray
+from shafer._typing import FloatArray, Label
 from shafer._validation import to_numpy
+from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts
+from shafer.report.answer_and_rival import UNIT, Pair, pair_of_row
+from shafer.report.contrast_intervals import LEVEL, contrast_errors, sum_error
 from shafer.report.study import Study
+from shafer.report.terminal_reasons import ReasonsAsked, reason_lines
 from shafer.report.terminal_text import cells, harmless, label, padded
 
 _WIDEST = 24  # cells of a bar
@@ -18,6 +23,9 @@ _MOST_CLASSES = 10
 _MOST_SETS = 6
 _NARROWEST = 8  # cells of a bar where there is little room
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+_OWN = "The base rate is the log-odds of a row in which every component has its mean."
+_SHARED = "Each component has an equal share of the base rate, as in the paper (prior='shared')."
+_ERRORS = f"± is the {LEVEL:.0%} interval. A light bar (░) cannot be told from zero."
 
 
 def _room(width: int, taken: int) -> int:
@@ -30,35 +38,87 @@ def _names(width: int) -> int:
     return 32 if width == 0 else min(32, max(8, width // 3))
 
 
+def _wrapped(text: str, width: int, indent: str = "") -> list[str]:
+    """Break a text into lines that fit the terminal."""
+    if not width:
+        return [indent + text]
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
 def _bar(share: float, room: int) -> str:
     eighths = round(max(0.0, min(share, 1.0)) * room * 8)
     partial = _EIGHTHS[eighths % 8] if eighths % 8 else ""
     return "█" * (eighths // 8) + (partial or ("▏" if share > 0 and not eighths else ""))
 
 
-def _weights(study: Study, row: int, focus: int, name: str, width: int) -> list[str]:
-    weights = to_numpy(study.undiscounted[row].weights)[0, :, focus]
-    order = np.argsort(-np.abs(weights), kind="stable")
-    names = study.undiscounted.component_names
-    longest = _names(width)
+class _Bar(NamedTuple):
+    """One line of the list of weights; the half-width of its interval, if that is known."""
+
+    title: str
+    weight: float
+    half: float | None = None
+
+    @property
+    def number(self) -> str:
+        """The weight, and how far its interval reaches."""
+        sign = " " if abs(self.weight) < 0.005 else "−" if self.weight < 0 else "+"
+        reach = "" if self.half is None else f" ±{self.half:.2f}"
+        return f"{sign}{abs(self.weight):.2f}{reach}"
+
+    def drawn(self, strongest: float, room: int) -> str:
+        """Return the bar; it is light if the weight cannot be told from zero."""
+        bar = _bar(abs(self.weight) / strongest, room)
+        return bar if self.half is None or abs(self.weight) > self.half else "░" * len(bar)
+
+
+def _bars(study: Study, row: int, pair: Pair, longest: int) -> list[_Bar]:
+    """Return the bars: the base rate first, then the strongest, then all others as one."""
+    one = study.undiscounted[row]
+    weights = to_numpy(one.weights)[0].astype(np.float64)
+    contrast = weights[:, pair.class_] - weights[:, pair.over]
+    half = contrast_errors(one, pair)
+    base_rate = study.base_rate
+    order = [g for g in np.argsort(-np.abs(contrast), kind="stable") if g != base_rate]
+    first = [] if base_rate is None else [base_rate]
     shown = [
-        (label(study.title_of(names[g], row), longest), float(weights[g]))
-        for g in order[:_MOST_BARS]
+        _Bar(
+            label(study.title_of(one.component_names[g], row), longest),
+            float(contrast[g]),
+            None if half is None else float(half[g]),
+        )
+        for g in (*first, *order[:_MOST_BARS])
     ]
     rest = order[_MOST_BARS:]
-    if len(rest):
-        shown.append((f"the other {len(rest)}", float(weights[rest].sum())))
-    strongest = max(abs(weight) for _, weight in shown) or 1.0
-    first = max(cells(title) for title, _ in shown)
-    figures = max(len(f"{abs(weight):.2f}") for _, weight in shown)
-    room = _room(width, first + figures + 7)
-    lines = [f"Weights of evidence for (+) and against (−) {name}"]
-    for title, weight in shown:
-        sign = "−" if weight < 0 else "+"
-        bar = _bar(abs(weight) / strongest, room)
-        number = f"{abs(weight):.2f}".ljust(figures)
-        lines.append(f"  {padded(title, first)}  {sign}{number}  {bar}".rstrip())
-    return lines
+    if rest:
+        shown.append(_Bar(f"the other {len(rest)}", float(contrast[rest].sum())))
+    return shown
+
+
+def _weights(study: Study, row: int, pair: Pair, labels: list[str], width: int) -> list[str]:
+    shown = _bars(study, row, pair, _names(width))
+    one = study.undiscounted[row]
+    total = _Bar("sum", sum(bar.weight for bar in shown), sum_error(one, pair))
+    strongest = max(abs(bar.weight) for bar in shown) or 1.0
+    first = max(cells(bar.title) for bar in (*shown, total))
+    figures = max(len(bar.number) for bar in (*shown, total))
+    room = _room(width, first + figures + 6)
+
+    def line(bar: _Bar, end: str) -> str:
+        return f"  {padded(bar.title, first)}  {bar.number.ljust(figures)}  {end}".rstrip()
+
+    p = to_numpy(one.probability)[0]
+    notes = [_OWN] if study.base_rate is not None else [_SHARED] if study.shares_base_rate else []
+    notes += [] if total.half is None else [_ERRORS]
+    return [
+        *_wrapped(
+            f"Why {labels[pair.class_]} rather than {labels[pair.over]}, in log-odds: {UNIT}", width
+        ),
+        *(line(bar, bar.drawn(strongest, room)) for bar in shown),
+        line(total, f"= ln({p[pair.class_]:.3f} / {p[pair.over]:.3f})"),
+        *(text for note in notes for text in _wrapped(note, width)),
+    ]
 
 
 def _interval(low: float, mark: float, high: float, room: int) -> str:
@@ -86,6 +146,8 @@ def _classes(
             f"  {padded(labels[k], first)}  {_interval(bel[k], p[k], pl[k], room)}  "
             f"{p[k]:.3f} [{bel[k]:.3f}, {pl[k]:.3f}]{chosen}"
         )
+        why = below_belief_words(float(p[k]), float(bel[k]))
+        lines += _wrapped(why, width, "    ") if why else []
     if len(labels) > len(order):
         lines.append(f"  and {len(labels) - len(order)} less plausible classes")
     return lines
@@ -109,7 +171,15 @@ def _sets(study: Study, row: int, labels: list[str], width: int) -> list[str]:
     return lines
 
 
-def explained(study: Study, row: int, width: int = 0) -> str:
+def explained(
+    study: Study,
+    row: int,
+    width: int = 0,
+    *,
+    class_: Label | None = None,
+    over: Label | None = None,
+    reasons: ReasonsAsked | None = None,
+) -> str:
     """Return one instance as text for the terminal.
 
     Parameters
@@ -119,38 +189,43 @@ def explained(study: Study, row: int, width: int = 0) -> str:
         Position of the instance.
     width : int
         Columns of the terminal; 0 means no limit.
+    class_, over : class labels, optional
+        Show why ``class_`` rather than ``over``; by default the answer and the runner-up.
+    reasons : ReasonsAsked, optional
+        Also list the reasons for ``class_``.
     """
     if not 0 <= row < len(study):
         raise ValueError(f"row must lie between 0 and {len(study) - 1}; got {row}.")
     one = study.evidence[row]
     labels = [label(text, _names(width)) for text in label_texts(one.classes)]
-    focus = int(study.answers[row])
+    pair = pair_of_row(study.undiscounted[row], class_, over)
     p, bel, pl, decided = (
         to_numpy(array)[0]
         for array in (
-            study.evidence[row].betting_probability,
+            one.betting_probability,
             one.belief,
             one.plausibility,
             one.decide("interval_dominance"),
         )
     )
     words = harmless(study.sentence(row))
-    sentence = words[:1].upper() + words[1:]
     title = f"{label(study.title)}, row {row}"
     if study.truth is not None:
         title += f": true class {labels[int(study.truth[row])]}"
+    disagreement = float(study.undiscounted[row].disagreement[0])
     return "\n".join(
         [
             title,
             "",
-            textwrap.fill(sentence, width, break_on_hyphens=False) if width else sentence,
+            *_wrapped(words[:1].upper() + words[1:], width),
             "",
-            *_weights(study, row, focus, labels[focus], width),
+            *_weights(study, row, pair, labels, width),
             "",
+            *([] if reasons is None else [*reason_lines(study, row, pair, reasons), ""]),
             *_classes(labels, (p, bel, pl), decided, width),
             "",
             *_sets(study, row, labels, width),
             "",
-            f"Ignorance {float(one.ignorance[0]):.3f}, conflict {float(one.conflict[0]):.3f}",
+            f"Ignorance {float(one.ignorance[0]):.3f}, disagreement {disagreement:.3f}",
         ]
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from numpy.typing import NDArray
 
-from shafer.decision.rules.e_admissible_acts import _game, _nonzero
+from shafer._typing import FloatArray
+from shafer.decision.rules.e_admissible_acts import _game, _nonzero, _reaches_zero
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,21 @@ def test_a_game_is_solved_for_both_sides(
 def test_differences_have_their_own_unit() -> None:
     # Small differences are divided by their size; only acts that are the same are left alone.
     assert_array_equal(_nonzero(np.array([0.0, 1e-9, 0.5, 2.0])), [1.0, 1e-9, 0.5, 2.0])
+
+
+class OnePoint:
+    """Stands for an opinion whose lowest expectations are all at one probability."""
+
+    asked = 0
+
+    def extreme_points(self, loss: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+        self.asked += 1
+        return np.array([[0.0, 1.0]])
+
+
+@pytest.mark.parametrize(("lowest", "reached"), [(0.5, False), (-0.5, True)])
+def test_one_proof_is_enough(lowest: float, reached: bool) -> None:
+    opinion, difference = OnePoint(), np.array([[1.0, lowest]])
+    start = np.array([[1.0, 0.0]])
+    assert _reaches_zero(opinion, np.array([0]), difference, start) is reached  # type: ignore[arg-type]
+    assert opinion.asked == 1

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import shafer
+from evidence_types import every_type, made
 from shafer._validation import to_numpy
 from shafer.decision import PRECISE_RULES, RULES
 from shafer.decision.rules.set_utility import _mean_rank
@@ -64,3 +65,20 @@ def test_mean_rank_of_nearly_equal_weights(size: int, rate: float) -> None:
     expected = (np.arange(size) * q).sum() / q.sum()
     found = _mean_rank(np.array([float(size)]), np.array([rate]))
     assert found[0] == pytest.approx(expected, abs=2e-13 / rate**0.5)
+
+
+@every_type
+def test_hurwicz_lies_between_plausibility_and_belief(kind: str) -> None:
+    ev = made(kind, n_classes=4, n=60).evidence
+    for alpha, rule in ((0.0, "plausibility"), (1.0, "belief")):
+        found = to_numpy(ev.decide("hurwicz", alpha=alpha))
+        assert found.tolist() == ev.decide(rule).tolist()
+        assert found.any(axis=0).all()  # no class is chosen by default
+
+
+@pytest.mark.parametrize("alpha", [0.1, 0.5, 0.9, 1.0])
+def test_sums_that_differ_by_rounding_are_tied(alpha: float) -> None:
+    assert 0.1 + 0.2 > 0.3
+    ev = shafer.Evidence.from_weights([[[0.3, 0.1, -1.0], [0.0, 0.2, 0.0], [-0.1, -0.1, 0.0]]])
+    assert ev.weights_for[0, 0] < ev.weights_for[0, 1]
+    assert ev.decide("hurwicz", alpha=alpha).tolist() == [[True, False, False]]

@@ -223,3 +223,28 @@ def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
     close(run(), small, "float64")
     assert len(calls) == 4
     dispatch._compiled.cache_clear()
+
+
+@pytest.mark.parametrize("J", [40, 1000])
+def test_one_sided_sums_are_in_double_precision(J: int) -> None:
+    # With so many classes logits are a matrix product, in the precision of the features.
+    rng = np.random.default_rng(J)
+    arrays = np.abs(rng.normal(size=(6, J))), np.zeros(J), np.abs(rng.normal(size=(J, 33)))
+    given = [array.astype("float32") for array in (*arrays, np.zeros(33))]
+    found = numba_kernels.pool_linear(*given)
+    exact = pooling.pool_linear(*(array.astype("float64") for array in given))
+    assert_allclose(found.logits, exact.logits, rtol=1.2e-7)
+
+
+@pytest.mark.parametrize(("least", "expected"), [(1800, ["pool_linear"]), (1801, [])])
+def test_work_is_rows_times_features_times_classes(
+    least: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    stand_in = SimpleNamespace(
+        pool_linear=lambda *a: calls.append("pool_linear") or pooling.pool_linear(*a)
+    )
+    monkeypatch.setattr(dispatch, "_compiled", lambda: stand_in)
+    monkeypatch.setattr(dispatch, "_MIN_WEIGHTS_FOR_NUMBA", least)
+    dispatch.pool_linear(*head(30, 20, 3, "float64"))
+    assert calls == expected

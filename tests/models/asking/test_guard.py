@@ -85,6 +85,14 @@ def test_at_most_four_repairs() -> None:
     assert np.isfinite(found.probability).all()
 
 
+def test_certain_rows_stay_probabilities() -> None:
+    for seed in range(5):
+        explainer, X, _ = linear_world(seed, 4, slope=20.0)
+        found = explainer.guard(X).probability
+        assert found.max() <= 1.0
+        assert found.min() >= 0.0
+
+
 def test_the_result() -> None:
     explainer, X, _ = linear_world(2, 3, classes=["u", "v", "w"])
     frame = pd.DataFrame(X[:6], columns=[f"x{j}" for j in range(6)], index=list("abcdef"))

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from interpret.glassbox import ExplainableBoostingClassifier
 from scipy import sparse
 from sklearn.calibration import CalibratedClassifierCV
@@ -273,6 +275,47 @@ def test_bets_and_sets_do_not_pay_for_errors() -> None:
     )
     for ev in explainer.stream([X[:5]]):
         assert ev.weights_std.shape == (5, 4, 3)
+
+
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4), strength=st.floats(-6, 6))
+@settings(max_examples=40, deadline=None)
+def test_hostile_columns(seed: int, n_classes: int, strength: float) -> None:
+    """Dead, repeated, tiny and huge columns, far from zero, with any penalty."""
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(30, 3))
+    rows = np.column_stack([rows, rows[:, 0], np.full(30, 7.0), rng.normal(size=30) * 1e-9])
+    rows = rows * 10.0 ** rng.integers(-3, 4, size=6) + rng.choice([0.0, 1e3], size=6)
+    model = LogisticRegression(C=10.0**strength)
+    model.coef_ = rng.normal(size=(1 if n_classes == 2 else n_classes, 6)) / (
+        1 + np.abs(rows).max(0)
+    )
+    model.intercept_ = rng.normal(size=len(model.coef_))
+    model.classes_ = np.arange(n_classes)
+    model.n_features_in_ = 6
+    new = rows * rng.choice([0.0, 1.0, 1e6], size=(30, 1))
+    message = ""
+    try:
+        explainer = shafer.Explainer(model, rows, errors="laplace", prior="own", check=False)
+    except ValueError as error:
+        message = str(error)
+    if message:  # repeated columns, told apart by the penalty alone
+        assert "the log loss is flat in the coefficients of 'x0', 'x3'" in message
+        assert strength > 3
+        return
+    ev = explainer(new)
+    std = ev.weights_std
+    assert np.isfinite(std).all()
+    assert std.min() >= 0.0
+    if n_classes == 2:
+        np.testing.assert_allclose(std[..., 0], std[..., 1], rtol=1e-9)
+    contrast = ev.contrast_std(0, 1)
+    slack = 1e-6 * std.max()
+    assert (contrast <= std[..., 0] + std[..., 1] + slack).all()  # the triangle of deviations
+    assert (contrast >= np.abs(std[..., 0] - std[..., 1]) - slack).all()
+    lower, upper = ev.contrast_interval(0, 1)
+    assert (lower <= upper).all()
+    one = ev.grouped("one").weights_std[:, 0]
+    assert (one <= std.sum(axis=1) + slack).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

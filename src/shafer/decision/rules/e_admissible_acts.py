@@ -50,10 +50,9 @@ def _admissible_among(
     best = risk <= risk.min(axis=-1, keepdims=True) + _rounding(opinion, asked)
     kept: BoolArray = candidates & best.any(axis=1)
     for row, act in np.argwhere(candidates & ~kept):
-        rivals = candidates[row].copy()
-        rivals[act] = False
-        # Which rivals it must not lose to has no unit: each of them may have its own.
-        difference = matrix[act] - matrix[rivals]
+        # Which rivals it must not lose to has no unit: each of them may have its own. It is among
+        # them itself, with no difference.
+        difference = matrix[act] - matrix[candidates[row]]
         difference /= _nonzero(np.abs(difference).max(axis=1, keepdims=True))
         kept[row, act] = _reaches_zero(opinion, asked[row : row + 1], difference, points[row])
     return kept

@@ -10,6 +10,7 @@ import numpy as np
 
 from shafer._text import shortened
 from shafer._validation import to_numpy
+from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import set_names
 
 if TYPE_CHECKING:
@@ -46,6 +47,12 @@ def _interval(low: float, probability: float, high: float) -> str:
     )
 
 
+def _why_outside(probability: float, belief: float) -> str:
+    """Return why the probability lies outside the interval, if it does."""
+    why = below_belief_words(float(probability), float(belief))
+    return f"<div style='font-size:85%;opacity:.75'>{why}</div>" if why else ""
+
+
 def _left_out(evidence: MassEvidence) -> str:
     """Name the instances and classes that the table shows, if not all."""
     parts = []
@@ -76,6 +83,7 @@ def html(evidence: MassEvidence, scalars: Sequence[str]) -> str:
             f"{_interval(belief[i, k], probability[i, k], plausibility[i, k])}"
             f"{escape(shortened(str(evidence.classes[k])))} {probability[i, k]:.3f} "
             f"[{belief[i, k]:.3f}, {plausibility[i, k]:.3f}]</div>"
+            f"{_why_outside(probability[i, k], belief[i, k])}"
             for k in order
         )
         rows.append(

@@ -72,8 +72,9 @@ class AskedModel:
         if filled.open_variance is not None:
             factor = own * moderating_factor(filled.open_variance)
         slopes = inputs.beta * constant_safe_spread(inputs.gaussian)[:, None]
-        logits = standard_units(features, inputs.gaussian) @ slopes + inputs.level(model)
-        return AskedRows(X, start, features, gaps, logits, own, factor)
+        level = inputs.level(model)
+        logits = standard_units(features, inputs.gaussian) @ slopes + level
+        return AskedRows(X, start, features, gaps, logits, level, own, factor)
 
     def own_factor(self, features: FloatArray) -> FloatArray:
         """Return the factor of tempering and moderation for complete features (n, J)."""
@@ -98,6 +99,8 @@ class AskedRows:
         The features that are missing.
     logits : array of shape (n, K)
         The expected logits z, centred over the classes.
+    level : array of shape (K,)
+        The logits at the feature means.
     own_factor : array of shape (n,)
         The factor of tempering and moderation on the weights.
     factor : array of shape (n,)
@@ -109,6 +112,7 @@ class AskedRows:
     features: FloatArray
     gaps: BoolArray
     logits: FloatArray
+    level: FloatArray
     own_factor: FloatArray
     factor: FloatArray
 

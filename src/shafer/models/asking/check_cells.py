@@ -35,22 +35,21 @@ def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
     for rows in asked.chunks(X):
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
-            stake = stakes(far, asked.inputs.level(asked.weighed.model), rows.factor[where])
-            _add_ranked(table, rows, where, far, stake, limit)
+            add_ranked_cells(table, rows, where, far, limit)
     columns = table.columns()
     order = np.lexsort((columns["rank"], columns["row"]))
     return with_index_column({name: values[order] for name, values in columns.items()}, X)
 
 
-def _add_ranked(
+def add_ranked_cells(
     table: CellTable,
     rows: AskedRows,
     where: NDArray[np.intp],
     far: CellDistances,
-    stake: FloatArray,
     top: int | None,
 ) -> None:
-    surprise = far.surprise
+    """Add the known inputs of rows of one pattern, ranked by stake."""
+    stake, surprise = stakes(far, rows.level, rows.factor[where]), far.surprise
     order = np.lexsort((-surprise, -stake), axis=1)[:, :top]
     n, width = order.shape
     owner, cell = np.repeat(np.arange(n), width), order.reshape(-1)

@@ -9,6 +9,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen
@@ -48,7 +49,8 @@ class GuardedPrediction:
     @cached_property
     def probability(self) -> FloatArray:
         """The guarded probabilities, (n, K)."""
-        return np.asarray(frozen(np.exp(self.log_probability)))
+        # Rounding can make the sum of a mixture differ from 1.
+        return np.asarray(frozen(softmax(self.log_probability, axis=1)))
 
     @cached_property
     def evidence(self) -> Evidence:

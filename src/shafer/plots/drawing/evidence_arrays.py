@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from shafer._typing import Array, FloatArray, Label
-from shafer._validation import positions_of, to_numpy
+from shafer._typing import Array, FloatArray
+from shafer._validation import to_numpy
 from shafer.evidence import DiscountedEvidence, MassEvidence
 
 _Mass = TypeVar("_Mass", bound=MassEvidence)
@@ -40,23 +39,3 @@ def take_row(evidence: _Mass, row: int) -> _Mass:
     if isinstance(row, bool) or not isinstance(row, int | np.integer) or not -n <= row < n:
         raise ValueError(f"row must be a whole number from 0 to {n - 1}; got {row!r}.")
     return evidence[int(row)]
-
-
-def one_class(label: Label, classes: NDArray[Any]) -> int:
-    """Return the position of one class label."""
-    positions = positions_of(label, classes)
-    if len(positions) != 1:
-        raise ValueError(f"class_ must be one class label; got {label!r}.")
-    return positions[0]
-
-
-def weight_for(weights: FloatArray, position: int) -> FloatArray:
-    """Return the weights for one class, (...,), out of those for all, (..., K).
-
-    Of two classes, evidence for one is evidence against the other, so the weight is that for the
-    one less that for the other: the paper's w_j. These add up to the model's logit.
-    """
-    if weights.shape[-1] != 2:
-        return weights[..., position]
-    difference: FloatArray = weights[..., position] - weights[..., 1 - position]
-    return difference

@@ -11,6 +11,9 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer._validation import float_array, frame_of, to_numpy
 
+MISSING = "missing"
+"""What stands beside the name of a component whose value is NaN or None."""
+
 
 def values_of_row(
     features: Any, names: Sequence[str], row: int, n_rows: int
@@ -51,13 +54,17 @@ def _by_name(values: Mapping[str, Any], names: Sequence[str]) -> tuple[str | Non
 
 
 def written(value: Any) -> str:
-    """Return a number as text with four digits, a word as it is.
+    """Return a number as text with four digits, a word as it is, and "missing" for a gap.
 
     Examples
     --------
     >>> written(63.0), written(0.123456), written(12500), written(True), written("smoker")
     ('63', '0.1235', '12500', 'True', 'smoker')
+    >>> written(float("nan")), written(None)
+    ('missing', 'missing')
     """
+    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
+        return MISSING
     if not isinstance(value, float | np.floating):
         return str(value)
     number = float(value)

@@ -1,0 +1,79 @@
+// All instances: components ranked, and the weight of one against its input.
+function drawRanking() {
+  const means = data.meanContrasts;
+  const most = Math.max(...means) || 1;
+  const all = counted(data);
+  $("ranking-part").textContent = all > means.length ? `; the ${means.length} largest of ${all}` : "";
+  $("ranking").tBodies[0].replaceChildren(...data.ranking.map((g, at) => make("tr", {
+    "data-component": g, "aria-selected": String(state.component === g),
+    onclick: () => { state.component = g; drawRanking(); drawDependence(); document.querySelector(`#ranking tr[data-component="${g}"] button`).focus({ preventScroll: true }); },
+  },
+  make("td", {}, make("button", { type: "button", ...nameAttributes(data.components[g]) }, called(data.components[g]))),
+  make("td", {}, make("div", { class: "track" }, bar(0, means[at] / most))),
+  make("td", {}, number(means[at])))));
+}
+
+// Where the contrast of a component is zero, if it is linear in one input.
+function cutoff(g, pair) {
+  if (!data.whatIf || reachedBy[g].length !== 1) return null;
+  const [j, position] = reachedBy[g][0];
+  const input = data.whatIf.inputs[j];
+  const slope = input.slope === null ? 0 : contrastOf(input.slope[position], pair);
+  if (slope === 0) return null;
+  const at = input.anchor - contrastOf(data.whatIf.base[g], pair) / slope;
+  return at >= input.low && at <= input.high ? at : null;
+}
+
+function drawDependence() {
+  const g = state.component;
+  const pair = pairIn($("dependence-class"), $("dependence-over"));
+  const column = columnOf[g];
+  const known = data.rows.filter((row) => weightsIn(row, g) !== null);
+  const values = known.map((row) => (column < 0 ? row.i : row.x[column]));
+  const numeric = values.every((value) => value === null || typeof value === "number");
+  const categories = numeric ? [] : [...new Set(values.map((value) => value ?? "missing"))].sort();
+  const points = known.flatMap((row, at) => {
+    const value = values[at];
+    if (numeric && value === null) return [];
+    const jitter = ((at * 0.6180339887498949) % 1) * 0.5 - 0.25;
+    const x = numeric ? value : categories.indexOf(value ?? "missing") + jitter;
+    const y = contrastOf(weightsIn(row, g), pair);
+    const text = [`row ${row.i}`, `${Charts.cut(data.components[g])} ${Charts.cut(Words.shownValue(value))}`, `log-odds ${signed(y)}`];
+    return [{ x, y, row: row.i, text: text.map(Charts.literal).join("<br>") }];
+  });
+  const sides = [
+    { name: "for", color: "blue", symbol: "circle", points: points.filter(({ y }) => y >= 0) },
+    { name: "against", color: "orange", symbol: "circle", points: points.filter(({ y }) => y < 0) },
+  ];
+  const at = cutoff(g, pair);
+  const title = column < 0 ? "row" : data.columns[column];
+  Charts.scatter($("dependence"), sides, null, {
+    xaxis: {
+      title: { text: Charts.literal(Charts.cut(title)) }, zeroline: false, showgrid: false,
+      ...(numeric ? {} : { tickvals: categories.map((_, c) => c), ticktext: categories.map((c) => Charts.literal(Charts.cut(c, 18))) }),
+    },
+    yaxis: { title: { text: Charts.literal(`log-odds, ${Charts.cut(nameOf(pair.a), 20)} over ${Charts.cut(nameOf(pair.b), 20)}`) } },
+    shapes: at === null ? [] : [{ type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: Theme.color("soft"), width: 1, dash: "dash" } }],
+    ...paper(),
+  }, (i) => choose(byRow.get(i), true));
+  $("dependence-title").textContent = called(data.components[g]);
+  const notes = [`What ${called(data.components[g])} adds to the log-odds of ${nameOf(pair.a)} over ${nameOf(pair.b)}, one point for each instance shown; ${UNIT}.`];
+  if (at !== null) notes.push(`It is zero at ${Words.shownValue(at)}, the dashed line.`);
+  if (column < 0) notes.push("The component is not a single input, so the horizontal axis is the row number.");
+  $("dependence-note").textContent = notes.join(" ");
+}
+
+// The pair of classes that the model has to tell apart most often.
+function usualPair() {
+  if (K === 2) return { a: 1, b: 0 };
+  const counts = new Map();
+  for (const row of data.rows) {
+    const { weightsFor, weightsAgainst } = weightsOf(row, row.x);
+    const rival = Evidence.mostBut(weightsFor.map((w, k) => w - weightsAgainst[k]), row.answer);
+    const key = `${row.answer},${rival}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const [[most]] = [...counts].sort((x, y) => y[1] - x[1]);
+  const [a, b] = most.split(",").map(Number);
+  return { a, b };
+}

@@ -1,0 +1,119 @@
+// One instance: its sentence, weights, intervals and sets.
+function choose(row, travel) {
+  state.row = row;
+  state.x = [...row.x];
+  state.allSliders = false;
+  drawSliders();
+  update(true);
+  const place = listed().indexOf(row);
+  if (place >= 0) state.page = Math.floor(place / PER_PAGE);
+  drawTable();
+  if (travel) {
+    $("instance").focus({ preventScroll: true });
+    $("instance").scrollIntoView({ block: "start" });
+  }
+}
+
+// The evidence of a row with the inputs x: its weights, and all that follows from them.
+function resultOf(row, weights) {
+  const plain = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  const weight = weights.weightOfDisagreement(plain.weightOfConflict);
+  const whole = {
+    ...plain, weightOfDisagreement: weight, disagreement: -Math.expm1(-weight), disputed: weights.disputed(),
+  };
+  return row.reliability === undefined ? whole : Evidence.discounted(whole, row.reliability);
+}
+
+function update(fresh) {
+  const weights = weightsOf(state.row, state.x);
+  const result = resultOf(state.row, weights);
+  state.weights = weights;
+  state.result = result;
+  if (fresh) startComparison(result);
+  const changed = state.x.some((value, j) => value !== state.row.x[j]);
+  const hidden = concealed(state.row);
+  Object.assign($("instance").dataset, { row: state.row.i, changed });
+  $("instance-title").textContent = changed ? `Row ${state.row.i}, changed` : `Row ${state.row.i}`;
+  drawInput();
+  drawWaterfall();
+  drawJudging();
+  for (const id of ["verdict", "sentence", "questions", "result", "what-if"]) $(id).hidden = hidden;
+  if (!hidden) drawAnswer(result, changed);
+  else hideAnswer();
+  if (fresh) drawPlane();
+}
+
+// All that shows the model's answer about the instance.
+function drawAnswer(result, changed) {
+  Object.assign($("instance").dataset, {
+    ignorance: result.ignorance, conflict: result.conflict, disagreement: result.disagreement,
+    decided: result.decided.join(","), answer: result.answer,
+  });
+  drawVerdict(result, changed);
+  drawSentence(result);
+  drawQuestions(changed);
+  drawGauge("ignorance", result.ignorance);
+  drawGauge("disagreement", result.disagreement);
+  drawDisputed(result);
+  drawIntervals();
+  drawSets();
+  $("reset").disabled = !changed;
+  // Where the numbers have scrolled out of sight of the sliders, a line of them stays.
+  if (data.whatIf) $("live").textContent = `${setName(result.decided)} · p ${number(result.probability[result.answer])} · ignorance ${number(result.ignorance)} · disagreement ${number(result.disagreement)}`;
+}
+
+function hideAnswer() {
+  for (const name of ["ignorance", "conflict", "disagreement", "decided", "answer"]) delete $("instance").dataset[name];
+  for (const id of ["verdict", "sentence", "live", "ignorance", "disagreement", "disputed"]) $(id).textContent = "";
+  for (const id of ["intervals", "sets"]) $(id).tBodies[0].replaceChildren();
+  hideQuestions();
+}
+
+function drawSentence(result) {
+  const pieces = namedPieces(state.row, state.x);
+  const baseRate = pieces.find(({ base }) => base) ?? null;
+  const features = pieces.filter((piece) => piece !== baseRate);
+  $("sentence").textContent = Words.sentence(result, features, baseRate, data.classes, data.limits);
+}
+
+// The two classes in dispute, if there is disagreement; with more than two classes, a way to see it.
+function drawDisputed(result) {
+  const pair = result.disagreement >= data.limits.lacking ? result.disputed : null;
+  if (!pair) { $("disputed").replaceChildren(); return; }
+  const names = pair.map((k) => called(data.classes[k])).join(" or ");
+  $("disputed").replaceChildren(K === 2 ? `about ${names}` : make("button", {
+    type: "button", class: "link", onclick: () => {
+      setPair($("class"), $("over"), { a: pair[0], b: pair[1] });
+      drawWaterfall();
+      $("reasons").scrollIntoView({ block: "nearest" });
+    },
+  }, `most about ${names}`));
+}
+
+function drawVerdict(result, changed) {
+  const parts = [result.decided.length === 1 ? "Decided: " : "Undecided: ", make("b", {}, setName(result.decided)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
+  if (data.truth && !changed) {
+    parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
+    const open = result.decided.length > 1 && result.decided.includes(state.row.truth);
+    if (open) parts.push(", which is left open");
+    else if (isWrong(state.row)) parts.push(", so the model is ", make("span", { class: "is-wrong" }, "wrong"));
+  }
+  $("verdict").replaceChildren(...parts, ".");
+}
+
+// Where no component is named after an input, such as for texts, the row itself is shown; also where
+// the reader has to judge it.
+function drawInput() {
+  const nameless = !data.whatIf && data.columns.length > 0 && columnOf.every((column) => column < 0);
+  const apart = nameless || (data.judgeFirst && data.columns.length > 0);
+  const most = data.judgeFirst ? MOST_JUDGED_INPUTS : MOST_INPUTS;
+  $("input").hidden = !apart;
+  const shown = (value) => (nameless ? value ?? "missing" : Words.shownValue(value));
+  const parts = data.columns.slice(0, most).map((name, j) => `${called(name)}: ${shown(state.x[j])}`);
+  if (apart) $("input").textContent = parts.join("; ");
+}
+
+function drawGauge(id, value) {
+  $(id).textContent = number(value);
+  $(id).parentElement.querySelector(".fill").style.width = `${100 * value}%`;
+}

@@ -1,0 +1,34 @@
+// Start of the page: fill the menus, add listeners, draw.
+fillPair($("class"), $("over"), drawWaterfall, data.judgeFirst ? "choose a class" : null);
+fillPair($("dependence-class"), $("dependence-over"), drawDependence);
+setPair($("dependence-class"), $("dependence-over"), usualPair());
+startJudging();
+$("search").addEventListener("input", () => { state.page = 0; drawTable(); });
+$("sort").addEventListener("change", () => { state.page = 0; state.reversed = false; drawTable(); });
+document.querySelectorAll("#table th[data-sort]").forEach((head) => head.addEventListener("click", () => {
+  state.reversed = $("sort").value === head.dataset.sort && !state.reversed;
+  $("sort").value = head.dataset.sort;
+  state.page = 0;
+  drawTable();
+}));
+$("back").addEventListener("click", () => { state.page -= 1; drawTable(); });
+$("forth").addEventListener("click", () => { state.page += 1; drawTable(); });
+$("colour").addEventListener("change", drawPlane);
+$("scale").addEventListener("change", drawPlane);
+measurePlane();
+$("plane").addEventListener("keydown", steer);
+$("reset").addEventListener("click", () => { choose(state.row, false); });
+$("more").addEventListener("click", () => { state.allSliders = true; drawSliders(); });
+$("all-classes").addEventListener("click", () => { state.allClasses = !state.allClasses; drawIntervals(); });
+Theme.start();
+startFolding();
+drawRanking();
+drawDependence();
+choose(listed()[0], false);
+Theme.onChange((printing) => {
+  state.printing = printing;
+  drawPlane();
+  drawDependence();
+});
+window.shafer = { Evidence, Words, data, state };
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,82 @@
+// The weights of an instance: rebuilt from its inputs, or as stored.
+let reachedBy = [];
+let columnOf = []; // the column of the page behind each component, −1 if there is none
+
+// Find which inputs reach each component of the view.
+function link() {
+  reachedBy = data.components.map(() => []);
+  data.whatIf?.inputs.forEach((input, j) =>
+    input.components.forEach((g, position) => reachedBy[g].push([j, position])));
+  columnOf = data.components.map((name, g) => {
+    if (g === data.baseRate) return -1;
+    const at = data.columns.indexOf(name);
+    return at < 0 && reachedBy[g].length === 1 ? reachedBy[g][0][0] : at;
+  });
+}
+link();
+
+function effect(input, value, position) {
+  if (value === null) return input.missing[position];
+  if (typeof value === "string") return input.effects[input.choices.indexOf(value)][position];
+  return input.slope[position].map((slope) => slope * (value - input.anchor));
+}
+
+// The weights (G, K) of an instance with the inputs x.
+function rebuiltWeights(whatIf, x) {
+  const weights = whatIf.base.map((base) => [...base]);
+  whatIf.inputs.forEach((input, j) => input.components.forEach((g, position) =>
+    effect(input, x[j], position).forEach((added, k) => { weights[g][k] += added; })));
+  return weights;
+}
+
+function weightsOf(row, x) {
+  if (!data.whatIf) {
+    const pieces = row.stored.g.map((g, at) => ({ g, w: row.stored.w[at] }));
+    const { weightsFor, weightsAgainst } = Evidence.pool(row.stored.w, K);
+    return {
+      pieces,
+      others: data.components.length - pieces.length,
+      othersFor: row.stored.restFor,
+      othersAgainst: row.stored.restAgainst,
+      weightsFor: weightsFor.map((w, k) => w + row.stored.restFor[k]),
+      weightsAgainst: weightsAgainst.map((w, k) => w + row.stored.restAgainst[k]),
+      weightOfDisagreement: () => row.stored.weightOfDisagreement,
+      disputed: () => row.stored.disputed,
+    };
+  }
+  const weights = rebuiltWeights(data.whatIf, x);
+  const none = data.classes.map(() => 0);
+  return {
+    pieces: weights.map((w, g) => ({ g, w })),
+    others: 0, othersFor: none, othersAgainst: none,
+    ...Evidence.pool(weights, K),
+    weightOfDisagreement: (whole) => Evidence.weightOfDisagreement(weights, whole),
+    disputed: () => Evidence.disputed(weights),
+  };
+}
+
+// The weights of one component in a row, for all classes; null where they are not stored.
+function weightsIn(row, g) {
+  if (!data.whatIf) {
+    const at = row.stored.g.indexOf(g);
+    return at < 0 ? null : row.stored.w[at];
+  }
+  const weights = [...data.whatIf.base[g]];
+  reachedBy[g].forEach(([j, position]) =>
+    effect(data.whatIf.inputs[j], row.x[j], position).forEach((added, k) => { weights[k] += added; }));
+  return weights;
+}
+
+const valueOf = (g, x) => (columnOf[g] < 0 ? "" : Words.shownValue(x[columnOf[g]]));
+
+// The single components, also where they are shown in groups: a sentence names them.
+function namedPieces(row, x) {
+  const { whatIf, components, baseRate } = single;
+  const pieces = whatIf ? rebuiltWeights(whatIf, x).map((weights, g) => ({ g, weights }))
+    : row.single.stored.g.map((g, at) => ({ g, weights: row.single.stored.w[at] }));
+  return pieces.map(({ g, weights }) => {
+    const name = Words.shortened(components[g]);
+    const at = g === baseRate ? -1 : data.columns.indexOf(components[g]);
+    return { base: g === baseRate, title: at < 0 ? name : `${name} ${Words.shownValue(x[at])}`, weights };
+  });
+}
