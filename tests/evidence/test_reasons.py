@@ -183,6 +183,8 @@ def test_missing_values_are_shown_as_missing():
         ({"top": 0}, "top must be an integer of at least 1; got 0"),
         ({"top": True}, "top must be an integer"),
         ({"keep": "some"}, "keep must be 'all', 'positive' or 'clear'; got 'some'"),
+        ({"for_": "setosa", "over": "setosa"}, "Pass two different classes"),
+        ({"over": "setosa"}, "over needs for_"),
         ({"codes": ["a"]}, "codes must be a mapping"),
         ({"codes": {"nothing": "a"}}, "codes has none of the components"),
         ({"codes": {"petal width (cm)": (1, 2, 3)}}, "a pair"),

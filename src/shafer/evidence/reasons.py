@@ -103,6 +103,11 @@ def _asked_weights(
     source = ev.unchanged_source()
     n = len(ev)
     against = None if over is None else one_position(over, ev.classes, "over")
+    if against is not None and (for_ is None or against == one_position(for_, ev.classes, "for_")):
+        raise ValueError(
+            f"over needs for_, the class to compare with it, and another one; got for_={for_!r} "
+            f"and over={over!r}. Pass two different classes, or leave out over."
+        )
     if for_ is None:
         classes: NDArray[np.intp] = np.argmax(to_numpy(ev.logits), axis=1)
     else:
