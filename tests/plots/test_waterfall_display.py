@@ -149,7 +149,7 @@ def test_classes_in_dispute_are_named() -> None:
     display = WaterfallDisplay.from_evidence(agreeing).plot()
     assert display.disagreement == 0.0
     texts = [text.get_text() for text in display.ax_.texts]
-    assert any(text.endswith("contradict each other") for text in texts)
+    assert any(text.endswith("(1 = total contradiction)") for text in texts)
 
 
 def test_picture(binary: LinearPool) -> None:

@@ -67,7 +67,7 @@ def whisker_legend(
     level : float, optional
         Of the error bars; None if there are none.
     of : str
-        Which error bars are drawn.
+        Which error bars are drawn; by default all, and what they show is written.
     gaps : bool
         Whether inputs are missing.
     lift : float
@@ -76,7 +76,7 @@ def whisker_legend(
     handles: list[Any] = []
     if level is not None:
         bar = Line2D([], [], color=ink(), linewidth=1.1, marker="|")
-        bar.set_label(f"{level:.0%} interval{of}: error from the training sample")
+        bar.set_label(f"{level:.0%} interval{of or ': error from the training sample'}")
         pale = f"pale: {level:.0%} interval includes no effect"
         handles += [bar, Patch(**pale_look(FOR), label=pale)]
     if gaps:

@@ -124,7 +124,7 @@ def _write_number(
     ax.annotate(
         text,
         (x, y),
-        xytext=(0, 8 if above else 0 if beside else -5),  # above: clear of a falling line
+        xytext=(0, 20 if above else 0 if beside else -5),  # above: clear of a falling line
         textcoords="offset points",
         ha=side,
         va="bottom" if beside else "top",

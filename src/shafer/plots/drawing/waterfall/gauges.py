@@ -19,7 +19,7 @@ _LONG = 42.0  # points: a gauge from 0 to 1
 
 
 class Gauge(NamedTuple):
-    """A quantity between 0 and 1, by name, and when it is high."""
+    """A quantity between 0 and 1, by name, and what it means."""
 
     name: str
     value: float
@@ -34,14 +34,14 @@ def gauges_of(
     """Return the gauges of what is known; one names the classes in dispute, if there are any."""
     gauges = []
     if ignorance is not None:
-        gauges.append(Gauge("ignorance", ignorance, "high: few or weak reasons"))
+        gauges.append(Gauge("ignorance", ignorance, "(1 = no evidence at all)"))
     if disagreement is not None:
         gauges.append(_disagreement_gauge(disagreement, disputed))
     return gauges
 
 
 def _disagreement_gauge(value: float, disputed: tuple[Label, Label] | None) -> Gauge:
-    words = "high: reasons contradict each other"
+    words = "(1 = total contradiction)"
     if disputed is not None and value >= LACKING:
         words = f"mostly between {' and '.join(without_middle(label, 12) for label in disputed)}"
     return Gauge("disagreement", value, words)

@@ -22,7 +22,7 @@ from shafer.plots.drawing.waterfall.waterfall_steps import Ends, Step
 from shafer.plots.drawing.whiskers import draw_whisker, missing_look, pale_look
 
 _APART = 0.4  # rows: more room beside the sum and the base rate
-_LIFT = 6.5  # points: the number of an end stands above its error bar
+_LIFT = 8.0  # points: the number of an end stands above its error bar
 _THIN = 0.015  # of the width: a shorter sum is hard to see
 
 
