@@ -62,6 +62,14 @@ def test_three_looks() -> None:
     ).plot(legend=False)
     assert display.ax_.get_legend() is None
     assert display.dominated.tolist() == [[False, False, True]]
+    legend = [text.get_text() for text in display.plot(pignistic=True).ax_.get_legend().get_texts()]
+    assert legend[:3] == ["decided", "possible, not decided", "ruled out"]
+    assert legend[3:] == ["probability", "pignistic", "largest belief"]
+    pooled = IntervalDisplay([[0.3, 0.2, 0.2]], [[0.8, 0.7, 0.4]], [[0.4] * 3], [[0.3] * 3])
+    pooled.plot(max_classes=2)  # the last bar is for two classes, both possible
+    legend = [text.get_text() for text in pooled.ax_.get_legend().get_texts()]
+    assert legend == ["still possible", "some still possible", "probability", "largest belief"]
+    assert pooled.ax_.get_yticklabels()[-1].get_text() == "the other 2 (2 still possible)"
     assert len({bar.get_facecolor() for bar in _bars(display)}) == 3
 
 

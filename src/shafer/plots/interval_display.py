@@ -145,14 +145,12 @@ class IntervalDisplay:
     @property
     def dominated(self) -> BoolArray:
         """Whether the plausibility of a class is below the belief of another, boolean (n, K)."""
-        dominated: BoolArray = ~interval_dominance(self.belief, self.plausibility)
-        return dominated
+        return np.asarray(~interval_dominance(self.belief, self.plausibility))
 
     @property
     def below_belief(self) -> BoolArray:
         """Whether the probability of a class lies below its interval, boolean (n, K)."""
-        below: BoolArray = self.probability < self.belief - SEEN
-        return below
+        return np.asarray(self.probability < self.belief - SEEN)
 
     def plot(
         self,
@@ -186,7 +184,7 @@ class IntervalDisplay:
             self._draw_block(i, rows, place, pignistic)
         self._dress(blocks, places, heads)
         if legend:
-            draw_legend_above(self.ax_, interval_handles(blocks, pignistic))
+            draw_legend_above(self.ax_, interval_handles(blocks, self._words, pignistic))
         return self
 
     def _rows(self, i: int, max_classes: int) -> list[IntervalRow]:
@@ -207,11 +205,18 @@ class IntervalDisplay:
         if len(kept) == n_classes:
             return rows
         rest = np.setdiff1d(np.arange(n_classes), kept)
-        decided = int(self.chosen[i, rest].sum())
-        name = f"the other {len(rest)}" + (f" ({decided} possible)" if decided else ", each")
+        kept_too = int(self.chosen[i, rest].sum())
+        note = f" ({kept_too} {self._words[0]})" if kept_too else ", each"
         low, high = float(self.belief[i, rest].min()), float(self.plausibility[i, rest].max())
         state = "dominated" if self.dominated[i, rest].all() else "possible"
-        return [*rows, IntervalRow(name, low, high, state, None)]
+        return [*rows, IntervalRow(f"the other {len(rest)}{note}", low, high, state, None)]
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        """For decided classes, and for others; some rules keep all that is possible."""
+        if (self.chosen == ~self.dominated).all():
+            return "still possible", "some still possible"
+        return "decided", "possible, not decided"
 
     def _state(self, i: int, k: int) -> str:
         if self.chosen[i, k]:

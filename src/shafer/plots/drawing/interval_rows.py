@@ -58,14 +58,15 @@ def interval_look(state: str) -> dict[str, Any]:
     return {"color": DECIDED if state == "decided" else _POSSIBLE, "linewidth": 0.8}
 
 
-def interval_handles(blocks: Blocks, pignistic: bool) -> list[Any]:
-    """Return what a legend explains: the states that occur, and the marks."""
+def interval_handles(blocks: Blocks, words: tuple[str, str], pignistic: bool) -> list[Any]:
+    """Return what a legend explains: the states that occur, and the marks.
+
+    ``words`` are those for classes that are decided on, and for others that are not dominated.
+    """
     found = {row.state for rows in blocks for row in rows}
-    # If the rule keeps all classes that are not dominated, its choice is what is still possible.
-    decided = "decided" if "possible" in found else "still possible"
-    words = {"decided": decided, "possible": "possible, not decided", "dominated": "ruled out"}
+    names = {"decided": words[0], "possible": words[1], "dominated": "ruled out"}
     handles: list[Any] = [
-        Patch(**interval_look(state), label=text) for state, text in words.items() if state in found
+        Patch(**interval_look(state), label=text) for state, text in names.items() if state in found
     ]
     handles.append(Line2D([], [], color=ink(), linewidth=2.0, marker="", label="probability"))
     if pignistic:
