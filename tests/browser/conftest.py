@@ -113,7 +113,11 @@ def open_report(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]
     contexts = []
 
     def opened(
-        study: Study, rows: list[int] | None = None, judge_first: bool = False, **options: Any
+        study: Study,
+        rows: list[int] | None = None,
+        judge_first: bool = False,
+        folded: bool = False,
+        **options: Any,
     ) -> Opened:
         path = tmp_path / "report.html"
         write_report(study, path, rows, judge_first=judge_first)
@@ -122,6 +126,8 @@ def open_report(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]
         found = Opened(context.new_page())
         found.page.goto(path.as_uri())
         found.page.wait_for_selector("html[data-ready=true]")
+        if not folded and found.page.locator("#folding .unfold").count():
+            found.page.click("#folding .unfold")  # single components, which most tests are about
         return found
 
     yield opened

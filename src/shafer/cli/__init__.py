@@ -1,7 +1,8 @@
 """The command line. One file for each command; each calls one function of the layers below.
 
 ``table_files.py`` reads tables, ``model_loading/`` reads models, ``background_means.py`` finds the
-means, ``study_from_files.py`` and ``score_table.py`` put them together. May import everything.
+means, ``study_from_files.py``, ``score_table.py`` and ``measurement_plan.py`` put them together.
+May import everything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ except ImportError as error:  # pragma: no cover - click is there wherever the t
 
 import shafer
 from shafer.cli.explain_command import explain
+from shafer.cli.next_command import next_
 from shafer.cli.paper_command import paper
 from shafer.cli.report_command import report
 from shafer.cli.score_command import score
@@ -24,5 +26,5 @@ def main() -> None:
     """Show the evidence behind a classifier's probabilities."""
 
 
-for command in (report, explain, score, paper):
+for command in (report, explain, score, next_, paper):
     main.add_command(command)

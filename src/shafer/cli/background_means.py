@@ -95,6 +95,8 @@ class MeansOptions:
         What to do with the base rate, if the user chose it.
     errors : {"laplace"}, optional
         Give the weights error bars; this needs the training data.
+    missing : {"conditional", "vacuous"}, optional
+        What to do with missing inputs, if the user chose it.
     """
 
     train_path: Path | None = None
@@ -103,6 +105,12 @@ class MeansOptions:
     text_column: str | None = None
     prior: str | None = None
     errors: str | None = None
+    missing: str | None = None
+
+    @property
+    def new_missing(self) -> str:
+        """What an explainer that is made here does with missing inputs."""
+        return self.missing or "error"
 
     @property
     def new_prior(self) -> str:
@@ -147,6 +155,11 @@ def measured_model(
             f"--errors {options.errors} needs the training data: error bars are about what other "
             "training data would give. Add --train FILE."
         )
+    if options.missing == "conditional":
+        raise ValueError(
+            "--missing conditional needs the training data, to find what the other inputs suggest. "
+            "Add --train FILE."
+        )
     row = _stored_means(model, inputs)
     if row is not None:
         explainer = _explainer(model, inputs, lambda: row, options)
@@ -170,6 +183,12 @@ def _stored(explainer: Explainer, means: str, options: MeansOptions) -> Measured
             f"with prior={prior_of(explainer)!r}. Leave out --prior, or save the explainer made "
             f"with prior={options.prior!r}."
         )
+    if options.missing is not None:
+        raise ValueError(
+            f"--missing {options.missing} cannot be used: the explainer in the model file keeps "
+            f"its own choice. Leave out --missing, or save one made with "
+            f"missing={options.missing!r}."
+        )
     return MeasuredModel.relative(explainer, means)
 
 
@@ -177,11 +196,12 @@ def _with_own_evidence(
     model: EvidentialVotingClassifier | NeighbourEvidence, options: MeansOptions
 ) -> MeasuredModel:
     """Use the evidence that a classifier makes itself, from what it was trained on."""
-    if options.prior is not None:
-        raise ValueError(
-            f"--prior {options.prior} cannot be used: {type(model).__name__} makes its own "
-            "evidence. Leave out --prior."
-        )
+    for option, value in (("--prior", options.prior), ("--missing", options.missing)):
+        if value is not None:
+            raise ValueError(
+                f"{option} {value} cannot be used: {type(model).__name__} makes its own evidence. "
+                f"Leave out {option}."
+            )
     sentence = "Evidence is relative to the training data, stored in the model file."
     named = hasattr(model, "feature_names_in_")
 
@@ -217,6 +237,7 @@ def _explainer(
     A text is explained by its words: as a column it would be a single component.
     """
     chosen: dict[str, Any] = {"prior": options.new_prior, "errors": options.errors}
+    chosen["missing"] = options.new_missing
     if isinstance(model, Pipeline) and not inputs.texts:
         with suppress(UnsupportedModelError):
             return Explainer(model, background(), groups="source", **chosen)

@@ -60,7 +60,10 @@ def explain(
     reasons: int | None,
     codes: Path | None,
 ) -> None:
-    """Explain one row in the terminal: weights, intervals, sets and a sentence.
+    """Explain one row in the terminal: weights, intervals, sets, and what to do about it.
+
+    Below the evidence are up to three sentences: which missing input would settle the row, whether
+    its answer would stand if inputs were lost, and which value to check.
 
     Without --data it explains a row of the bundled heart data. The weights are in log-odds of the
     answer over the runner-up: why this class rather than that one.
@@ -71,6 +74,7 @@ def explain(
     with careful():
         from shafer.cli.study_from_files import study_of
         from shafer.cli.target_labels import label_named
+        from shafer.report.asking.terminal_questions import asked_about
         from shafer.report.terminal_view import explained
 
         asked = _reasons(reasons, codes)
@@ -82,6 +86,7 @@ def explain(
         )
         text = explained(study, row, terminal_width(), class_=first, over=second, reasons=asked)
         say(text)
+        say(f"\n{asked_about(study, row, terminal_width())}")
         if data is not None:
             say(f"\n{study.about[0]}")
 

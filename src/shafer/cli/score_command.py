@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
         "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
+        "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
     )
 )
 @click.argument("data", type=click.Path(path_type=Path))
@@ -50,6 +51,11 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="A CSV file with the columns component, code and text: your reason codes.",
 )
+@click.option(
+    "--ask",
+    is_flag=True,
+    help="Also write what to measure, what to check and whether the answer would stand.",
+)
 def score(
     data: Path,
     options: ModelOptions,
@@ -58,6 +64,7 @@ def score(
     reasons: int | None,
     reasons_for: str | None,
     codes: Path | None,
+    ask: bool,
 ) -> None:
     """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
@@ -70,6 +77,14 @@ def score(
     reason_1_weight (what it adds to the log-odds) and reason_1_share (of all that is added); with
     --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
 
+    With --ask there are also the columns fragility (the chance that the answer changes if each
+    input is lost with a chance of 20 %), overturn (the chance that the missing inputs change it),
+    next_input and next_information (the missing input that would tell most, in nats), check_input,
+    check_expected and check_stake (the value to check first, what the other inputs suggest in its
+    place, and what is at stake, in nats) and alarm (the probability that some value is wrong, if
+    one row in five has a wrong value). Linear models on single columns have all of them, if the
+    training data are known; other models have fragility, of their components.
+
     Weights of evidence are relative to the means of the training data. These come from the model
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
@@ -77,8 +92,9 @@ def score(
         from shafer.cli.score_table import write_scores
 
         asked = _reasons(reasons, reasons_for, codes)
-        written = write_scores(data, out, options.loaded(), options.means(), chunk, asked)
-    say(f"{written.means} Written to {out}: {written.rows} rows.")
+        written = write_scores(data, out, options.loaded(), options.means(), chunk, asked, ask=ask)
+    left_out = f" {written.left_out}" if written.left_out else ""
+    say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
 
 
 def _reasons(top: int | None, class_text: str | None, codes: Path | None) -> ReasonColumns | None:

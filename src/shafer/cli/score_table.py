@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,25 +13,27 @@ import numpy as np
 
 import shafer
 from shafer._files import replacing
+from shafer.cli.ask_columns import AskColumns
 from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.reason_columns import ReasonColumns
 from shafer.cli.table_files import Kinds, chunks_of, format_of, survey
+from shafer.cli.table_output import check_output
 from shafer.cli.target_labels import label_named
 from shafer.cli.trained_model import train_on
-from shafer.evidence import MassEvidence
 from shafer.evidence.io.frame_table import evidence_columns
 
 
 @final
 @dataclass(frozen=True)
 class Written:
-    """What was written: the number of rows, and a sentence on the means."""
+    """What was written: the number of rows, and sentences on the means and on what was left out."""
 
     rows: int
     means: str
+    left_out: str = ""
 
 
 @final
@@ -44,8 +45,17 @@ class _Scorer:
     inputs: ModelInputs
     truth_as_text: bool
 
-    def evidence(self, frame: Any) -> MassEvidence:
-        return self.model.evidence(self.inputs.rows(frame))
+    def table(
+        self, frame: Any, first: int, reasons: ReasonColumns | None, asked: AskColumns | None
+    ) -> dict[str, Any]:
+        X = self.inputs.rows(frame)
+        evidence = self.model.evidence(X)
+        return {
+            "row": np.arange(first, first + len(evidence)),
+            **evidence_columns(evidence),
+            **({} if reasons is None else reasons.of(evidence)),
+            **({} if asked is None else asked(X, evidence)),
+        }
 
 
 def _scorer(
@@ -76,12 +86,6 @@ def _in_folder(out: Path) -> Path:
     """Make the folder of a file."""
     out.parent.mkdir(parents=True, exist_ok=True)
     return out
-
-
-def _table(evidence: MassEvidence, first: int, reasons: ReasonColumns | None) -> dict[str, Any]:
-    rows = np.arange(first, first + len(evidence))
-    columns = {} if reasons is None else reasons.of(evidence)
-    return {"row": rows, **evidence_columns(evidence), **columns}
 
 
 @contextmanager
@@ -126,14 +130,6 @@ def _writer(
             writer.close()
 
 
-def _check_files(data: Path, out: Path, train_path: Path | None) -> None:
-    if format_of(out) == "parquet" and importlib.util.find_spec("pyarrow") is None:
-        raise ValueError("Writing Parquet files needs pyarrow; run: pip install pyarrow")
-    inputs = [path for path in (data, train_path) if path is not None]
-    if any(path.exists() and out.exists() and path.samefile(out) for path in inputs):
-        raise ValueError(f"--out must be another file than the data; got {out}.")
-
-
 def write_scores(
     data: Path,
     out: Path,
@@ -141,6 +137,8 @@ def write_scores(
     options: MeansOptions,
     chunk: int,
     reasons: ReasonColumns | None = None,
+    *,
+    ask: bool = False,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -156,10 +154,12 @@ def write_scores(
         Rows held at a time.
     reasons : ReasonColumns, optional
         The reasons to write for each row.
+    ask : bool
+        Also write what to measure, what to check, and whether the answer would stand.
     """
     from tqdm import tqdm
 
-    _check_files(data, out, options.train_path)
+    check_output(out, (data, options.train_path))
     kinds, total = survey(data, chunk)
     if total == 0:
         raise ValueError(f"{data} has no rows.")
@@ -168,6 +168,7 @@ def write_scores(
         label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
     chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
+    asked = AskColumns(scorer.model.evidence) if ask else None
     done = 0
     with (
         writing(out),
@@ -177,14 +178,13 @@ def write_scores(
     ):
         for rows in chunks:
             try:
-                evidence = scorer.evidence(rows)
-                table = _table(evidence, done, reasons)
+                table = scorer.table(rows, done, reasons, asked)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error
             write(table)
-            done += len(evidence)
+            done += len(table["row"])
             progress.update(len(rows))
     if done != total:
         raise ValueError(f"{data} changed while it was read. Score it again.")
-    return Written(done, scorer.model.sentence)
+    return Written(done, scorer.model.sentence, "" if asked is None else asked.left_out)

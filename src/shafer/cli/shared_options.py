@@ -40,6 +40,7 @@ class ModelOptions:
     text_column: str | None
     means_from_data: bool
     prior: str | None
+    missing: str | None
     trusted: tuple[str, ...]
     trust_pickle: bool
 
@@ -62,7 +63,13 @@ class ModelOptions:
 
         from_data = self.means_from_data or of_table
         return MeansOptions(
-            self.train_path, from_data, self.target, self.text_column, self.prior, errors
+            self.train_path,
+            from_data,
+            self.target,
+            self.text_column,
+            self.prior,
+            errors,
+            self.missing,
         )
 
 
@@ -93,6 +100,14 @@ _OPTIONS = (
         help="The base rate: a component of its own (own, the default), or shared equally among "
         "the components, as in the paper (shared). Probabilities are the same. An Explainer or "
         "EvidentialClassifier in the model file keeps its own choice.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(["conditional", "vacuous"]),
+        help="What to put in the place of missing inputs of a linear model: what the other inputs "
+        "suggest (conditional, needs --train), or no evidence (vacuous). By default the model "
+        "itself must take them, such as by an imputer. An Explainer or EvidentialClassifier in "
+        "the model file keeps its own choice.",
     ),
     click.option(
         "--trust",

@@ -35,6 +35,7 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
             "--target": options.target,
             "--train": options.train_path,
             "--text-column": options.text_column,
+            "--missing": options.missing,
         }
         named = [option for option, value in given.items() if value is not None]
         if named:

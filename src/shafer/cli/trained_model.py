@@ -79,7 +79,14 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     model = train_default_model(X, y)
     note("Measuring its error by cross-validation …")
     error, folds = held_out_error(model, X, y)
-    explainer = Explainer(model, X, groups="source", prior=options.new_prior, errors=options.errors)
+    explainer = Explainer(
+        model,
+        X,
+        groups="source",
+        prior=options.new_prior,
+        errors=options.errors,
+        missing=options.new_missing,
+    )
     how = f"{_how_trained(X, path, target)} {prior_sentence(explainer)}"
     about = (how, how_measured(folds))
     return TrainedModel(explainer, kinds, X, y, error, about)

@@ -194,7 +194,9 @@ class Explainer(InputQuestions, ScorecardTables):
             check_probabilities(model, compared, self._weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
-        self._refits = tuple(Explainer(m, background, groups, **alike) for m in bars.refits)
+        automatic = isinstance(groups, str) and groups == "auto"
+        same = self._weighed.groups if automatic else groups  # not those of each refit
+        self._refits = tuple(Explainer(m, background, same, **alike) for m in bars.refits)
         for refit in self._refits:
             refit._background = None  # only their weights are needed
         self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])

@@ -2,7 +2,8 @@
 
 ``study.py`` holds what a report is about, ``overview.py`` its figures, ``case_table.py`` the table,
 ``terminal_view.py`` one instance, ``instance_sentence.py`` the sentence about it, ``page.py`` the
-page, ``what_if.py`` its sliders, ``page_data/`` its data. ``templates/`` has one file for each
+page, ``what_if.py`` its sliders, ``grouped_study.py`` its groups of many components, ``asking/``
+what to do about a row, ``page_data/`` its data. ``templates/`` has one file for each
 section of the page.
 May import ``models``, ``datasets``, ``evidence`` and below; never ``paper``. ``page.py`` needs
 jinja2 and plotly, and is loaded on first use.

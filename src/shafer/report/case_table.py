@@ -16,6 +16,7 @@ from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts, set_names
 from shafer.evidence.own_base_rate import base_rate_position
 from shafer.report.answer_and_rival import most_probable_but
+from shafer.report.grouped_study import grouped_study
 from shafer.report.overview import OVERLAP, overview
 from shafer.report.study import Study
 from shafer.report.terminal_text import cells, harmless, label, padded
@@ -193,23 +194,27 @@ def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = Tr
     ----------
     study : Study
     rows : sequence of int, optional
-        Positions of the instances to show; by default a few that differ in kind.
+        Positions of the instances to show; by default a few that differ in kind. More than 12
+        components are shown in groups, as in the report.
     cases : bool
         Whether to show instances at all; the figures of the whole study are always shown.
     """
     labels = [label(text) for text in label_texts(study.evidence.classes)]
     features = study.undiscounted.n_components - (study.base_rate is not None)
     apart = "" if study.base_rate is None else " and the base rate"
-    size = f"{len(study)} instances, {features} components{apart}"
+    grouped = grouped_study(study)
+    joined = "" if grouped is None else f" (shown in {grouped.n_groups} groups)"
+    size = f"{len(study)} instances, {features} components{joined}{apart}"
+    shown = study if grouped is None else grouped.study
     lines = [
         harmless(study.title),
         *map(harmless, study.about),
         "",
         f"{size}, {len(labels)} classes: {listed(labels, 6, written=str)}",
-        *_figures(study),
+        *_figures(shown),
     ]
     if cases:
-        lines += ["", _cases(study, rows)]
+        lines += ["", _cases(shown, rows)]
     return "\n".join(lines) + ("" if cases else "\n")
 
 

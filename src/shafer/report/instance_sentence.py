@@ -17,7 +17,7 @@ import numpy as np
 from shafer import _text
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import MassEvidence, with_weights
+from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.degree_words import (
     CONFLICTING,
     LACKING,
@@ -114,7 +114,7 @@ def _answer(decided: Sequence[str], n_classes: int, doubtful: bool) -> str:
     return f"the answer stays open between {', '.join(decided[:-1])} and {decided[-1]}"
 
 
-def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
+def sentence(evidence: MassEvidence, titles: Sequence[str], named: Evidence | None = None) -> str:
     """Return a sentence about the first instance of the evidence.
 
     Parameters
@@ -123,6 +123,8 @@ def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
         One instance.
     titles : sequence of G strings
         The components as the sentence calls them, such as ``age 61``.
+    named : Evidence, optional
+        The same instance with the components to name; by default those of ``evidence``.
 
     Examples
     --------
@@ -134,13 +136,14 @@ the components agree; the answer is yes.'
     """
     labels = [short_name(label) for label in label_texts(evidence.classes)]
     weighted = with_weights(evidence)
-    base_rate = base_rate_position(weighted)
-    weights = to_numpy(weighted.weights)[0].astype(np.float64)
+    single = weighted if named is None else named
+    base_rate = base_rate_position(single)
+    parts_of = to_numpy(single.weights)[0].astype(np.float64)
     answer, rival = (int(k[0]) for k in answer_and_rival(weighted))
-    contrast = weights[:, answer] - weights[:, rival]
+    contrast = parts_of[:, answer] - parts_of[:, rival]
     features = [g for g in range(len(contrast)) if g != base_rate]
-    named = _named(contrast[features], [titles[g] for g in features], labels[answer])
-    parts = [named if len(labels) == 2 else f"compared with {labels[rival]}, {named}"]
+    reasons = _named(contrast[features], [titles[g] for g in features], labels[answer])
+    parts = [reasons if len(labels) == 2 else f"compared with {labels[rival]}, {reasons}"]
     if base_rate is not None and degrees_of_support(contrast)[base_rate] >= BARELY:
         parts.append(_phrase("the base rate", float(contrast[base_rate]), labels[answer]))
     ignorance, disagreement = float(evidence.ignorance[0]), float(weighted.disagreement[0])
@@ -148,7 +151,7 @@ the components agree; the answer is yes.'
     doubtful = ignorance >= LACKING or disagreement >= CONFLICTING
     parts += [
         f"ignorance is {ignorance_words(ignorance)}",
-        _dispute(disagreement, weights, labels),
+        _dispute(disagreement, to_numpy(weighted.weights)[0].astype(np.float64), labels),
         _answer([labels[k] for k in decided], len(labels), doubtful) + ".",
     ]
     return "; ".join(parts)

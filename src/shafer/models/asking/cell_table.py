@@ -17,11 +17,12 @@ from shafer.models.grouping.input_blocks import column_values
 class CellTable:
     """Collects cells: row, input, value, expected value, and columns of the caller's choice.
 
-    Values are numbers if all inputs are numbers, otherwise text.
+    Values are numbers if all inputs are numbers, otherwise text; or each as it is if ``mixed``.
     """
 
-    def __init__(self, inputs: LinearInputs) -> None:
+    def __init__(self, inputs: LinearInputs, *, mixed: bool = False) -> None:
         self._inputs = inputs
+        self._mixed = mixed
         self._parts: list[dict[str, NDArray[Any]]] = []
         self._numbers = all(scale is None or scale.is_number for scale in inputs.values)
 
@@ -86,6 +87,8 @@ class CellTable:
     def _shown(self, values: NDArray[Any]) -> NDArray[Any]:
         if self._numbers:
             return values.astype(np.float64)
+        if self._mixed:
+            return values.astype(object)
         return np.array([_text(value) for value in values.tolist()], dtype=object)
 
 

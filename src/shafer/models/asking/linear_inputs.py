@@ -7,11 +7,12 @@ from typing import Any, final
 
 import numpy as np
 
+from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import component_names, frame_columns, to_numpy
 from shafer.evidence import least_commitment
 from shafer.models.asking.value_decoder import ValueDecoder
-from shafer.models.grouping.input_blocks import InputBlocks, column_values
+from shafer.models.grouping.input_blocks import InputBlocks, column_values, uses_gaps
 from shafer.models.inputs.frame_order import in_order
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
@@ -53,13 +54,26 @@ class LinearInputs:
         if background is None:
             raise ValueError(
                 f"{_WHAT} needs the distribution of the inputs, but this explainer was made from "
-                "an iterator, or loaded, and has no background. Make it from one array or data "
-                "frame, or with missing='conditional'."
+                "an iterator, or loaded from a file without it. Make it from one array or data "
+                "frame. To save it with the distribution, make it with missing='conditional'."
             )
         model = weighed.model
         X = in_order(background, weighed.columns)
         traced = check_single_inputs(model, X, _WHAT, _OTHERWISE)
+        if uses_gaps(model.encoders):
+            raise UnsupportedModelError(
+                f"{_WHAT} cannot be asked about this model: it makes features of missing values "
+                "themselves, such as a category for NaN, so that no input is missing to it. Put a "
+                "SimpleImputer in front of the encoder of such columns and train again, or "
+                f"{_OTHERWISE}."
+            )
         features = to_numpy(dense_rows(model.rows(X).terms)).astype(np.float64)
+        if len(features) < 2:
+            raise ValueError(
+                f"{_WHAT} needs the distribution of the inputs, but the background has a single "
+                "row, such as the means. Give the training data as the background; on the command "
+                "line, with --train."
+            )
         missing = weighed.missing
         if missing is None or missing.gaussian is None:
             missing = MissingInputs.fit(model, features, "conditional", sample_weight, traced)

@@ -54,7 +54,7 @@ class InputBlocks:
         None if there are no transformers, if some feature depends on several columns or on whether
         a value is missing, or if the transformers do not tell.
         """
-        if not model.encoders or _uses_gaps(model.encoders) or not _is_table(background):
+        if not model.encoders or uses_gaps(model.encoders) or not _is_table(background):
             return None
         try:
             order, sources = checked_sources(model, background)
@@ -139,7 +139,7 @@ def _is_table(background: Any) -> bool:
     return not sparse.issparse(background) and np.ndim(background) == 2
 
 
-def _uses_gaps(encoders: Sequence[Any]) -> bool:
+def uses_gaps(encoders: Sequence[Any]) -> bool:
     """Return whether a transformer makes features of missing values themselves."""
     for encoder in encoders:
         for leaf in leaf_transformers(encoder):

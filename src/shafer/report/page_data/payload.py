@@ -11,10 +11,14 @@ from shafer.evidence.degree_words import CONFLICTING, LACKING
 from shafer.evidence.io.frame_table import label_texts
 from shafer.kernels.pignistic import gauss_legendre, quadrature_size
 from shafer.report import instance_sentence
+from shafer.report.asking.row_questions import ask_rows
+from shafer.report.grouped_study import grouped_study
 from shafer.report.overview import overview
 from shafer.report.page_data.component_payload import components_payload
 from shafer.report.page_data.error_payload import errors_payload
+from shafer.report.page_data.group_payload import group_entries, groups_payload
 from shafer.report.page_data.json_text import as_json
+from shafer.report.page_data.question_payload import question_entries, questions_payload
 from shafer.report.page_data.row_payload import KEPT, rows_payload
 from shafer.report.page_data.shown_rows import preferred
 from shafer.report.page_data.what_if_payload import what_if_payload
@@ -36,8 +40,11 @@ def payload(
     judge_first : bool
         Whether the page hides the model's answer until the reader has given one.
     """
-    wanted = preferred(study, rows)
-    model, why_not = study.what_if(sorted(set(wanted)))
+    grouped = grouped_study(study)
+    wanted = preferred(study if grouped is None else grouped.study, rows)
+    shown = list(dict.fromkeys(wanted))
+    answered = ask_rows(study.explainer, study.X, study.undiscounted, shown)
+    model, why_not = study.what_if(sorted(shown))
     components = components_payload(study)
     head = {
         **_whole_study(study),
@@ -45,12 +52,18 @@ def payload(
         **components,
         **what_if_payload(model, why_not),
         **errors_payload(study.undiscounted),
+        **groups_payload(grouped),
+        **questions_payload(answered),
         "judgeFirst": judge_first,
     }
     left = room - len(as_json(head).encode())
     always = set(components["ranking"][:KEPT]) if model is None else None
-    written = rows_payload(study, wanted, always, left)
-    return {**head, "rows": written, "asked": rows is not None, "wanted": len(set(wanted))}
+    more = (
+        group_entries(grouped, shown, store=model is None),
+        question_entries(study, answered, shown),
+    )
+    written = rows_payload(study, shown, always, left, *more)
+    return {**head, "rows": written, "asked": rows is not None, "wanted": len(shown)}
 
 
 def _whole_study(study: Study) -> dict[str, Any]:

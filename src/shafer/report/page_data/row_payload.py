@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,11 @@ KEPT = 12
 
 
 def rows_payload(
-    study: Study, wanted: list[int], always: set[int] | None, room: int
+    study: Study,
+    wanted: list[int],
+    always: set[int] | None,
+    room: int,
+    *more: Mapping[int, Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Return the entries of some rows, in the order of the table.
 
@@ -33,18 +38,22 @@ def rows_payload(
         The page has no sliders, so weights are stored, those of these components for every row.
     room : int
         Bytes for all entries.
+    *more : mappings from row to entries
+        What other sections add to the entry of each row.
     """
     entries: list[dict[str, Any]] = []
     rows = list(dict.fromkeys(wanted))
-    columns = _columns(study, rows)
+    columns = row_columns(study, rows)
     errors = row_errors(study.undiscounted, rows)
     for at, row in enumerate(rows):
         entry = {"i": row, **{name: values[at] for name, values in columns.items()}}
         entry["x"] = [cells[row] for cells in study.columns.values()]
         if always is not None:
-            entry["stored"] = _stored_weights(study, row, always)
+            entry["stored"] = stored_weights(study, row, always)
         if errors is not None:
             entry["errors"] = errors.of(row, None if always is None else entry["stored"]["g"])
+        for part in more:
+            entry.update(part[row])
         room -= len(as_json(entry).encode()) + 1
         if room < 0 and entries:
             break
@@ -52,7 +61,7 @@ def rows_payload(
     return sorted(entries, key=lambda entry: int(entry["i"]))
 
 
-def _columns(study: Study, rows: list[int]) -> dict[str, list[Any]]:
+def row_columns(study: Study, rows: list[int]) -> dict[str, list[Any]]:
     """Return what the list and the plane need of some rows, by name."""
     ev, weighted = study.evidence, study.undiscounted
     answers = study.answers[rows]
@@ -74,7 +83,7 @@ def _columns(study: Study, rows: list[int]) -> dict[str, list[Any]]:
     return columns
 
 
-def _stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
+def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
     """Keep the strongest components of a row, and the sum of the others for and against."""
     one = study.undiscounted[row]
     weights = to_numpy(one.weights)[0].astype(np.float64)

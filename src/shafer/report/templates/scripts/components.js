@@ -2,6 +2,8 @@
 function drawRanking() {
   const means = data.meanContrasts;
   const most = Math.max(...means) || 1;
+  const all = counted(data);
+  $("ranking-part").textContent = all > means.length ? `; the ${means.length} largest of ${all}` : "";
   $("ranking").tBodies[0].replaceChildren(...data.ranking.map((g, at) => make("tr", {
     "data-component": g, "aria-selected": String(state.component === g),
     onclick: () => { state.component = g; drawRanking(); drawDependence(); document.querySelector(`#ranking tr[data-component="${g}"] button`).focus({ preventScroll: true }); },

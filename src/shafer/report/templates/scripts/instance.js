@@ -37,7 +37,7 @@ function update(fresh) {
   drawInput();
   drawWaterfall();
   drawJudging();
-  for (const id of ["verdict", "sentence", "result", "what-if"]) $(id).hidden = hidden;
+  for (const id of ["verdict", "sentence", "questions", "result", "what-if"]) $(id).hidden = hidden;
   if (!hidden) drawAnswer(result, changed);
   else hideAnswer();
   if (fresh) drawPlane();
@@ -51,6 +51,7 @@ function drawAnswer(result, changed) {
   });
   drawVerdict(result, changed);
   drawSentence(result);
+  drawQuestions(changed);
   drawGauge("ignorance", result.ignorance);
   drawGauge("disagreement", result.disagreement);
   drawDisputed(result);
@@ -65,11 +66,12 @@ function hideAnswer() {
   for (const name of ["ignorance", "conflict", "disagreement", "decided", "answer"]) delete $("instance").dataset[name];
   for (const id of ["verdict", "sentence", "live", "ignorance", "disagreement", "disputed"]) $(id).textContent = "";
   for (const id of ["intervals", "sets"]) $(id).tBodies[0].replaceChildren();
+  hideQuestions();
 }
 
 function drawSentence(result) {
-  const pieces = state.weights.pieces.map(({ g, w }) => ({ g, title: titleOf(g, state.x), weights: w }));
-  const baseRate = pieces.find(({ g }) => g === data.baseRate) ?? null;
+  const pieces = namedPieces(state.row, state.x);
+  const baseRate = pieces.find(({ base }) => base) ?? null;
   const features = pieces.filter((piece) => piece !== baseRate);
   $("sentence").textContent = Words.sentence(result, features, baseRate, data.classes, data.limits);
 }

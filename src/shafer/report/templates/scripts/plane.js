@@ -27,14 +27,18 @@ function groupsOf() {
 
 // With many classes or components ignorance is near zero and disagreement near one: all points lie
 // in one corner. The logarithm of ignorance and the weight of disagreement keep them apart.
-const FLOOR = Math.min(1, ...data.rows.map((row) => row.ignorance).filter((value) => value > 0)); // for zeros
+let floor = 1; // the ignorance of a point with none
 const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const inOneCorner = middle(data.rows.map((row) => row.disagreement)) > 0.9
-  || middle(data.rows.map((row) => row.ignorance)) < 0.002;
+function measurePlane() {
+  floor = Math.min(1, ...data.rows.map((row) => row.ignorance).filter((value) => value > 0));
+  const inOneCorner = middle(data.rows.map((row) => row.disagreement)) > 0.9
+    || middle(data.rows.map((row) => row.ignorance)) < 0.002;
+  $("scale").value = inOneCorner ? "log" : "plain";
+}
 const SCALES = {
   plain: { x: (at) => at.ignorance, y: (at) => at.disagreement, titles: ["ignorance", "disagreement"] },
   log: {
-    x: (at) => Math.log10(Math.max(at.ignorance, FLOOR)), y: (at) => at.weightOfDisagreement,
+    x: (at) => Math.log10(Math.max(at.ignorance, floor)), y: (at) => at.weightOfDisagreement,
     titles: ["ignorance, as a power of ten", "weight of disagreement, −ln(1 − disagreement)"],
   },
 };

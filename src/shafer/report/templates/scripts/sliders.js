@@ -5,10 +5,10 @@ function drawSliders() {
     $("reset").hidden = true;
     return;
   }
-  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the base rate.");
-  const influence = (input) => Math.max(0, ...input.components.map((g) => data.ranking.indexOf(g)).map((r) => (r < 0 ? 0 : data.ranking.length - r)));
-  const order = data.whatIf.inputs.map((_, j) => j)
-    .sort((a, b) => influence(data.whatIf.inputs[b]) - influence(data.whatIf.inputs[a]) || a - b);
+  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the base rate.") + (data.questions.ofInputs ? " A small triangle marks the value that the other inputs of the row suggest." : "");
+  const { ranking, whatIf: { inputs } } = single;
+  const influence = (input) => Math.max(0, ...input.components.map((g) => ranking.indexOf(g)).map((r) => (r < 0 ? 0 : ranking.length - r)));
+  const order = inputs.map((_, j) => j).sort((a, b) => influence(inputs[b]) - influence(inputs[a]) || a - b);
   const shown = state.allSliders || order.length <= MOST_SLIDERS + 1 ? order : order.slice(0, MOST_SLIDERS);
   $("sliders").replaceChildren(...shown.map(slider));
   $("more").hidden = shown.length === order.length;
@@ -31,6 +31,8 @@ function slider(j) {
       ...options.map((choice) => make("option", {}, choice ?? "(missing)")));
     menu.selectedIndex = options.indexOf(state.x[j]);
     box.append(menu);
+    const suggested = expectedValue(input);
+    if (suggested !== null) box.append(make("span", { class: "note" }, `suggested by the other inputs: ${Words.shownValue(suggested)}`));
     return box;
   }
   const value = state.x[j];
@@ -54,6 +56,25 @@ function slider(j) {
     if (exact.value === "") exact.value = state.x[j] ?? "";
     drawPlane();
   });
-  box.append(make("div", { class: "row" }, range, exact));
+  box.append(make("div", { class: "row" }, withTick(range, input), exact));
   return box;
+}
+
+// The value of an input that the other inputs of the row suggest; null if it is not known.
+function expectedValue(input) {
+  const at = data.columns.indexOf(input.name);
+  return state.row.questions.expected?.[at] ?? null;
+}
+
+// A slider with a tick at the expected value, if that lies on it.
+function withTick(range, input) {
+  const expected = expectedValue(input);
+  const place = (expected - input.low) / (input.high - input.low);
+  if (typeof expected !== "number" || !(place >= 0 && place <= 1)) return range;
+  const text = `${Words.shownValue(expected)} is suggested by the other inputs`;
+  range.setAttribute("aria-description", text);
+  // The middle of the thumb does not reach the ends of the slider.
+  const left = `calc(var(--thumb) / 2 + (100% - var(--thumb)) * ${place})`;
+  return make("span", { class: "ticked", title: text }, range,
+    make("i", { class: "expected", "data-expected": expected, style: { left } }));
 }

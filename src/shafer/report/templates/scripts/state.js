@@ -10,7 +10,7 @@ const MOST_INPUTS = 8;
 const PALETTE = ["blue", "orange", "green", "pink", "amber", "sky"];
 const $ = (id) => document.getElementById(id);
 const state = {
-  row: null, x: [], page: 0, reversed: false, allClasses: false, allSliders: false,
+  row: null, x: [], page: 0, reversed: false, allClasses: false, allSliders: false, folded: false,
   component: data.ranking[0], printing: false,
 };
 

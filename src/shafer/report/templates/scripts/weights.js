@@ -1,12 +1,32 @@
 // The weights of an instance: rebuilt from its inputs, or as stored.
-const reachedBy = data.components.map(() => []);
-data.whatIf?.inputs.forEach((input, j) =>
-  input.components.forEach((g, position) => reachedBy[g].push([j, position])));
+let reachedBy = [];
+let columnOf = []; // the column of the page behind each component, −1 if there is none
+
+// Find which inputs reach each component of the view.
+function link() {
+  reachedBy = data.components.map(() => []);
+  data.whatIf?.inputs.forEach((input, j) =>
+    input.components.forEach((g, position) => reachedBy[g].push([j, position])));
+  columnOf = data.components.map((name, g) => {
+    if (g === data.baseRate) return -1;
+    const at = data.columns.indexOf(name);
+    return at < 0 && reachedBy[g].length === 1 ? reachedBy[g][0][0] : at;
+  });
+}
+link();
 
 function effect(input, value, position) {
   if (value === null) return input.missing[position];
   if (typeof value === "string") return input.effects[input.choices.indexOf(value)][position];
   return input.slope[position].map((slope) => slope * (value - input.anchor));
+}
+
+// The weights (G, K) of an instance with the inputs x.
+function rebuiltWeights(whatIf, x) {
+  const weights = whatIf.base.map((base) => [...base]);
+  whatIf.inputs.forEach((input, j) => input.components.forEach((g, position) =>
+    effect(input, x[j], position).forEach((added, k) => { weights[g][k] += added; })));
+  return weights;
 }
 
 function weightsOf(row, x) {
@@ -24,9 +44,7 @@ function weightsOf(row, x) {
       disputed: () => row.stored.disputed,
     };
   }
-  const weights = data.whatIf.base.map((base) => [...base]);
-  data.whatIf.inputs.forEach((input, j) => input.components.forEach((g, position) =>
-    effect(input, x[j], position).forEach((added, k) => { weights[g][k] += added; })));
+  const weights = rebuiltWeights(data.whatIf, x);
   const none = data.classes.map(() => 0);
   return {
     pieces: weights.map((w, g) => ({ g, w })),
@@ -49,13 +67,16 @@ function weightsIn(row, g) {
   return weights;
 }
 
-const columnOf = data.components.map((name, g) => {
-  if (g === data.baseRate) return -1;
-  const at = data.columns.indexOf(name);
-  return at < 0 && reachedBy[g].length === 1 ? reachedBy[g][0][0] : at;
-});
 const valueOf = (g, x) => (columnOf[g] < 0 ? "" : Words.shownValue(x[columnOf[g]]));
-function titleOf(g, x) {
-  const name = Words.shortened(data.components[g]);
-  return g !== data.baseRate && data.columns.includes(data.components[g]) ? `${name} ${valueOf(g, x)}` : name;
+
+// The single components, also where they are shown in groups: a sentence names them.
+function namedPieces(row, x) {
+  const { whatIf, components, baseRate } = single;
+  const pieces = whatIf ? rebuiltWeights(whatIf, x).map((weights, g) => ({ g, weights }))
+    : row.single.stored.g.map((g, at) => ({ g, weights: row.single.stored.w[at] }));
+  return pieces.map(({ g, weights }) => {
+    const name = Words.shortened(components[g]);
+    const at = g === baseRate ? -1 : data.columns.indexOf(components[g]);
+    return { base: g === baseRate, title: at < 0 ? name : `${name} ${Words.shownValue(x[at])}`, weights };
+  });
 }
