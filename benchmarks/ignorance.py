@@ -40,8 +40,6 @@ from tqdm import tqdm
 import shafer
 from datasets import Dataset, load, names
 from shafer.evidence import WeightProfile
-from shafer.models.readers.registry import adapt
-from shafer.models.uncertainty.missing_inputs import MissingInputs
 
 SIZES = (0.05, 0.2, 0.5, 1.0)
 MOST_HELD_OUT = 5
@@ -242,10 +240,9 @@ def missing(data: Dataset, model: Any, train: Any, test: Any, rng: Any) -> dict[
     out[:, present] = order < -(-len(present) // 2)
     gaps = out[:, data.source]
     gappy = np.where(gaps, np.nan, X)
-    pool = shafer.Explainer(model, data.X[train]).pool
     filled = np.where(gaps, data.X[train].mean(axis=0), X)
     by_kind = {
-        how: MissingInputs.fit(adapt(model), pool, data.X[train], how)(gappy)
+        how: shafer.Explainer(model, data.X[train], missing=how)(gappy)
         for how in ("vacuous", "conditional")
     }
     observed = by_kind["vacuous"].weights * ~gaps[:, :, None]

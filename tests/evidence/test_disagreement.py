@@ -106,3 +106,8 @@ def test_tensors():
     assert isinstance(ev.disagreement, torch.Tensor)
     expected = shafer.Evidence.from_weights(weights).disagreement
     np.testing.assert_allclose(ev.disagreement.numpy(), expected, atol=1e-14)
+
+
+def test_no_rows():
+    ev = shafer.Evidence.from_weights(np.ones((2, 3, 3)))[[]]
+    assert ev.disagreement.shape == (0,)

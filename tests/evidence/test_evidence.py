@@ -185,7 +185,7 @@ def test_one_group_has_no_conflict_within_a_class(ev: shafer.Evidence) -> None:
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
-        ("some", "'one', a mapping or a sequence"),
+        ("some", "'one', 'auto', a mapping or a sequence"),
         ({"a": ["nobody"]}, "Unknown component 'nobody'; the 5 components are 'f0', 'f1'"),
         ({"a": [9]}, "Unknown component 9"),
         ({"a": [1.5]}, "Unknown component 1.5"),

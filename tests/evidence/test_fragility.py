@@ -131,3 +131,28 @@ def test_refusals(q: Any) -> None:
     ev = shafer.Evidence.from_weights([[[1.0, -1.0]]])
     with pytest.raises(ValueError, match="q must be a number from 0"):
         ev.fragility(q)
+
+
+@pytest.mark.parametrize("missing", ["error", "vacuous", "conditional"])
+def test_prior_does_not_matter(missing: str) -> None:
+    """With 8 inputs, a base rate of its own would be a ninth component that cannot be lost."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 8))
+    y = (X.sum(axis=1) + rng.logistic(size=200) > 2.0).astype(int)
+    model = LogisticRegression().fit(X, y)
+    rows = X[:20].copy()
+    if missing != "error":
+        rows[::2, 3] = np.nan
+    shared, own = (
+        shafer.Explainer(model, X, missing=missing, prior=prior)(rows)
+        for prior in ("shared", "own")
+    )
+    assert_allclose(shared.base_rate, own.base_rate, atol=1e-12)
+    assert_allclose(own.weights[:, -1], own.base_rate, atol=1e-12)
+    assert_allclose(shared.fragility(), own.fragility(), atol=1e-12)
+
+
+def test_factors_of_any_size_do_not_matter() -> None:
+    weights = np.random.default_rng(0).normal(size=(5, 12, 4))
+    ev, huge = (shafer.Evidence.from_weights(weights * size) for size in (1.0, 1e290))
+    assert_allclose(huge.fragility(), ev.fragility(), rtol=1e-9)

@@ -183,6 +183,8 @@ def test_missing_values_are_shown_as_missing():
         ({"top": 0}, "top must be an integer of at least 1; got 0"),
         ({"top": True}, "top must be an integer"),
         ({"keep": "some"}, "keep must be 'all', 'positive' or 'clear'; got 'some'"),
+        ({"for_": "setosa", "over": "setosa"}, "Pass two different classes"),
+        ({"over": "setosa"}, "over needs for_"),
         ({"codes": ["a"]}, "codes must be a mapping"),
         ({"codes": {"nothing": "a"}}, "codes has none of the components"),
         ({"codes": {"petal width (cm)": (1, 2, 3)}}, "a pair"),
@@ -196,3 +198,33 @@ def test_wrong_options(options, message):
 def test_components_alone_have_no_reasons():
     with pytest.raises(ValueError, match="evidence of whole rows"):
         EXPLAINER(FRAME).components.reasons()
+
+
+def _iris(names, prior):
+    X, y = load_iris(return_X_y=True)
+    model = LogisticRegression(max_iter=1000).fit(X, y)
+    return shafer.Explainer(model, X, names=names, prior=prior)(X[::10])
+
+
+def test_the_base_rates_of_combined_sources_are_not_reasons():
+    ev = _iris(list("abcd"), "own")
+    both = shafer.combine({"lab": ev, "clinic": ev})
+    found = set(both.reasons(top=10)["component"])
+    assert found == {f"{source}: {name}" for source in ("lab", "clinic") for name in "abcd"}
+    np.testing.assert_allclose(both.grouped("one").base_rate, 2.0 * ev.base_rate)
+    assert set(both.grouped({"x": ["lab: a", "clinic: a"]}).reasons(top=10)["component"]) == (
+        found - {"lab: a", "clinic: a"} | {"x"}
+    )
+
+
+def test_an_input_called_base_rate_is_a_reason():
+    """Central banks have a base rate, too."""
+    found = _iris(["base rate", "b", "c", "d"], "shared").reasons(top=10)
+    assert set(found["component"]) == {"base rate", "b", "c", "d"}
+
+
+def test_the_base_rate_alone_is_no_reason():
+    ev = EXPLAINER(FRAME)
+    alone = ev.without([name for name in ev.component_names if name != "base rate"])
+    with pytest.raises(ValueError, match="needs a component besides the base rate"):
+        alone.reasons()

@@ -195,3 +195,21 @@ def test_sources_that_share_no_class_must_be_meant() -> None:
         combine([numbers, texts])
     meant = combine([numbers, texts], classes=[0, 1, "0", "1"])
     assert meant.classes.tolist() == [0, 1, "0", "1"]
+
+
+def test_ballooned_conflict_stays_on_the_empty_set() -> None:
+    rng = np.random.default_rng(4)
+    part = Evidence.from_weights(rng.normal(size=(3, 4, 2)), classes=["a", "b"])
+    whole = Evidence.from_weights(rng.normal(size=(3, 4, 3)), classes=["a", "b", "c"])
+    result = combine([part, whole], "bold", frame="balloon")
+    frame = belief.Frame(["a", "b", "c"])
+    for i in range(3):
+        rows = []
+        for evidence, places in ((part, [0, 0b101, 0b110, 0b111]), (whole, range(8))):
+            masses = np.zeros(8)
+            masses[places] = evidence.masses()[i] * (1.0 - evidence.conflict[i])
+            masses[0] = evidence.conflict[i]
+            rows.append(belief.MassFunction(frame, masses))
+        expected = belief.bold(*rows).masses
+        assert_allclose(result.conflict[i], expected[0])
+        assert_allclose(result.masses()[i, 1:], expected[1:] / (1.0 - expected[0]), atol=1e-12)

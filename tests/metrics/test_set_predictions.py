@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -212,3 +214,9 @@ def test_many_rows_and_classes() -> None:
     labels = [f"class {k}" for k in range(1000)]
     assert coverage_score([labels[k] for k in y_true], y_set, labels=labels) == hit.mean()
     assert metrics.set_confusion_matrix(y_true, y_set, labels=range(1000)).shape == (1000, 1500)
+
+
+@pytest.mark.parametrize("dtype", [complex, str, "datetime64[s]"])
+def test_sets_of_other_types_are_refused(dtype: Any) -> None:
+    with pytest.raises(ValueError, match="y_set must hold booleans, or zeros and ones"):
+        mean_set_size(Y_SET.astype(int).astype(dtype))

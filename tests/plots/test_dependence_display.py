@@ -45,7 +45,11 @@ def test_weight_picture(binary: LinearPool) -> None:
     curve = next(line for line in ax.lines if len(line.get_xdata()) == 7)
     assert_allclose(curve.get_ydata(), display.weight_for("yes"))
     assert ax.get_xlabel() == "age"
-    assert ax.get_ylabel() == "log-odds of yes over no\n+1 multiplies the odds by 2.7"
+    assert ax.get_ylabel() == (
+        "log-odds of yes over no\nfrom age alone; +1 multiplies the odds by 2.7"
+    )
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["instances: yes", "instances: no"]
     both = _over_age(binary, ages).plot(classes=["no", "yes"])
     assert both.ax_.get_ylabel().startswith("log-odds of the class over the other class\n")
     assert any("50" in text.get_text() for text in ax.texts)
@@ -54,9 +58,10 @@ def test_weight_picture(binary: LinearPool) -> None:
 def test_masses_picture(binary: LinearPool) -> None:
     display = _over_age(binary, np.linspace(20.0, 80.0, 7)).plot(kind="masses")
     assert pyplot.get_fignums()  # new axes of its own
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == list(display.sets)
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == [*display.sets, "instances: yes", "instances: no"]
     styles = {line.get_linestyle() for line in display.ax_.get_legend().get_lines()}
-    assert len(styles) == 3  # told apart without colour
+    assert len(styles - {"None"}) == 3  # told apart without colour
 
 
 @pytest.mark.parametrize("kind", ["weight", "masses"])
@@ -83,7 +88,7 @@ def test_one_class_of_several() -> None:
     weights[:, 0, 0] = np.linspace(-1.0, 1.0, 5)
     evidence = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
     display = DependenceDisplay.from_evidence(evidence, 0, np.arange(5.0)).plot(classes=["a"])
-    assert display.ax_.get_ylabel() == "weight of evidence for a"
+    assert display.ax_.get_ylabel() == "weight of evidence for a\nfrom x0 alone"
     assert display.ax_.get_legend() is None
     assert_allclose(display.cutoffs("a"), [2.0])
     assert display.cutoffs("b").size == 0

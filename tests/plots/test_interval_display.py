@@ -44,7 +44,10 @@ def test_picture(make: Make) -> None:
     assert [name.get_text() for name in names] == [rf"class {k} <\$&>" for k in range(3)]
     bold = [name.get_fontweight() == "bold" for name in names]
     assert bold == evidence.decide("interval_dominance")[0].tolist()
-    assert {text.get_text() for text in ax.get_legend().get_texts()} >= {"probability", "decided"}
+    assert {text.get_text() for text in ax.get_legend().get_texts()} >= {
+        "probability",
+        "still possible",
+    }
 
 
 def test_three_looks() -> None:
@@ -59,6 +62,14 @@ def test_three_looks() -> None:
     ).plot(legend=False)
     assert display.ax_.get_legend() is None
     assert display.dominated.tolist() == [[False, False, True]]
+    legend = [text.get_text() for text in display.plot(pignistic=True).ax_.get_legend().get_texts()]
+    assert legend[:3] == ["decided", "possible, not decided", "ruled out"]
+    assert legend[3:] == ["probability", "pignistic", "largest belief"]
+    pooled = IntervalDisplay([[0.3, 0.2, 0.2]], [[0.8, 0.7, 0.4]], [[0.4] * 3], [[0.3] * 3])
+    pooled.plot(max_classes=2)  # the last bar is for two classes, both possible
+    legend = [text.get_text() for text in pooled.ax_.get_legend().get_texts()]
+    assert legend == ["still possible", "some still possible", "probability", "largest belief"]
+    assert pooled.ax_.get_yticklabels()[-1].get_text() == "the other 2 (2 still possible)"
     assert len({bar.get_facecolor() for bar in _bars(display)}) == 3
 
 
@@ -149,7 +160,9 @@ def test_a_probability_below_belief_is_marked(drawn_well: Callable[..., None]) -
     assert_allclose(joined[0], [evidence.probability[0, 0], evidence.belief[0, 0]])
     plain = IntervalDisplay.from_evidence(evidence[1]).plot()
     assert not plain.below_belief.any()
-    assert plain.ax_.get_xlabel() == "from belief to plausibility"
+    assert plain.ax_.get_xlabel() == (
+        "bar: belief to plausibility, not a confidence interval\nwidth of the bar = ignorance"
+    )
 
 
 @given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.01, 30.0))

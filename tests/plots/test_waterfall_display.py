@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import shafer
 from shafer.evidence import LinearPool
 from shafer.plots import WaterfallDisplay
+from shafer.plots.drawing.waterfall.waterfall_steps import WaterfallIntervals
 
 Make = Callable[..., shafer.Evidence]
 
@@ -81,7 +82,8 @@ def test_plain_weights_of_a_class(make: Make) -> None:
     assert_allclose(display.logit, evidence.logits[0, k])
     assert display.over is None
     assert display.ax_.get_xlabel().startswith("weight of evidence for class")
-    assert "odds" not in display.ax_.get_xlabel()
+    assert "not log-odds" in display.ax_.get_xlabel()
+    assert "multiplies the odds" not in display.ax_.get_xlabel()
     with pytest.raises(ValueError, match=r"quantity='log-odds'; got over='class 1 <\$&>'"):
         WaterfallDisplay.from_evidence(evidence, quantity="weight", over="class 1 <$&>")
     with pytest.raises(ValueError, match="quantity must be 'log-odds' .* got 'weights'"):
@@ -113,7 +115,7 @@ def test_the_base_rate_is_drawn_apart(n_classes: int, drawn_well: Callable[..., 
     assert_allclose(display.logit, np.log(evidence.probability[0, 0] / evidence.probability[0, 1]))
     rows = _row_names(display)
     assert rows[0].startswith("all together\n")
-    assert rows[-1].startswith("base rate\n")
+    assert rows[-1].startswith("base rate (average log-odds)\n")
     assert f"{p[0]:.2f}" in rows[-1]
     assert rows[1:-1] == ["v", "u"]
     assert "share of the base rate" not in display.ax_.get_xlabel()
@@ -142,12 +144,12 @@ def test_classes_in_dispute_are_named() -> None:
     assert display.disagreement is not None
     assert display.disagreement > 0.5
     texts = [text.get_text() for text in display.ax_.texts]
-    assert any(text.endswith("most about b or c") for text in texts)
+    assert any(text.endswith("mostly between b and c") for text in texts)
     agreeing = shafer.Evidence.from_weights([[[1.0, 0.0, -1.0]]], classes=["a", "b", "c"])
     display = WaterfallDisplay.from_evidence(agreeing).plot()
     assert display.disagreement == 0.0
     texts = [text.get_text() for text in display.ax_.texts]
-    assert any(text.endswith("the components agree") for text in texts)
+    assert any(text.endswith("(1 = total contradiction)") for text in texts)
 
 
 def test_picture(binary: LinearPool) -> None:
@@ -229,7 +231,10 @@ def test_error_bars(n_classes: int, quantity: str, drawn_well: Callable[..., Non
     _bars_end_to_end(display)
     _pale_if_not_told_from_zero(display)
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == ["80% interval", "pale: cannot be told from zero"]
+    assert legend == [
+        "80% interval: error from the training sample",
+        "pale: 80% interval includes no effect",
+    ]
 
 
 def _pale_if_not_told_from_zero(display: WaterfallDisplay) -> None:
@@ -264,9 +269,14 @@ def test_missing_inputs_are_hatched(drawn_well: Callable[..., None]) -> None:
     hatched = [bool(patch.get_hatch()) for patch in arrows[: len(display.steps())]]
     assert hatched == [step.missing for step in display.steps()]
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == ["90% interval", "pale: cannot be told from zero", "input missing"]
+    assert legend == [
+        "90% interval: error from the training sample",
+        "pale: 90% interval includes no effect",
+        "input missing: expected effect",
+    ]
     without_bars = WaterfallDisplay([1.0, 2.0], values=["missing", "3"]).plot()
-    assert [t.get_text() for t in without_bars.ax_.get_legend().get_texts()] == ["input missing"]
+    legend = [text.get_text() for text in without_bars.ax_.get_legend().get_texts()]
+    assert legend == ["input missing: expected effect"]
 
 
 def test_without_errors_there_are_no_bars(make: Make) -> None:
@@ -274,6 +284,28 @@ def test_without_errors_there_are_no_bars(make: Make) -> None:
     assert display.intervals is None
     assert display.ax_.get_legend() is None
     assert all(step.told_from_zero for step in display.steps())
+
+
+def test_the_sum_is_seen_and_its_number_is_at_its_tip() -> None:
+    bars = WaterfallIntervals(0.9, np.array([[0.5, 1.5], [-1.5, -0.499]]), None, None, (-3.0, 3.0))
+    display = WaterfallDisplay([1.0, -1.001], intervals=bars).plot()
+    texts = {text.get_text(): text for text in display.ax_.texts if isinstance(text, Annotation)}
+    assert set(texts) == {"+1.00", "−1.00", "0.00"}  # without a sign
+    assert_allclose(texts["0.00"].xy, [-0.001, 0.0], atol=1e-12)  # not at the end of the error bar
+    thick = [line for line in display.ax_.lines if line.get_linewidth() == 4.0]
+    assert [line.get_xdata()[0] for line in thick] == [display.logit]
+    low, high = display.ax_.get_xlim()
+    assert low < -3.05  # room beside the error bar
+    assert high > 3.05
+    longer = WaterfallDisplay([1.0, 1.0], intervals=bars).plot()
+    assert not [line for line in longer.ax_.lines if line.get_linewidth() == 4.0]
+
+
+def test_long_values_lose_their_end() -> None:
+    values = ["1000 DM or more", "radio, television, " * 9]
+    first, second = WaterfallDisplay([2.0, 1.0], ["savings", "purpose"], values=values).steps()
+    assert first.name == "savings = 1000 DM or more"
+    assert second.name == "purpose = radio, television, radio, telev…"
 
 
 def test_order_by_sign(make: Make) -> None:

@@ -184,3 +184,43 @@ def test_held_out_error_needs_two_rows_of_each_class() -> None:
     assert 0 <= error <= 0.5
     y = np.where(np.arange(len(y)) == 0, 2, y)
     assert held_out_error(LogisticRegression(), X, y) == (None, 0)
+
+
+@pytest.mark.parametrize("prior", ["own", "shared"])
+def test_components_are_ranked_by_their_contrasts(prior: str) -> None:
+    X, y = mixed()
+    X = X[["a", "b"]].assign(a=X["a"] / 1e6, extra=np.arange(len(X)) % 3)
+    y = y + (X["extra"] == 2)
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    study = make_study(shafer.Explainer(model, X, prior=prior), X, y)
+    ev = study.undiscounted
+    labels = ev.classes.tolist()
+    best = np.argsort(-ev.logits, axis=1, kind="stable")
+    sizes = [np.abs(ev[i].contrast(labels[a], labels[b])[0]) for i, (a, b, _) in enumerate(best)]
+    means = np.mean(sizes, axis=0)
+    np.testing.assert_allclose(study.mean_contrasts(), means, rtol=1e-10)
+    data = payload(study, None, room=10**6)
+    assert data["ranking"] == np.argsort(-means[:3], kind="stable").tolist()
+    assert (data["baseRate"], data["sharesBaseRate"]) == ((3, False) if prior == "own" else (None, True))  # fmt: skip # noqa: E501
+    if prior == "own":
+        assert data["meanBaseRate"] == pytest.approx(means[3], rel=1e-5)
+
+
+def test_rows_have_errors_if_the_evidence_has(heart: Study) -> None:
+    assert payload(heart, [3], room=10**6)["errors"] is None
+    with_errors = heart_study(errors="laplace")
+    data = payload(with_errors, [3, 9], room=10**6)
+    assert data["errors"] == {"level": 0.9, "times": pytest.approx(1.6448536), "allPairs": True}
+    for row, entry in zip((3, 9), data["rows"], strict=True):
+        one = with_errors.undiscounted[row]
+        std = one.contrast_std("no", "chd")[0]
+        np.testing.assert_allclose(np.ravel(entry["errors"]["std"]), std, rtol=1e-3)
+        whole = one.grouped("one").contrast_std("no", "chd")[0]
+        np.testing.assert_allclose(entry["errors"]["sum"], whole, rtol=1e-3)
+
+
+def test_the_page_says_how_to_get_the_other_prior(heart: Study) -> None:
+    assert "shafer report --prior shared" in render(heart, [0])
+    assert "shafer report --prior own" in render(heart_study("shared"), [0])
+    plain = make_study(lambda X: shafer.Evidence.from_weights(np.ones((2, 1, 2)) * [1, -1]), [0, 1])
+    assert "--prior" not in render(plain)

@@ -17,7 +17,8 @@ def own_conflict(source: WeightSource) -> Array:
     """Return the sum of the components' own weights of conflict, (n,)."""
     n, n_components, n_classes = source.shape
     size = max(1, _BLOCK // max(1, n_components * n_classes))
-    blocks = [np.arange(start, min(start + size, n)) for start in range(0, n, size)]
+    starts = range(0, max(n, 1), size)
+    blocks = [np.arange(start, min(start + size, n)) for start in starts]
     parts = [
         kernels.own_weights_of_conflict(
             (source if len(blocks) == 1 else source.rows(rows)).dense()

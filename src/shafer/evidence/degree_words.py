@@ -1,4 +1,4 @@
-"""Degrees of ignorance, conflict and disagreement in words, the same in every picture and page."""
+"""Degrees of ignorance, conflict and disagreement in words, the same on every page."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ taken as normal.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ MOST_COMBINED = 8  # all combinations of losses are tried up to here
 _BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
 
 
-def source_fragility(source: WeightSource, chance: float) -> FloatArray:
+def source_fragility(
+    source: WeightSource, chance: float, certain: Sequence[int] = ()
+) -> FloatArray:
     """Return :func:`loss_fragility` of all rows of a source; few weights are made at a time."""
     *batch, n_components, n_classes = source.shape
     result = np.empty(batch)
@@ -33,12 +36,14 @@ def source_fragility(source: WeightSource, chance: float) -> FloatArray:
         weights = to_numpy(part.dense())
         base = np.broadcast_to(to_numpy(part.base_shares()), weights.shape)
         flat = (-1, n_components, n_classes)
-        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance)
+        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance, certain)
         result[rows.start : rows.stop] = found.reshape(weights.shape[:-2])
     return result
 
 
-def loss_fragility(weights: FloatArray, base: FloatArray, chance: float) -> FloatArray:
+def loss_fragility(
+    weights: FloatArray, base: FloatArray, chance: float, certain: Sequence[int] = ()
+) -> FloatArray:
     r"""Return the chance that losing components at random changes the decision, (n,).
 
     A lost component keeps only its weight at the background means, its share of the base rate.
@@ -54,10 +59,13 @@ def loss_fragility(weights: FloatArray, base: FloatArray, chance: float) -> Floa
         The weights at the background means.
     chance : float
         The chance q of each component to be lost, independently of the others.
+    certain : positions of components
+        The base rate, which cannot be lost.
     """
     weights = np.asarray(weights, dtype=np.float64)
     logits = weights.sum(axis=1)
-    lost = lead_over_others(weights - base, np.argmax(logits, axis=1))
+    own = np.delete(weights - base, list(certain), axis=1)
+    lost = lead_over_others(own, np.argmax(logits, axis=1))
     return loss_probability(logits, lost, chance)
 
 
@@ -71,8 +79,11 @@ def loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> Flo
     """Return the chance to fall, (n,), given what the lead loses with each component (n, G, K).
 
     All combinations of losses are tried for few components; for more, their sum is taken as
-    normal.
+    normal. A factor on all weights of a row changes nothing, so none is too large for squares.
     """
+    size = np.maximum(np.abs(logits).max(axis=1), np.abs(lost).max(axis=(1, 2), initial=0.0))
+    size = np.where(size > 0.0, size, 1.0)
+    logits, lost = logits / size[:, None], lost / size[:, None, None]
     if lost.shape[1] <= MOST_COMBINED:
         step = _BLOCK >> lost.shape[1]
         parts = [slice(start, start + step) for start in range(0, len(logits), step)]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import one_position, to_numpy
-from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.evidence.io.frame_table import native_frame
 from shafer.evidence.weight_errors.error_intervals import class_std, interval, known_errors
 
@@ -59,7 +59,8 @@ def reasons_frame(
             "(ev.components). Call reasons on the evidence itself."
         )
     classes, weights = _asked_weights(ev, for_, over)
-    candidates = [g for g, name in enumerate(ev.component_names) if name != BASE_RATE]
+    apart = base_rate_positions(ev.source, ev.component_names)
+    candidates = [g for g in range(ev.n_components) if g not in apart]
     if not candidates:
         raise ValueError("reasons needs a component besides the base rate; there is none.")
     codes = _codes_of(ev, asked.codes, candidates)
@@ -102,6 +103,11 @@ def _asked_weights(
     source = ev.unchanged_source()
     n = len(ev)
     against = None if over is None else one_position(over, ev.classes, "over")
+    if against is not None and (for_ is None or against == one_position(for_, ev.classes, "for_")):
+        raise ValueError(
+            f"over needs for_, the class to compare with it, and another one; got for_={for_!r} "
+            f"and over={over!r}. Pass two different classes, or leave out over."
+        )
     if for_ is None:
         classes: NDArray[np.intp] = np.argmax(to_numpy(ev.logits), axis=1)
     else:

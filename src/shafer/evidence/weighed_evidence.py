@@ -13,6 +13,7 @@ import numpy as np
 
 from shafer._typing import Array, Label
 from shafer._validation import frozen, one_position
+from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.evidence.component_conflict import own_conflict
 from shafer.evidence.fragility import check_chance, source_fragility
 from shafer.evidence.input_values import InputValues
@@ -204,15 +205,14 @@ class WeighedEvidence(MassEvidence, ABC):
     # -- error bars -----------------------------------------------------------------------------
 
     def _known_errors(self) -> WeightErrors:
-        self.unchanged_source()  # the errors may share its features
+        self.unchanged_source()  # no errors for weights that are lost
         return known_errors(self.errors)
 
     @cached_property
     def weights_std(self) -> Array:
         """Standard errors of the weights, (n, G, K); see ``errors`` in :class:`shafer.Explainer`.
 
-        They measure how the weights would vary if the model were trained on other data of the same
-        kind and size.
+        They measure how well the training data determine the weights.
         """
         errors = self._known_errors()
         return frozen(standard_deviations(errors, np.eye(self.n_classes), self.logits))
@@ -223,7 +223,7 @@ class WeighedEvidence(MassEvidence, ABC):
         Parameters
         ----------
         level : float
-            The share of intervals that hold the weight of a model trained on unlimited data.
+            The share of such intervals that hold the true weight, if the model has the right form.
 
         Examples
         --------
@@ -354,7 +354,9 @@ class WeighedEvidence(MassEvidence, ABC):
         >>> shafer.Evidence.from_weights(weights).fragility().round(3)
         array([0.16, 0.  ])
         """
-        found = source_fragility(self.unchanged_source(), check_chance(q))
+        source = self.unchanged_source()
+        certain = base_rate_positions(source, self.component_names)
+        found = source_fragility(source, check_chance(q), certain)
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)

@@ -18,6 +18,7 @@ WEIGHT_NAMES = (
     "reasons",
     "conflict_for_against",
     "disagreement",
+    "fragility",
     "weight_of_disagreement",
     "errors",
     "weights_std",

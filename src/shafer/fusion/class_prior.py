@@ -116,6 +116,4 @@ def _shifted(source: WeightSource, whole: Array) -> WeightSource:
     share = whole / source.shape[-2]
     if isinstance(source, LinearWeights | SparseWeights):
         return replace(source, offset=source.offset - share)
-    shares = source.base_shares() - share
-    known = shares if shares.ndim == 2 else None
-    return DenseWeights(source.dense() - share, known)
+    return DenseWeights(source.dense() - share, source.base_shares() - share)

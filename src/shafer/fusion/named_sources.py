@@ -83,8 +83,10 @@ def in_one_library(evidences: list[Any]) -> list[Any]:
         if isinstance(evidence, Evidence) and array_api_compat.is_numpy_array(evidence.logits):
             weights = evidence.weights.astype(np.float64)  # a copy that may be written to
             there = xp.asarray(weights, dtype=other[0].dtype, device=other[0].device)
+            known = evidence.unchanged_source().base_shares().astype(np.float64)
+            shares = xp.asarray(known, dtype=other[0].dtype, device=other[0].device)
             evidence = Evidence.from_source(
-                DenseWeights(there), evidence.classes, evidence.component_names
+                DenseWeights(there, shares), evidence.classes, evidence.component_names
             )
         result.append(evidence)
     return result

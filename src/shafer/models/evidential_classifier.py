@@ -67,7 +67,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     guard : bool
         Guard predictions against wrong inputs, as in :meth:`Explainer.guard`: ``predict``,
         ``predict_proba`` and ``predict_set`` answer as if an incredible value were missing. For
-        linear models whose features each depend on one column. ``evidence`` shows rows as given.
+        linear models whose features each depend on one column, and dense rows. NaN is an error
+        unless ``missing`` allows it. ``evidence`` shows rows as given.
 
     Attributes
     ----------
@@ -120,6 +121,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         decide: ``set_fit_request(sample_weight=True)``.
         """
         self._check_temper()
+        self._check_guard()
         inner = self._trained(X, y, sample_weight)
         factor = self._tempering_factor(X, y, sample_weight, inner.classes_)
         self.estimator_, self.classes_ = inner, inner.classes_
@@ -185,6 +187,10 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.temper is None or named or (number and 0.0 < self.temper < np.inf):
             return
         raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
+
+    def _check_guard(self) -> None:
+        if not isinstance(self.guard, bool | np.bool_):
+            raise ValueError(f"guard must be True or False; got {self.guard!r}.")
 
     def _tempering_factor(self, X: Any, y: Any, sample_weight: Any, classes: NDArray[Any]) -> float:
         """Return the given factor, or fit it to cross-validated predictions."""
@@ -260,7 +266,11 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _bet(self, explainer: Explainer, X: Any) -> Evidence:
         """Return the evidence that predictions are made from."""
-        return explainer.guard(X).evidence if self.guard else explainer.bet(X)
+        if not self.guard:
+            return explainer.bet(X)
+        if self.missing == "error":
+            explainer.bet(X)  # raises an error for NaN, which the guard itself takes as missing
+        return explainer.guard(X).evidence
 
     def _fold_scores(self, explainer: Explainer, X: Any, score: str) -> FloatArray:
         """Return the scores of each class, (n, K); infinite for a class without training rows."""
@@ -333,5 +343,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         inner = get_tags(self._inner())
         tags.input_tags = inner.input_tags
+        if self.guard or self.missing != "error":  # both need dense rows
+            tags.input_tags.sparse = False
         tags.classifier_tags = inner.classifier_tags
         return tags

@@ -180,7 +180,7 @@ class DependenceDisplay:
             Draw the log-odds of the classes over this one. With two classes it is the other one by
             default; with more, plain weights of evidence are drawn by default.
         legend : bool
-            Whether to name the curves in a legend, if there are several.
+            Whether to name the curves, if there are several, and the groups of instances.
         labels : class label or several, optional
             The old name of ``classes``.
         """
@@ -194,7 +194,11 @@ class DependenceDisplay:
             draw_masses(self.ax_, self.values, self.masses, self.sets)
         self._draw_cutoffs(chosen, over, height=0.86 if kind == "weight" else 0.5)
         several = kind == "masses" or len(chosen) > 1
-        dress_curves(self.ax_, axis_name(self.name), self.instances, legend=legend and several)
+        if not several:  # the axis names the only curve
+            for line in self.ax_.lines:
+                line.set_label("_")
+        named = legend and (several or bool(self.instances))
+        dress_curves(self.ax_, axis_name(self.name), self.instances, legend=named)
         return self
 
     def _chosen(self, wanted: Label | Iterable[Label] | None, over: Label | None) -> list[Label]:
@@ -228,8 +232,8 @@ class DependenceDisplay:
         if over is None and len(self.classes) == 2:
             known = self._other(one_position(chosen[0], self.classes), None)
             other = self.classes[known] if len(chosen) == 1 else "the other class"
-        text = axis_text(label, other)
-        return text if other is None else f"{text}\n{ODDS_NOTE}"
+        text = f"{axis_text(label, other)}\nfrom {without_middle(self.name)} alone"
+        return text if other is None else f"{text}; {ODDS_NOTE}"
 
     def _draw_cutoffs(self, chosen: list[Label], over: Label | None, height: float) -> None:
         """Mark the cut-offs; with several classes, each in the colour of its curve."""

@@ -7,8 +7,6 @@ from typing import Any, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
@@ -22,6 +20,7 @@ from shafer.plots.drawing.interval_rows import (
     SEEN,
     Blocks,
     IntervalRow,
+    interval_handles,
     interval_look,
     pignistic_look,
     stacked,
@@ -36,6 +35,7 @@ from shafer.plots.drawing.style import (
 )
 
 _MOST_INSTANCES = 24
+_AXIS = "bar: belief to plausibility, not a confidence interval\nwidth of the bar = ignorance"
 _NOTE = (
     "* The probability is the normalised plausibility. With more than\n"
     "two classes it can lie below belief, but never above plausibility."
@@ -46,13 +46,13 @@ _NOTE = (
 class IntervalDisplay:
     """Every class of one or several instances as the interval from belief to plausibility.
 
-    The probability and the pignistic probability are marked. The probability is the plausibility
-    divided by the sum of all plausibilities, which is at least 1. So it is never above the
-    plausibility. With two classes it is never below the belief; with more it can be: then the name
-    of the class has an asterisk, and a note below the axis explains it. A class is dominated, and
-    grey, if its plausibility is below the belief of another class: its interval ends left of the
-    dotted line. Decided classes are dark, with bold names. With many classes, the most plausible
-    are drawn, and the last bar spans the intervals of all others.
+    Such a bar is not a confidence interval: its width is ignorance. The probability is marked. It
+    is the plausibility divided by the sum of all plausibilities, which is at least 1. So it is
+    never above the plausibility. With two classes it is never below the belief; with more it can
+    be: then the name of the class has an asterisk, and a note explains it. A class is dominated, or
+    ruled out, if its plausibility is below the belief of another class: its interval is grey and
+    ends left of the dotted line. Decided classes are dark, with bold names. With many
+    classes, the most plausible are drawn, and the last bar spans the intervals of all others.
 
     Make one with :meth:`from_evidence`.
 
@@ -145,16 +145,21 @@ class IntervalDisplay:
     @property
     def dominated(self) -> BoolArray:
         """Whether the plausibility of a class is below the belief of another, boolean (n, K)."""
-        dominated: BoolArray = ~interval_dominance(self.belief, self.plausibility)
-        return dominated
+        return np.asarray(~interval_dominance(self.belief, self.plausibility))
 
     @property
     def below_belief(self) -> BoolArray:
         """Whether the probability of a class lies below its interval, boolean (n, K)."""
-        below: BoolArray = self.probability < self.belief - SEEN
-        return below
+        return np.asarray(self.probability < self.belief - SEEN)
 
-    def plot(self, ax: Axes | None = None, *, max_classes: int = 10, legend: bool = True) -> Self:
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        max_classes: int = 10,
+        legend: bool = True,
+        pignistic: bool = False,
+    ) -> Self:
         """Draw on ``ax``, or on new axes.
 
         Parameters
@@ -164,6 +169,8 @@ class IntervalDisplay:
             Bars for each instance at most; the last one is for all other classes.
         legend : bool
             Whether to explain the marks above the picture.
+        pignistic : bool
+            Whether to mark the pignistic probability too.
         """
         if isinstance(max_classes, bool) or max_classes < 2:
             raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")
@@ -171,13 +178,13 @@ class IntervalDisplay:
         gap = 1.3 if self.names is not None else 0.0
         places, heads, bottom = stacked(blocks, gap)
         width = width_beside(row.name for rows in blocks for row in rows)
-        height = (1.75 if _any_below(blocks) else 1.35) + 0.29 * (bottom + 0.6)
+        height = (1.9 if _any_below(blocks) else 1.5) + 0.29 * (bottom + 0.6)
         self.ax_, self.figure_ = axes_for(ax, (width, height))
         for i, (rows, place) in enumerate(zip(blocks, places, strict=True)):
-            self._draw_block(i, rows, place)
+            self._draw_block(i, rows, place, pignistic)
         self._dress(blocks, places, heads)
         if legend:
-            self._explain(blocks)
+            draw_legend_above(self.ax_, interval_handles(blocks, self._words, pignistic))
         return self
 
     def _rows(self, i: int, max_classes: int) -> list[IntervalRow]:
@@ -198,18 +205,27 @@ class IntervalDisplay:
         if len(kept) == n_classes:
             return rows
         rest = np.setdiff1d(np.arange(n_classes), kept)
-        decided = int(self.chosen[i, rest].sum())
-        name = f"the other {len(rest)}" + (f" ({decided} decided)" if decided else ", each")
+        kept_too = int(self.chosen[i, rest].sum())
+        note = f" ({kept_too} {self._words[0]})" if kept_too else ", each"
         low, high = float(self.belief[i, rest].min()), float(self.plausibility[i, rest].max())
         state = "dominated" if self.dominated[i, rest].all() else "possible"
-        return [*rows, IntervalRow(name, low, high, state, None)]
+        return [*rows, IntervalRow(f"the other {len(rest)}{note}", low, high, state, None)]
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        """For decided classes, and for others; some rules keep all that is possible."""
+        if (self.chosen == ~self.dominated).all():
+            return "still possible", "some still possible"
+        return "decided", "possible, not decided"
 
     def _state(self, i: int, k: int) -> str:
         if self.chosen[i, k]:
             return "decided"
         return "dominated" if self.dominated[i, k] else "possible"
 
-    def _draw_block(self, i: int, rows: list[IntervalRow], place: FloatArray) -> None:
+    def _draw_block(
+        self, i: int, rows: list[IntervalRow], place: FloatArray, pignistic: bool
+    ) -> None:
         self.ax_.plot(
             [self.belief[i].max()] * 2,
             [place[0] - 0.5, place[-1] + 0.5],
@@ -240,7 +256,8 @@ class IntervalDisplay:
             )
             if row.below_belief:  # a line joins it to its bar
                 self.ax_.plot([row.marks[0], row.low], [y, y], color=ink(), linewidth=1.0, zorder=3)
-            self.ax_.plot(row.marks[1], y, **pignistic_look(), zorder=4)
+            if pignistic:
+                self.ax_.plot(row.marks[1], y, **pignistic_look(), zorder=4)
 
     def _dress(self, blocks: Blocks, places: list[FloatArray], heads: list[float]) -> None:
         ax = self.ax_
@@ -261,7 +278,7 @@ class IntervalDisplay:
         ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.8)
         ax.set_axisbelow(True)
         note = f"\n{_NOTE}" if _any_below(blocks) else ""
-        ax.set_xlabel(f"from belief to plausibility{note}")
+        ax.set_xlabel(f"{_AXIS}{note}")
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
         for name, y in zip(self.names or (), heads, strict=True):
@@ -275,17 +292,6 @@ class IntervalDisplay:
                 fontstyle="italic",
                 va="center",
             )
-
-    def _explain(self, blocks: Blocks) -> None:
-        found = {row.state for rows in blocks for row in rows}
-        states = [state for state in ("decided", "possible", "dominated") if state in found]
-        handles: list[Any] = [Patch(**interval_look(state), label=state) for state in states]
-        handles += [
-            Line2D([], [], color=ink(), linewidth=2.0, marker="", label="probability"),
-            Line2D([], [], linestyle="", **pignistic_look(), label="pignistic"),
-            Line2D([], [], color=ink(), linestyle=(0, (1, 2)), linewidth=1, label="largest belief"),
-        ]
-        draw_legend_above(self.ax_, handles)
 
 
 def _any_below(blocks: Blocks) -> bool:

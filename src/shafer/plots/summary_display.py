@@ -282,7 +282,7 @@ class SummaryDisplay:
     def _explain_bars(self) -> None:
         of = f" of two points, at the {ENDS[0]}th and {ENDS[1]}th percentile"
         lift = 0.0 if len(self.labels) == 1 else 18.0  # above the names of the panels
-        whisker_legend(self.ax_, self.level, of=of, lift=lift, columns=1)
+        whisker_legend(self.ax_, self.level, of=of, lift=lift)
 
     def _explain_colors(self) -> None:
         bar = self.figure_.colorbar(

@@ -14,12 +14,12 @@ from shafer._validation import component_names
 from shafer.evidence import MassEvidence, with_weights
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.disputed_classes import disputed_classes
-from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text, compared_in_row
+from shafer.plots.drawing.compared_classes import compared_in_row
 from shafer.plots.drawing.evidence_arrays import numbers, take_row
 from shafer.plots.drawing.feature_values import MISSING, values_of_row
-from shafer.plots.drawing.own_base_rate import SHARED_NOTE, base_rate_position, shares_base_rate
-from shafer.plots.drawing.style import axes_for, width_beside, without_middle
-from shafer.plots.drawing.waterfall.gauges import disagreement_gauge, draw_gauges, ignorance_gauge
+from shafer.plots.drawing.own_base_rate import base_rate_position, shares_base_rate
+from shafer.plots.drawing.style import axes_for, width_beside
+from shafer.plots.drawing.waterfall.gauges import draw_gauges, gauges_of
 from shafer.plots.drawing.waterfall.waterfall_bars import WaterfallEnd, draw_waterfall
 from shafer.plots.drawing.waterfall.waterfall_steps import (
     Step,
@@ -28,7 +28,12 @@ from shafer.plots.drawing.waterfall.waterfall_steps import (
     split_by_size,
     waterfall_intervals,
 )
-from shafer.plots.drawing.waterfall.waterfall_words import probability_words, waterfall_title
+from shafer.plots.drawing.waterfall.waterfall_words import (
+    probability_words,
+    row_name,
+    waterfall_axis,
+    waterfall_title,
+)
 from shafer.plots.drawing.whiskers import whisker_legend
 
 _ORDERS = ("size", "sign")
@@ -44,9 +49,10 @@ class WaterfallDisplay:
     the highest, and their sum is on top. Above are the ignorance and the disagreement, which the
     sum does not show.
 
-    If the errors of the weights are known, each bar has its error bar, and a component that cannot
-    be told from zero is pale. The bar of an input that is missing (NaN in ``features``) is hatched.
-    It has no error bar, because that would not show what the missing value could change.
+    If the errors of the weights are known, each bar has its error bar: how far it could move with
+    another training sample. A component whose error bar includes zero is pale. The bar of an input
+    that is missing (NaN in ``features``) is hatched. It has no error bar, because that would not
+    show what the missing value could change.
 
     Make one with :meth:`from_evidence`.
 
@@ -234,10 +240,7 @@ class WaterfallDisplay:
 
     def _step(self, g: int) -> Step:
         value = self.values[g]
-        name = without_middle(self.names[g])
-        if value is not None:
-            name = f"{name} = {without_middle(value, 14)}"
-        missing = value == MISSING
+        name, missing = row_name(self.names[g], value), value == MISSING
         interval = None
         if self.intervals is not None and not missing:
             low, high = self.intervals.components[g].tolist()
@@ -257,9 +260,10 @@ class WaterfallDisplay:
         steps = self.steps(order)
         total, base = self._ends()
         rows = len(steps) + 1 + (base is not None)
-        width = width_beside([*(step.name for step in steps), total.words])
-        self.ax_, self.figure_ = axes_for(ax, (width, 2.2 + 0.31 * rows))
-        self._name_axis()
+        names = [*(step.name for step in steps), total.words, "" if base is None else base.name]
+        width = width_beside(names, inner=5.0)
+        self.ax_, self.figure_ = axes_for(ax, (width, 2.4 + 0.31 * rows))
+        self.ax_.set_xlabel(waterfall_axis(self.label, self.over, self.shared_base_rate))
         draw_waterfall(self.ax_, steps, total, base)
         self._write_head(any(step.missing for step in steps))
         return self
@@ -276,22 +280,11 @@ class WaterfallDisplay:
             mine, other = self.base_probability
             compared = None if self.over_probability is None else other
             words = probability_words(self.label, self.over, mine, compared)
-        return total, WaterfallEnd(BASE_RATE, self.base_rate, words, bars and bars.base_rate)
-
-    def _name_axis(self) -> None:
-        lines = [axis_text(self.label, self.over)]
-        if self.over is not None:
-            lines.append(ODDS_NOTE)
-        if self.shared_base_rate:
-            lines.append(SHARED_NOTE)
-        self.ax_.set_xlabel("\n".join(lines))
+        name = f"{BASE_RATE} (average {'weight' if self.over is None else 'log-odds'})"
+        return total, WaterfallEnd(name, self.base_rate, words, bars and bars.base_rate)
 
     def _write_head(self, gaps: bool) -> None:
-        gauges = []
-        if self.ignorance is not None:
-            gauges.append(ignorance_gauge(self.ignorance))
-        if self.disagreement is not None:
-            gauges.append(disagreement_gauge(self.disagreement, self.disputed))
+        gauges = gauges_of(self.ignorance, self.disagreement, self.disputed)
         level = None if self.intervals is None else self.intervals.level
         beneath = whisker_legend(self.ax_, level, gaps=gaps)
         room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath

@@ -94,8 +94,7 @@ class Study:
     def title_of(self, component: str, row: int) -> str:
         """Return a component's name, with its value in the row if it is an input: ``age 61``."""
         name = instance_sentence.short_name(component)
-        is_base_rate = self.base_rate is not None and component == BASE_RATE
-        if is_base_rate or component not in self.columns:
+        if component not in self.columns or (component == BASE_RATE and self.base_rate is not None):
             return name
         return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"
 

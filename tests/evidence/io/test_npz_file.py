@@ -280,3 +280,21 @@ def test_arrays_of_two_precisions(kind: str, tmp_path: Path) -> None:
         save_forged(path, {**whole, name: whole[name].astype(np.float32)})
         with pytest.raises(ValueError, match="must be of one precision"):
             shafer.Evidence.load(path)
+
+
+def test_places_are_classes_of_the_part(tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()["joined"].save(path)
+    whole = dict(np.load(path))
+    for name, n_classes in {
+        "0.LinearWeights": 3,
+        "1.SparseWeights": 3,
+        "2.DenseWeights": 2,
+    }.items():
+        places = whole[f"{name}.places"]
+        assert places.max() == n_classes - 1
+        for beyond in (-2, n_classes):
+            forged = np.where(places == places.max(), beyond, places)
+            save_forged(path, {**whole, f"{name}.places": forged})
+            with pytest.raises(ValueError, match="places"):
+                shafer.Evidence.load(path)

@@ -111,6 +111,11 @@ def test_an_array_that_was_changed_is_noticed() -> None:
     by_group = shafer.Explainer(MODEL, X, "one", errors="laplace")(mine)
     mine += 1.0
     np.testing.assert_allclose(by_group.weights_std, expected.grouped("one").weights_std)
+    single = X[:4].astype(np.float32)
+    ev = EXPLAINER(single)  # the weights have a copy in double precision
+    expected = EXPLAINER(single.copy()).weights_std
+    single += 1.0
+    np.testing.assert_array_equal(ev.weights_std, expected)
 
 
 def test_tensors_stay_tensors() -> None:

@@ -92,9 +92,10 @@ def _dense(weights: NDArray[Any], shares: NDArray[Any] | None = None) -> DenseWe
         raise ValueError(f"its array 'weights' must have 3 or 4 axes; it has {weights.ndim}")
     check_floats(weights, "weights", weights.shape)
     if shares is not None:
-        check_floats(shares, "shares", weights.shape[-2:])
+        of_each = shares.ndim == weights.ndim  # shares of each instance
+        check_floats(shares, "shares", weights.shape if of_each else weights.shape[-2:])
         _check_one_type(weights=weights, shares=shares)
-        check_overflow(shares.sum(axis=0), "shares of the base rate")
+        check_overflow(shares.sum(axis=-2), "shares of the base rate")
     return DenseWeights(weights, shares)
 
 

@@ -38,9 +38,6 @@ def class_contrasts(n_classes: int) -> FloatArray:
 class LinearErrors(WeightErrors):
     """Errors of the weights of a linear head whose coefficients have a known covariance.
 
-    The features may be the caller's own array, as in ``LinearWeights``; what no longer shares it
-    with the weights has a copy.
-
     Attributes
     ----------
     features : array or CSR array of shape (n, J)
@@ -105,10 +102,10 @@ class LinearErrors(WeightErrors):
         return replace(self, features=features, factor=self.factor[chosen])
 
     def keep(self, components: Positions) -> LinearErrors:
-        return replace(self, features=copied(self.features), sums=self.sums.keep(components))
+        return replace(self, sums=self.sums.keep(components))
 
     def grouped(self, groups: Sequence[Positions]) -> LinearErrors:
-        return replace(self, features=copied(self.features), sums=self.sums.grouped(groups))
+        return replace(self, sums=self.sums.grouped(groups))
 
     def scaled(self, factor: float | Array) -> LinearErrors:
         return replace(self, factor=self.factor * as_factor(factor))
@@ -130,13 +127,6 @@ class LinearErrors(WeightErrors):
             **stored_sums(self.sums),
             "factor": self.factor,
         }
-
-
-def copied(features: Any) -> Any:
-    """Return features that no one else can write to."""
-    if sparse.issparse(features):
-        return features.copy()
-    return take(features, range(features.shape[0]), 0)
 
 
 def as_factor(factor: float | Array) -> float | FloatArray:

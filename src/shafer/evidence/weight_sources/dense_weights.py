@@ -18,7 +18,7 @@ class DenseWeights(WeightSource):
     """Weights held in full, (..., G, K), and the share of the base rate in them, if it is known."""
 
     weights: Array
-    shares: Array | None = None  # (G, K) or (1, K)
+    shares: Array | None = None  # (G, K) or (1, K); of each instance: (..., G, K)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -31,7 +31,10 @@ class DenseWeights(WeightSource):
         return self.weights
 
     def rows(self, positions: Positions) -> DenseWeights:
-        return DenseWeights(take(self.weights, positions, 0), self.shares)
+        shares = self.shares
+        if shares is not None and self._shares_differ:
+            shares = take(shares, positions, 0)
+        return DenseWeights(take(self.weights, positions, 0), shares)
 
     def of_classes(self, positions: Positions) -> DenseWeights:
         shares = None if self.shares is None else take(self.shares, positions, -1)
@@ -49,7 +52,7 @@ class DenseWeights(WeightSource):
         ]
         shares = self._all_shares()
         if shares is not None:
-            shares = xp.stack([xp.sum(take(shares, g, 0), axis=0) for g in groups], axis=0)
+            shares = xp.stack([xp.sum(take(shares, g, -2), axis=-2) for g in groups], axis=-2)
         dtype = self.weights.dtype
         return DenseWeights(xp.astype(xp.stack(sums, axis=-2), dtype, copy=False), shares)
 
@@ -57,12 +60,18 @@ class DenseWeights(WeightSource):
         shares = None if self.shares is None else self.shares * factor
         return DenseWeights(self.weights * factor, shares)
 
+    @property
+    def _shares_differ(self) -> bool:
+        """Whether each instance has shares of its own."""
+        return self.shares is not None and self.shares.ndim > 2
+
     def _all_shares(self) -> Array | None:
         """Return the shares with a row for each component."""
         if self.shares is None:
             return None
         xp = array_namespace(self.weights)
-        return xp.broadcast_to(self.shares, self.shape[-2:])
+        shape = self.shape if self._shares_differ else self.shape[-2:]
+        return xp.broadcast_to(self.shares, shape)
 
     def base_shares(self) -> Array:
         if self.shares is not None:

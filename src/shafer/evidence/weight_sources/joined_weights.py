@@ -206,7 +206,9 @@ class JoinedWeights(WeightSource):
         """Sum the signed weights inside each group."""
         xp = array_namespace(*(part.pooled.logits for part in self.parts))
         sums = [self.keep(group).pooled().logits for group in groups]
-        return DenseWeights(xp.stack(sums, axis=-2))
+        known = self.base_shares()
+        shares = xp.stack([xp.sum(take(known, group, -2), axis=-2) for group in groups], axis=-2)
+        return DenseWeights(xp.stack(sums, axis=-2), shares[0] if shares.shape[0] == 1 else shares)
 
     def scaled(self, factor: Any) -> JoinedWeights:
         """Multiply all weights by a number, or by one for each instance."""

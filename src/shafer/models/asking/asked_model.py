@@ -13,6 +13,7 @@ from scipy.special import log_softmax
 
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import to_numpy
+from shafer.models.asking.known_cells import constant_safe_spread, standard_units
 from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import n_rows, take_rows
@@ -70,8 +71,10 @@ class AskedModel:
         factor = own
         if filled.open_variance is not None:
             factor = own * moderating_factor(filled.open_variance)
-        logits = (features - inputs.missing.means) @ inputs.beta + inputs.level(model)
-        return AskedRows(X, start, features, gaps, logits, own, factor)
+        slopes = inputs.beta * constant_safe_spread(inputs.gaussian)[:, None]
+        level = inputs.level(model)
+        logits = standard_units(features, inputs.gaussian) @ slopes + level
+        return AskedRows(X, start, features, gaps, logits, level, own, factor)
 
     def own_factor(self, features: FloatArray) -> FloatArray:
         """Return the factor of tempering and moderation for complete features (n, J)."""
@@ -96,6 +99,8 @@ class AskedRows:
         The features that are missing.
     logits : array of shape (n, K)
         The expected logits z, centred over the classes.
+    level : array of shape (K,)
+        The logits at the feature means.
     own_factor : array of shape (n,)
         The factor of tempering and moderation on the weights.
     factor : array of shape (n,)
@@ -107,6 +112,7 @@ class AskedRows:
     features: FloatArray
     gaps: BoolArray
     logits: FloatArray
+    level: FloatArray
     own_factor: FloatArray
     factor: FloatArray
 

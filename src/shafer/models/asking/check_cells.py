@@ -49,7 +49,7 @@ def add_ranked_cells(
     top: int | None,
 ) -> None:
     """Add the known inputs of rows of one pattern, ranked by stake."""
-    stake, surprise = stakes(far, rows.logits[where], rows.factor[where]), far.surprise
+    stake, surprise = stakes(far, rows.level, rows.factor[where]), far.surprise
     order = np.lexsort((-surprise, -stake), axis=1)[:, :top]
     n, width = order.shape
     owner, cell = np.repeat(np.arange(n), width), order.reshape(-1)
@@ -64,14 +64,22 @@ def add_ranked_cells(
     )
 
 
-def stakes(far: CellDistances, logits: FloatArray, factor: FloatArray) -> FloatArray:
-    """Return the stake of each known input, (n, inputs), in nats."""
+def stakes(far: CellDistances, level: FloatArray, factor: FloatArray) -> FloatArray:
+    """Return the stake of each known input, (n, inputs), in nats.
+
+    Parameters
+    ----------
+    far : CellDistances
+    level : array of shape (K,)
+        The logits at the feature means.
+    factor : array of shape (n,)
+        The factor on the weights.
+    """
+    now = log_softmax(factor[:, None] * far.logits(level), axis=1)[:, None, :]
     wrong = expit(np.log(_RARE) + far.log_factor)
     result = np.empty_like(wrong)
-    for rows, shift in far.shifts():
-        scaled = factor[rows, None, None] * shift
-        now = log_softmax(factor[rows, None] * logits[rows], axis=1)[:, None, :]
-        repaired = log_softmax(now - scaled, axis=2)
-        divergence = (np.exp(repaired) * (repaired - now)).sum(axis=2)
+    for rows, logits in far.repaired(level):
+        repaired = log_softmax(factor[rows, None, None] * logits, axis=2)
+        divergence = (np.exp(repaired) * (repaired - now[rows])).sum(axis=2)
         result[rows] = wrong[rows] * np.maximum(divergence, 0.0)
     return np.asarray(result)

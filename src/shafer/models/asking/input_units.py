@@ -37,6 +37,11 @@ class InputUnits:
     def read(cls, blocks: InputBlocks, groups: Groups | None, costs: Any) -> InputUnits:
         """Read the user's groups and costs."""
         members = {name: [i] for i, name in enumerate(blocks.names)}
+        if isinstance(groups, str) and groups != "one":
+            raise ValueError(
+                "groups must be inputs that are measured together: a mapping from group name to "
+                f"inputs, a sequence of groups, or 'one' for all of them; got {groups!r}."
+            )
         if groups is not None:
             members = read_groups(groups, blocks.names)
         features = [[j for i in group for j in blocks.features[i]] for group in members.values()]

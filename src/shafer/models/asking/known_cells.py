@@ -30,6 +30,7 @@ from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
 ERROR_SPREAD = 5.0  # τ: wrong values lie so many spreads away
 _SHARE = ERROR_SPREAD**2 / (1.0 + ERROR_SPREAD**2)
 _LOG_WIDTH = float(np.log1p(ERROR_SPREAD**2))
+_FARTHEST = 1e150  # spreads from the mean; squares of more overflow
 _LEAST_SPREAD = 1e-6  # of a constant: any other value is a surprise
 _BLOCK = 2**20  # elements of (rows, inputs, K) in memory at a time
 
@@ -109,13 +110,25 @@ class KnownCells:
 
     def measured(self, features: FloatArray) -> CellDistances:
         """Compare rows with these known features, (n, J), with what is expected."""
-        gaussian = self.gaussian
-        spread = constant_safe_spread(gaussian)[self.features]
-        x = (features[:, self.features] - gaussian.mean[self.features]) / spread
-        images = (x @ self.precision)[:, : self.n_cells]
-        residual = images @ self.solved
-        square = self._by_input(images * residual, axis=1)
-        return CellDistances(self, x, residual, np.maximum(square, 0.0))
+        x = standard_units(features, self.gaussian)[:, self.features]
+        within, across = self._split_precision
+        # Not as the difference of two values, which has no correct digit if one is very large.
+        usual = -(x @ across) @ self.solved
+        residual = x[:, : self.n_cells] - usual
+        square = self._by_input((residual @ within) * residual, axis=1)
+        return CellDistances(self, x, usual, residual, np.maximum(square, 0.0))
+
+    @cached_property
+    def _split_precision(self) -> tuple[FloatArray, FloatArray]:
+        """The precision inside each input, (cells, cells), and that between inputs, (F, cells)."""
+        owner = np.zeros(self.n_cells, dtype=np.intp)
+        owner[self.starts[1:]] = 1
+        owner = np.cumsum(owner)
+        part = self.precision[:, : self.n_cells]
+        within = np.where(owner[:, None] == owner, part[: self.n_cells], 0.0)
+        across = part.copy()
+        across[: self.n_cells] -= within
+        return within, across
 
     def _by_input(self, array: FloatArray, axis: int) -> FloatArray:
         """Sum over the features of each input."""
@@ -134,6 +147,8 @@ class CellDistances:
     cells : KnownCells
     x : array of shape (n, F)
         The known features, standardised.
+    usual : array of shape (n, F)
+        The expectation of each feature given the other inputs, standardised.
     residual : array of shape (n, F)
         r, the distance of each feature from its expectation given the other inputs.
     square : array of shape (n, inputs)
@@ -142,6 +157,7 @@ class CellDistances:
 
     cells: KnownCells
     x: FloatArray
+    usual: FloatArray
     residual: FloatArray
     square: FloatArray
 
@@ -169,9 +185,23 @@ class CellDistances:
         own = cells.features[: cells.n_cells]
         spread = constant_safe_spread(cells.gaussian)[own]
         result = np.full((len(self.x), len(cells.gaussian.mean)), np.nan)
-        inside = self.x[:, : cells.n_cells] - self.residual
-        result[:, own] = cells.gaussian.mean[own] + spread * inside
+        result[:, own] = cells.gaussian.mean[own] + spread * self.usual
         return result
+
+    def repaired(self, level: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield rows, and their logits with the expectation of each known input in its place.
+
+        The logits have the shape (rows, inputs, K), as in :meth:`shifts`. The input is left out of
+        their sum: taking a very large value out again would leave no correct digit.
+        """
+        cells, n = self.cells, self.cells.n_cells
+        own, rest = cells.slopes[:n], level + self.x[:, n:] @ cells.slopes[n:]
+        step = max(1, _BLOCK // max(1, own.size))
+        for start in range(0, len(self.x), step):
+            rows = slice(start, start + step)
+            given = cells._by_input(self.x[rows, :n, None] * own, axis=1)
+            usual = cells._by_input(self.usual[rows, :, None] * own, axis=1)
+            yield rows, rest[rows, None, :] + _sums_of_others(given) + usual
 
     def shifts(self) -> Iterator[tuple[slice, FloatArray]]:
         """Yield rows, and what each known input adds to their logits beyond expectation.
@@ -183,6 +213,21 @@ class CellDistances:
         for start in range(0, len(self.x), step):
             rows = slice(start, start + step)
             yield rows, self.cells._by_input(self.residual[rows, :, None] * own, axis=1)
+
+
+def _sums_of_others(terms: FloatArray) -> FloatArray:
+    """Return the sum over the second axis without each term, without subtracting any."""
+    result = np.zeros_like(terms)
+    result[:, 1:] = np.cumsum(terms[:, :-1], axis=1)
+    result[:, :-1] += np.cumsum(terms[:, :0:-1], axis=1)[:, ::-1]
+    return result
+
+
+def standard_units(features: FloatArray, gaussian: ConditionalGaussian) -> FloatArray:
+    """Return features (n, J) in spreads from their means."""
+    with np.errstate(over="ignore"):
+        x = (features - gaussian.mean) / constant_safe_spread(gaussian)
+    return np.clip(x, -_FARTHEST, _FARTHEST)
 
 
 def constant_safe_spread(gaussian: ConditionalGaussian) -> FloatArray:

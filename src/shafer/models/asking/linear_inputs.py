@@ -54,8 +54,8 @@ class LinearInputs:
         if background is None:
             raise ValueError(
                 f"{_WHAT} needs the distribution of the inputs, but this explainer was made from "
-                "an iterator, or loaded, and has no background. Make it from one array or data "
-                "frame, or with missing='conditional'."
+                "an iterator, or loaded from a file without it. Make it from one array or data "
+                "frame. To save it with the distribution, make it with missing='conditional'."
             )
         model = weighed.model
         X = in_order(background, weighed.columns)

@@ -79,9 +79,9 @@ class Suspicion:
         as_given = own_factor * _shrinkage(cells.variance[None, :])
         result = log_softmax(as_given[:, None] * logits, axis=1) + self.log_fine[:, None]
         without = _shrinkage(cells.variance + cells.more_variance)
-        for rows, shift in self.far.shifts():
+        for rows, changed in self.far.repaired(level):
             factor = own_factor[rows, None] * without
-            repaired = log_softmax(factor[:, :, None] * (logits[rows, None, :] - shift), axis=2)
+            repaired = log_softmax(factor[:, :, None] * changed, axis=2)
             repaired += self.log_wrong[rows, :, None]
             every = np.concatenate([result[rows, None, :], repaired], axis=1)
             result[rows] = logsumexp(every, axis=1)

@@ -12,7 +12,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import component_names, float_array, to_numpy
 from shafer.evidence.weight_errors import ComponentSums, LinearErrors
-from shafer.evidence.weight_errors.linear_errors import copied
+from shafer.evidence.weight_sources.weight_source import take
 from shafer.models.error_bars.error_bars import ErrorBars, sums_of
 from shafer.models.inputs.row_access import values_of
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel
@@ -33,14 +33,11 @@ class LaplaceBars(ErrorBars):
         Of the coefficients and the base rate, as in ``LinearErrors``.
     means : array of shape (J,)
     sums : ComponentSums
-    shared : bool
-        The weights are kept as features and coefficients, which may be the caller's own arrays.
     """
 
     covariance: FloatArray
     means: FloatArray
     sums: ComponentSums
-    shared: bool
 
     @classmethod
     def fit(cls, weighed: WeighedModel, laplace: LaplaceFit) -> LaplaceBars:
@@ -53,17 +50,16 @@ class LaplaceBars(ErrorBars):
     def of_covariance(cls, weighed: WeighedModel, covariance: FloatArray) -> LaplaceBars:
         """Make the bars from a covariance that is known."""
         means = to_numpy(weighed.means).astype(np.float64)
-        sums = sums_of(weighed, len(means), with_shares=True)
-        return cls(covariance, means, sums, weighed.groups is None)
+        return cls(covariance, means, sums_of(weighed, len(means), with_shares=True))
 
     def __call__(self, X: Any, rows: ModelRows) -> LinearErrors:  # noqa: ARG002 - for refits
-        features = rows.terms
-        if sparse.issparse(features):
-            features = sparse.csr_array(features, dtype=np.float64)
+        # A copy: the features may be the caller's own array, and the weights need not notice that
+        # it was changed, if they have it in another precision.
+        if sparse.issparse(rows.terms):
+            features = sparse.csr_array(rows.terms, dtype=np.float64, copy=True)
         else:
-            features = float_array(values_of(features), "features", ndim=(2,), finite=True)
-        if not self.shared or sparse.issparse(features):
-            features = copied(features)
+            given = float_array(values_of(rows.terms), "features", ndim=(2,), finite=True)
+            features = take(given, range(given.shape[0]), 0)
         ones = np.ones(features.shape[0])
         return LinearErrors(features, self.means, self.covariance, self.sums, ones)
 

@@ -157,8 +157,10 @@ class MissingInputs:
         if ev.n_components > counts.shape[1]:  # the base rate is a component of its own
             total = change.sum(axis=1, keepdims=True)
             change = np.concatenate([np.zeros_like(change), total], axis=1)
-        weights = DenseWeights(ev.weights + _like(change, filled.rows.terms))
-        return Evidence.from_source(weights, ev.classes, ev.component_names, errors=ev.errors)
+        added = _like(change, filled.rows.terms)
+        # A missing input has nothing but its share, so all of its change belongs to the base rate.
+        source = DenseWeights(ev.weights + added, ev.source.base_shares() + added)
+        return Evidence.from_source(source, ev.classes, ev.component_names, errors=ev.errors)
 
 
 @final

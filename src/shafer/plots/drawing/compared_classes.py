@@ -15,6 +15,7 @@ from shafer.plots.drawing.style import without_middle
 
 QUANTITIES = ("log-odds", "weight")
 ODDS_NOTE = "+1 multiplies the odds by 2.7"
+WEIGHT_NOTE = "not log-odds: the logistic function does not\nturn it into the probability"
 
 
 class Compared(NamedTuple):

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from matplotlib import rcParams
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from shafer._typing import FloatArray
 from shafer.plots.drawing.style import COLORS, GREY, ink
@@ -54,6 +56,23 @@ def interval_look(state: str) -> dict[str, Any]:
     if state == "dominated":
         return {"color": GREY, "alpha": 0.45, "linewidth": 0.8}
     return {"color": DECIDED if state == "decided" else _POSSIBLE, "linewidth": 0.8}
+
+
+def interval_handles(blocks: Blocks, words: tuple[str, str], pignistic: bool) -> list[Any]:
+    """Return what a legend explains: the states that occur, and the marks.
+
+    ``words`` are those for classes that are decided on, and for others that are not dominated.
+    """
+    found = {row.state for rows in blocks for row in rows}
+    names = {"decided": words[0], "possible": words[1], "dominated": "ruled out"}
+    handles: list[Any] = [
+        Patch(**interval_look(state), label=text) for state, text in names.items() if state in found
+    ]
+    handles.append(Line2D([], [], color=ink(), linewidth=2.0, marker="", label="probability"))
+    if pignistic:
+        handles.append(Line2D([], [], linestyle="", **pignistic_look(), label="pignistic"))
+    dotted = Line2D([], [], color=ink(), linestyle=(0, (1, 2)), linewidth=1, label="largest belief")
+    return [*handles, dotted]
 
 
 def stacked(blocks: Blocks, gap: float) -> tuple[list[FloatArray], list[float], float]:

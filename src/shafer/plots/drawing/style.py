@@ -127,17 +127,30 @@ def without_middle(text: object, most: int = 28) -> str:
     return literal(f"{line[: most - 1 - tail]}…{line[-tail:]}")
 
 
+def without_end(text: object, most: int) -> str:
+    """Return a text on one line. A long one loses its end.
+
+    Examples
+    --------
+    >>> without_end("radio, television or other furniture", 20)
+    'radio, television…'
+    """
+    line = " ".join(str(text).split())
+    return literal(line if len(line) <= most else f"{line[: most - 1].rstrip(' ,;')}…")
+
+
 def signed(value: float, scale: float) -> str:
     """Return a weight as text, with its sign and the digits that weights of this size need.
 
     Examples
     --------
-    >>> signed(1.234, 5.0), signed(-123.4, 900.0), signed(-0.0012, 0.05)
-    ('+1.23', '−123', '−0.001')
+    >>> signed(1.234, 5.0), signed(-123.4, 900.0), signed(-0.0012, 0.05), signed(-0.001, 5.0)
+    ('+1.23', '−123', '−0.001', '0.00')
     """
     power = 0 if scale == 0 else int(np.floor(np.log10(scale)))
     digits = min(max(2 - power, 0) if power >= 0 else 1 - power, 6)
-    return f"{value:+,.{digits}f}".replace("-", "−")
+    text = f"{value:+,.{digits}f}".replace("-", "−")
+    return text if any(digit in "123456789" for digit in text) else text[1:]
 
 
 def draw_legend(ax: Axes) -> None:
@@ -194,7 +207,7 @@ def draw_strips(ax: Axes, instances: Mapping[str, FloatArray]) -> None:
             markerfacecolor="none" if position % 2 else color(position),
             markeredgecolor=color(position),
             alpha=0.7,
-            label=f"_{literal(name)}",
+            label=f"instances: {without_middle(name)}",
         )
 
 

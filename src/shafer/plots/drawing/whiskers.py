@@ -1,4 +1,4 @@
-"""Error bars of weights, and how a weight is drawn that cannot be told from zero."""
+"""Error bars of weights, and how a weight is drawn whose error bar includes zero."""
 
 from __future__ import annotations
 
@@ -56,7 +56,6 @@ def whisker_legend(
     of: str = "",
     gaps: bool = False,
     lift: float = 0.0,
-    columns: int = 2,
 ) -> float:
     """Explain error bars, pale weights and gaps above the axes.
 
@@ -68,21 +67,20 @@ def whisker_legend(
     level : float, optional
         Of the error bars; None if there are none.
     of : str
-        Which error bars are drawn.
+        Which error bars are drawn; by default all, and what they show is written.
     gaps : bool
         Whether inputs are missing.
     lift : float
         How far above the axes, in points.
-    columns : int
-        1 or 2.
     """
     handles: list[Any] = []
     if level is not None:
         bar = Line2D([], [], color=ink(), linewidth=1.1, marker="|")
-        bar.set_label(f"{level:.0%} interval{of}")
-        handles += [bar, Patch(**pale_look(FOR), label="pale: cannot be told from zero")]
+        bar.set_label(f"{level:.0%} interval{of or ': error from the training sample'}")
+        pale = f"pale: {level:.0%} interval includes no effect"
+        handles += [bar, Patch(**pale_look(FOR), label=pale)]
     if gaps:
-        handles.append(Patch(**missing_look(FOR), label="input missing"))
+        handles.append(Patch(**missing_look(FOR), label="input missing: expected effect"))
     if not handles:
         return 0.0
     points = FontProperties(size=_FONT).get_size_in_points()
@@ -90,14 +88,11 @@ def whisker_legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
-        ncols=columns,
         fontsize=_FONT,
         frameon=False,
         borderaxespad=lift / points,
         borderpad=0.2,
         handlelength=1.8,
-        columnspacing=1.4,
         labelspacing=0.3,
     )
-    lines = -(-len(handles) // columns)
-    return lift + (0.4 + 1.35 * lines) * points
+    return lift + (0.4 + 1.35 * len(handles)) * points

@@ -9,7 +9,7 @@ from shafer.report.grouped_study import GroupedStudy
 from shafer.report.overview import overview
 from shafer.report.page_data.component_payload import components_payload
 from shafer.report.page_data.error_payload import row_errors
-from shafer.report.page_data.row_payload import stored_weights, whole_columns
+from shafer.report.page_data.row_payload import row_columns, stored_weights
 
 _DIFFERENT = ("decided", "ignorance", "disagreement", "weightOfDisagreement")
 
@@ -42,12 +42,12 @@ def group_entries(
     if grouped is None:
         return {row: {} for row in rows}
     study = grouped.study
-    whole = whole_columns(study)
+    columns = row_columns(study, rows)
     errors = row_errors(study.undiscounted, rows)
     every = set(range(len(grouped.members)))
     entries: dict[int, dict[str, Any]] = {}
-    for row in rows:
-        entry: dict[str, Any] = {name: whole[name][row] for name in _DIFFERENT}
+    for at, row in enumerate(rows):
+        entry: dict[str, Any] = {name: columns[name][at] for name in _DIFFERENT}
         if store:
             entry["stored"] = stored_weights(study, row, every)
         if errors is not None:

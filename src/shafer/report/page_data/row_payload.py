@@ -42,11 +42,11 @@ def rows_payload(
         What other sections add to the entry of each row.
     """
     entries: list[dict[str, Any]] = []
-    whole = whole_columns(study)
     rows = list(dict.fromkeys(wanted))
+    columns = row_columns(study, rows)
     errors = row_errors(study.undiscounted, rows)
-    for row in rows:
-        entry = {"i": row, **{name: values[row] for name, values in whole.items()}}
+    for at, row in enumerate(rows):
+        entry = {"i": row, **{name: values[at] for name, values in columns.items()}}
         entry["x"] = [cells[row] for cells in study.columns.values()]
         if always is not None:
             entry["stored"] = stored_weights(study, row, always)
@@ -61,26 +61,25 @@ def rows_payload(
     return sorted(entries, key=lambda entry: int(entry["i"]))
 
 
-def whole_columns(study: Study) -> dict[str, list[Any]]:
-    """Return what the list and the plane need of every row, by name."""
+def row_columns(study: Study, rows: list[int]) -> dict[str, list[Any]]:
+    """Return what the list and the plane need of some rows, by name."""
     ev, weighted = study.evidence, study.undiscounted
-    answers = study.answers
-    probability = to_numpy(ev.betting_probability)[np.arange(len(study)), answers]
+    answers = study.answers[rows]
     numbers = {
-        "p": probability,
-        "ignorance": to_numpy(ev.ignorance),
-        "disagreement": to_numpy(weighted.disagreement),
-        "weightOfDisagreement": to_numpy(weighted.weight_of_disagreement),
+        "p": to_numpy(ev.betting_probability)[rows, answers],
+        "ignorance": to_numpy(ev.ignorance)[rows],
+        "disagreement": to_numpy(weighted.disagreement)[rows],
+        "weightOfDisagreement": to_numpy(weighted.weight_of_disagreement)[rows],
     }
     columns: dict[str, list[Any]] = {
         "answer": answers.tolist(),
-        "decided": [np.flatnonzero(chosen).tolist() for chosen in study.decided],
+        "decided": [np.flatnonzero(chosen).tolist() for chosen in study.decided[rows]],
         **{name: all_few_digits(values) for name, values in numbers.items()},
     }
     if isinstance(ev, DiscountedEvidence):
-        columns["reliability"] = to_numpy(ev.reliability).tolist()
+        columns["reliability"] = to_numpy(ev.reliability)[rows].tolist()
     if study.truth is not None:
-        columns["truth"] = study.truth.tolist()
+        columns["truth"] = study.truth[rows].tolist()
     return columns
 
 

@@ -11,6 +11,7 @@ from shafer._typing import FloatArray
 from shafer.plots.drawing.style import GREY, halo, ink
 
 _EVEN = (0.5, 0.6, 0.75, 0.9, 0.99)
+_WORDS = "largest probability"
 _SPREAD = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
 
@@ -65,7 +66,7 @@ def draw_isoprobability(ax: Axes, log: bool) -> None:
         _draw_line(ax, x, y, half)
         if half and log:  # its foot is beyond the axes
             at = int(np.argmin(np.abs(y - middle)))
-            _write_number(ax, "  p = 0.5", x[at], y[at], "left")
+            _write_number(ax, f"  {_WORDS} 0.5", x[at], y[at], "left")
             continue
         at = int(np.argmin(np.abs(y - foot)))
         across = _share_of(ax, x[at], foot)[0]
@@ -74,8 +75,8 @@ def draw_isoprobability(ax: Axes, log: bool) -> None:
             continue
         if not 0.0 < across <= 1.0 or across > edge - 0.07:
             continue
-        edge = across - (0.07 if half else 0.0)
-        text = f"p = {probability:g}" if half else f"{probability:g}"
+        edge = across - (0.22 if half else 0.0)
+        text = f"{_WORDS} {probability:g}" if half else f"{probability:g}"
         _write_number(ax, text, x[at], foot, "right" if half else "center")
 
 
@@ -92,8 +93,7 @@ def _write_at_the_side(ax: Axes, x: FloatArray, y: FloatArray, text: str, roof: 
     height = _share_of(ax, x[at], y[at])[1]
     if not 0.0 < height < roof - 0.06:
         return roof
-    label = f"p = {text}" if text == "0.5" else text
-    _write_number(ax, label, x[at], y[at], "right", above=True)
+    _write_number(ax, f"{_WORDS} {text}", x[at], y[at], "right", above=True)
     return height
 
 
@@ -124,7 +124,7 @@ def _write_number(
     ax.annotate(
         text,
         (x, y),
-        xytext=(0, 8 if above else 0 if beside else -5),  # above: clear of a falling line
+        xytext=(0, 20 if above else 0 if beside else -5),  # above: clear of a falling line
         textcoords="offset points",
         ha=side,
         va="bottom" if beside else "top",

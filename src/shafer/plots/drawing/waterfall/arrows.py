@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
 from shafer._typing import FloatArray
-from shafer.plots.drawing.style import halo, inner_width, text_points
+from shafer.plots.drawing.style import GREY, halo, inner_width, text_points
 
 HALF = 0.36  # of the height of a bar, in rows
 
@@ -21,6 +21,8 @@ class Number(NamedTuple):
     row: float
     right: bool
     text: str
+    lift: float = 0.0
+    """Points above the middle of the bar."""
 
 
 def limits_with(ax: Axes, ends: FloatArray, texts: list[Number]) -> tuple[float, float]:
@@ -38,7 +40,7 @@ def limits_with(ax: Axes, ends: FloatArray, texts: list[Number]) -> tuple[float,
             for number in texts
         ]
         low, high = min(inside[0], *reach), max(inside[1], *reach)
-        pad = 0.015 * (high - low)
+        pad = 0.03 * (high - low)
         low, high = low - pad, high + pad
     return low, high
 
@@ -59,12 +61,25 @@ def draw_arrow(
     ax.add_patch(Polygon(outline, closed=True, **look))
 
 
+def draw_thin_end(ax: Axes, end: float, row: float) -> None:
+    """Mark where a bar ends that is too short to be seen."""
+    ax.plot(
+        [end, end],
+        [row - HALF, row + HALF],
+        color=GREY,
+        linewidth=4.0,
+        solid_capstyle="butt",
+        scalex=False,
+        scaley=False,
+    )
+
+
 def write_number(ax: Axes, number: Number) -> None:
     """Write a number beside its bar."""
     ax.annotate(
         number.text,
         (number.end, number.row),
-        xytext=(4 if number.right else -4, 0),
+        xytext=(4 if number.right else -4, number.lift),
         textcoords="offset points",
         ha="left" if number.right else "right",
         va="center_baseline",

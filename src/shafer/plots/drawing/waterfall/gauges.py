@@ -11,7 +11,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.transforms import ScaledTranslation
 
 from shafer._typing import Label
-from shafer.evidence.degree_words import LACKING, disagreement_words, ignorance_words
+from shafer.evidence.degree_words import LACKING
 from shafer.plots.drawing.style import degree, ink, without_middle
 
 _FONT = "small"
@@ -19,23 +19,31 @@ _LONG = 42.0  # points: a gauge from 0 to 1
 
 
 class Gauge(NamedTuple):
-    """A quantity between 0 and 1, by name, and what its value means."""
+    """A quantity between 0 and 1, by name, and what it means."""
 
     name: str
     value: float
     words: str
 
 
-def ignorance_gauge(value: float) -> Gauge:
-    """Return the gauge of ignorance."""
-    return Gauge("ignorance", value, ignorance_words(value))
+def gauges_of(
+    ignorance: float | None,
+    disagreement: float | None,
+    disputed: tuple[Label, Label] | None = None,
+) -> list[Gauge]:
+    """Return the gauges of what is known; one names the classes in dispute, if there are any."""
+    gauges = []
+    if ignorance is not None:
+        gauges.append(Gauge("ignorance", ignorance, "(1 = no evidence at all)"))
+    if disagreement is not None:
+        gauges.append(_disagreement_gauge(disagreement, disputed))
+    return gauges
 
 
-def disagreement_gauge(value: float, disputed: tuple[Label, Label] | None) -> Gauge:
-    """Return the gauge of disagreement; it names the classes that the components dispute most."""
-    words = disagreement_words(value)
+def _disagreement_gauge(value: float, disputed: tuple[Label, Label] | None) -> Gauge:
+    words = "(1 = total contradiction)"
     if disputed is not None and value >= LACKING:
-        words = f"most about {' or '.join(without_middle(label, 16) for label in disputed)}"
+        words = f"mostly between {' and '.join(without_middle(label, 12) for label in disputed)}"
     return Gauge("disagreement", value, words)
 
 

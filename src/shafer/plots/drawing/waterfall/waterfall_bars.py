@@ -14,6 +14,7 @@ from shafer.plots.drawing.waterfall.arrows import (
     HALF,
     Number,
     draw_arrow,
+    draw_thin_end,
     limits_with,
     write_number,
 )
@@ -21,6 +22,8 @@ from shafer.plots.drawing.waterfall.waterfall_steps import Ends, Step
 from shafer.plots.drawing.whiskers import draw_whisker, missing_look, pale_look
 
 _APART = 0.4  # rows: more room beside the sum and the base rate
+_LIFT = 8.0  # points: the number of an end stands above its error bar
+_THIN = 0.015  # of the width: a shorter sum is hard to see
 
 
 class WaterfallEnd(NamedTuple):
@@ -68,6 +71,8 @@ def draw_waterfall(
     width = ax.get_xlim()[1] - ax.get_xlim()[0]
     for bar, look in zip(bars, looks, strict=True):
         draw_arrow(ax, bar.start, bar.weight, bar.place, look, width)
+        if bar.number.lift and abs(bar.weight) < _THIN * width:
+            draw_thin_end(ax, bar.start + bar.weight, bar.place)
         if bar.interval is not None:
             draw_whisker(ax, *bar.interval, bar.place)
         write_number(ax, bar.number)
@@ -92,7 +97,9 @@ def _bar(place: float, start: float, weight: float, interval: Ends | None, text:
 
 
 def _end_bar(end: WaterfallEnd, place: float, scale: float) -> _Bar:
-    return _bar(place, 0.0, end.weight, end.interval, signed(end.weight, scale))
+    """Place the sum or the base rate; its number is at its tip, above the error bar."""
+    number = Number(end.weight, place, end.weight >= 0, signed(end.weight, scale), _LIFT)
+    return _Bar(place, 0.0, end.weight, end.interval, number)
 
 
 def _named(end: WaterfallEnd) -> str:

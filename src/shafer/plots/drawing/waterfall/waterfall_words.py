@@ -1,9 +1,13 @@
-"""The title of a waterfall, and the probabilities below the names of its ends."""
+"""The words of a waterfall: its title, its axis, the names of its rows, its probabilities."""
 
 from __future__ import annotations
 
 from shafer._typing import Label
-from shafer.plots.drawing.style import degree, without_middle
+from shafer.plots.drawing.compared_classes import ODDS_NOTE, WEIGHT_NOTE, axis_text
+from shafer.plots.drawing.own_base_rate import SHARED_NOTE
+from shafer.plots.drawing.style import degree, without_end, without_middle
+
+_LONGEST = 42  # characters: name and value
 
 
 def waterfall_title(
@@ -27,6 +31,26 @@ def waterfall_title(
     if probability >= over_probability:
         return f"Why {name} rather than {other}?"
     return f"Evidence for {name} rather than {other}"
+
+
+def waterfall_axis(label: Label, over: Label | None, shared_base_rate: bool) -> str:
+    """Return the name of the axis, and what its unit means."""
+    lines = [axis_text(label, over), WEIGHT_NOTE if over is None else ODDS_NOTE]
+    return "\n".join([*lines, SHARED_NOTE] if shared_base_rate else lines)
+
+
+def row_name(name: str, value: str | None) -> str:
+    """Return the name of a component, and the value of its feature if it is known.
+
+    Examples
+    --------
+    >>> row_name("savings", "1000 DM or more"), row_name("age", None)
+    ('savings = 1000 DM or more', 'age')
+    """
+    short = without_middle(name)
+    if value is None:
+        return short
+    return f"{short} = {without_end(value, max(_LONGEST - 3 - len(short), 10))}"
 
 
 def probability_words(

@@ -1,0 +1,61 @@
+"""The questions of the benchmark answered by the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import shafer
+
+
+class LibraryAnswers:
+    """Answers about a logistic regression behind a scaler; X is as the model takes it."""
+
+    def __init__(self, model: Any, background: Any) -> None:
+        self._explainer = shafer.Explainer(model, background, missing="conditional")
+        self._place = {name: j for j, name in enumerate(self._explainer.component_names)}
+
+    def evidence(self, X: Any) -> Any:
+        """Return the evidence of X."""
+        return self._explainer(X)
+
+    def best_input(self, X: Any) -> tuple[Any, Any]:
+        """Return the missing input with the most information, and that, −inf if none is missing."""
+        table = self._explainer.next_inputs(X, top=1)
+        best, nats = np.zeros(len(X), dtype=int), np.full(len(X), -np.inf)
+        best[table["row"]] = [self._place[name] for name in table["input"]]
+        nats[table["row"]] = table["information"]
+        return best, nats
+
+    def plan(self, X: Any, budget: int) -> Any:
+        """Return rows and inputs to measure, in order, decided before anything is measured."""
+        table = self._explainer.next_measurements(X, budget=budget)
+        return table["row"].to_numpy(), np.array([self._place[name] for name in table["input"]])
+
+    def overturn(self, X: Any) -> Any:
+        """Return the chance that the missing inputs change the decision, (n,)."""
+        return self._explainer.overturn(X)
+
+    def fragility(self, X: Any, q: float, fill: str) -> Any:
+        """Return the chance that lost inputs change the decision, (n,)."""
+        return self._explainer.fragility(X, q, fill=fill)
+
+    @staticmethod
+    def of_model(model: Any, background: Any, X: Any, q: float) -> tuple[Any, Any]:
+        """Return the evidence of any additive model, and its fragility."""
+        ev = shafer.Explainer(model, background)(X)
+        return ev, ev.fragility(q)
+
+    def cells(self, X: Any) -> tuple[Any, Any]:
+        """Return the surprise and the stake of every cell, (n, J)."""
+        table = self._explainer.check_cells(X, top=None)
+        where = table["row"], [self._place[name] for name in table["input"]]
+        surprise, stake = np.zeros(X.shape), np.zeros(X.shape)
+        surprise[where], stake[where] = table["surprise"], table["stake"]
+        return surprise, stake
+
+    def guard(self, X: Any) -> tuple[Any, Any]:
+        """Return guarded probabilities and the alarm."""
+        guarded = self._explainer.guard(X)
+        return guarded.probability, guarded.alarm
