@@ -136,6 +136,8 @@ def test_index_is_kept(kind: str) -> None:
     assert named.to_frame("pandas").index.name == "case"
     with pytest.raises(ValueError, match="one label for each of the 6 rows of evidence; got 2"):
         ev.with_index([1, 2])
+    with pytest.raises(ValueError, match="read-only"):
+        ev.with_index(list("uvwxyz")).index[0] = "other"
 
 
 @every_type

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+import shafer
+from evidence_types import made
 from shafer.kernels import Pooled
 from shafer.opinion import MixedOpinion, PooledOpinion
 
@@ -21,3 +23,10 @@ def test_rounding_grows_with_the_members(dtype: str) -> None:
     assert_allclose(mixed.rounding, np.minimum(worst + 12 * eps, 1e-6), rtol=16 * eps)
     assert mixed.relative_rounding == pytest.approx(members[0].relative_rounding + 12 * eps)
     assert mixed.log_rounding == mixed.relative_rounding
+
+
+def test_the_limit_of_classes_is_included(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shafer.opinion.mixed_opinion.MOST_CLASSES", 4)
+    made("MixedEvidence", n_classes=4).evidence.decide("utility_set", expectation="upper")
+    with pytest.raises(shafer.FrameTooLargeError, match="at most 4 classes are accepted; got 5"):
+        made("MixedEvidence", n_classes=5).evidence.decide("utility_set", expectation="upper")

@@ -83,8 +83,8 @@ class SetSearch:
 
     def __init__(self, s: FloatArray, tau: FloatArray, gain: Gain) -> None:
         self.s, self.tau, self.gain = s, tau, gain
-        self.found: NDArray[np.intp] | None = None
-        self.bar = 0.0
+        self.found: NDArray[np.intp] | None
+        self.bar: float
         self.steps_left = _MOST_STEPS
 
     def beats(self, size: int, bar: float) -> tuple[float, NDArray[np.intp]] | None:
