@@ -9,7 +9,7 @@ import pytest
 
 from shafer.report import Study
 
-ANSWERS = ("#verdict", "#sentence", "#result", "#what-if", "#judged")
+ANSWERS = ("#verdict", "#sentence", "#questions", "#result", "#what-if", "#judged")
 
 
 def visible(page: Any) -> dict[str, bool]:
@@ -43,9 +43,9 @@ def test_the_answer_is_hidden_at_first(
         assert set(cells(page, row)[1:5]) == {"–"}
         for selector in ("#verdict", "#sentence", "#live", "#intervals tbody", "#sets tbody"):
             assert page.text_content(selector) == ""
-    text = page.inner_text("main")
-    for word in ("wrong", "Decided", "Undecided", "the answer is"):
-        assert word not in text.replace("the answer is hidden", "")
+    text = page.inner_text("#instances") + page.inner_text("#instance")
+    for word in ("wrong", "Decided", "Undecided", "the answer is", "Would it stand"):
+        assert word not in text
     assert opened.complaints == []
 
 
