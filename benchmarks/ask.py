@@ -38,6 +38,7 @@ from machine import RESULTS, describe, record, table
 from tqdm import tqdm
 
 SPLITS = 3
+SECTIONS = ("next", "overturn", "fragility", "cells", "guard", "pair", "agreement", "categories")
 
 
 def measure(name: str, n_splits: int) -> dict[str, Any]:
@@ -117,24 +118,45 @@ def main() -> None:
         shutil.rmtree(options.folder, ignore_errors=True)
     options.folder.mkdir(parents=True, exist_ok=True)
     rows = [
-        _finished(options.folder / f"{name.replace('/', '.')}.json", measure, name, options.splits)
+        finished(options.folder / f"{name.replace('/', '.')}.json", measure, name, options.splits)
         for name in tqdm(options.data, desc="numbers")
     ]
     mixed = [
-        _finished(
+        finished(
             options.folder / f"mixed.{name}.json", categorical_gaps.measure, name, options.splits
         )
         for name in tqdm(categorical_gaps.NAMES if whole else [], desc="categories")
     ]
     report(rows, mixed)
     if whole:
-        record("ask", machine, rows + mixed)
+        measured = sorted({row.pop("commit") for row in rows + mixed})
+        machine["commit"] = ", ".join(measured)  # finished data sets may be older than this run
+        record("ask", machine, by_figure(rows))
+        record("ask_categories", machine, by_figure(mixed))
 
 
-def _finished(path: Path, call: Any, name: str, n_splits: int) -> dict[str, Any]:
+def by_figure(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one line for each figure, with its values in the order of the data sets."""
+    flat = [_flat(row) for row in rows]
+    return [
+        {"figure": key, "values": [row.get(key) for row in flat]}
+        for key in dict.fromkeys(key for row in flat for key in row)
+    ]
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    flat = {}
+    for key, value in row.items():
+        figures = {f"{key}/{name}": v for name, v in value.items()} if key in SECTIONS else {}
+        flat |= figures or {key: value}
+    return {key: float(f"{v:.5g}") if isinstance(v, float) else v for key, v in flat.items()}
+
+
+def finished(path: Path, call: Any, name: str, n_splits: int) -> dict[str, Any]:
     """Return the figures of a data set from its file, or measure them."""
     if not path.exists():
-        path.write_text(json.dumps(call(name, n_splits), indent=1) + "\n")
+        found = call(name, n_splits) | {"commit": describe()["commit"]}
+        path.write_text(json.dumps(found, indent=1) + "\n")
     figures: dict[str, Any] = json.loads(path.read_text())
     return figures
 

@@ -16,6 +16,7 @@ Scores are compared by AUROC over all rows of all splits, for these events:
   is the most that can be reached.
 - *at least 10 %*, *25 %*, *50 %*: the decision falls in so many of the 200 draws. (If it hangs on
   one input, it falls with a chance of exactly 20 %. A threshold there would split equal rows.)
+  These events were added after a first run with *one draw* only.
 
 For up to eight inputs, the library tries all combinations of losses. For more, it takes what is
 lost as normal. *Product formula*: normal on all tables, with independent leads over the other

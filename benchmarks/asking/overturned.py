@@ -9,7 +9,9 @@ The *product formula* treats the leads of the chosen class over the others as in
 library does not. For two classes they are the same.
 
 *If true*: the AUROC of the recipe if every row were overturned with the chance that the recipe
-gives. A larger AUROC is not possible for chances of this spread.
+gives. It shows how much harder the event is to predict if more is hidden.
+
+The first run had half hidden only; the other shares were added after it.
 
 *Routing*: half of the inputs are hidden. Those of 20 % of the rows may be measured, then 10 % go to
 a person who is always right. The person gets the rows with the largest entropy. The rows to measure

@@ -1,8 +1,14 @@
-"""The targets of the benchmark, each with the figure that it is compared with."""
+"""The targets of the benchmark, each with the figure that it is compared with.
+
+The targets do not name the share of hidden inputs (2) or the event (3). Half of the inputs and one
+draw were chosen before the first run. The others were added after it, and are marked.
+"""
 
 from __future__ import annotations
 
 from asking.tables import Rows, count, figures, mean
+
+ADDED = " (added later)"
 
 
 def targets(rows: Rows) -> list[dict[str, str]]:
@@ -27,18 +33,20 @@ def _missing(rows: Rows) -> list[dict[str, str]]:
     ]
     for share in ("quarter", "half", "three quarters"):
         key = f"overturn/{share}, auroc: "
+        later = "" if share == "half" else ADDED
         chance = mean(rows, key + "overturn")
         ahead, behind = count(rows, key + "overturn", key + "1 − max-softmax", larger=True)
         part = ahead / len(figures(rows, key + "overturn"))
         counts = f"{part:.0%} ({ahead}:{behind})"
         lines += [
-            _line(f"2: AUROC ≥ .86, {share} hidden", f"{chance:.3f}", chance >= 0.86),
-            _line(f"2: above max-softmax on 85 %, {share} hidden", counts, part >= 0.85),
+            _line(f"2: AUROC ≥ .86, {share} hidden{later}", f"{chance:.3f}", chance >= 0.86),
+            _line(f"2: above max-softmax on 85 %, {share} hidden{later}", counts, part >= 0.85),
         ]
     for event in ("one draw", "at least 10%", "at least 25%", "at least 50%"):
         for kind in ("mean", "conditional", "naive Bayes, mean"):
             value = mean(rows, f"fragility/{kind}, {event}: fragility")
-            lines.append(_line(f"3: AUROC ≥ .94, {kind}, {event}", f"{value:.3f}", value >= 0.94))
+            name = f"3: AUROC ≥ .94, {kind}, {event}{'' if event == 'one draw' else ADDED}"
+            lines.append(_line(name, f"{value:.3f}", value >= 0.94))
     return lines
 
 
