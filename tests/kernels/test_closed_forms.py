@@ -107,3 +107,16 @@ def test_ends(scale: float, sign: float) -> None:
     else:
         assert forms.belief[0].tolist() == [float(k == best) for k in range(3)]
         assert_allclose(kernels.weight_of_conflict(terms), scale * (3.5 if sign > 0 else 1.0))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("K", [2, 3, 5])
+def test_rounding_does_not_lead_above_one(K: int, scale: float, dtype: str) -> None:
+    rng = np.random.default_rng(K)
+    weights = rng.normal(size=(4000, 4, K)) * scale * (rng.random((4000, 4, K)) < 0.4)
+    for some in (weights, -np.abs(weights)):
+        forms = closed_forms(kernels.pool(some.astype(dtype)))
+        assert (forms.plausibility <= 1.0).all()
+        assert (forms.belief <= forms.plausibility).all()
+        assert (forms.belief >= 0.0).all()

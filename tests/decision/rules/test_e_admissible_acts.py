@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -33,19 +35,27 @@ def test_differences_have_their_own_unit() -> None:
     assert_array_equal(_nonzero(np.array([0.0, 1e-9, 0.5, 2.0])), [1.0, 1e-9, 0.5, 2.0])
 
 
-class OnePoint:
-    """Stands for an opinion whose lowest expectations are all at one probability."""
+class LastClass:
+    """Stands for an opinion whose expectations are lowest where the last class is certain."""
 
     asked = 0
 
     def extreme_points(self, loss: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
         self.asked += 1
-        return np.array([[0.0, 1.0]])
+        return np.eye(len(loss))[-1:]
 
 
-@pytest.mark.parametrize(("lowest", "reached"), [(0.5, False), (-0.5, True)])
-def test_one_proof_is_enough(lowest: float, reached: bool) -> None:
-    opinion, difference = OnePoint(), np.array([[1.0, lowest]])
-    start = np.array([[1.0, 0.0]])
-    assert _reaches_zero(opinion, np.array([0]), difference, start) is reached  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("difference", "reached"),
+    [
+        ([1.0, 2.0, 0.5], False),
+        ([1.0, 2.0, -0.5], True),
+        # Lower by less than a tenth of the tolerance: as good as no progress.
+        ([1.02e-9, 5e-9, 0.98e-9], False),
+    ],
+)
+def test_one_question_is_enough(difference: list[float], reached: bool) -> None:
+    opinion: Any = LastClass()
+    start, row = np.eye(3)[:2], np.array([0])
+    assert _reaches_zero(opinion, row, np.array([difference]), start) is reached
     assert opinion.asked == 1

@@ -298,3 +298,17 @@ def test_places_are_classes_of_the_part(tmp_path: Path) -> None:
             save_forged(path, {**whole, f"{name}.places": forged})
             with pytest.raises(ValueError, match="places"):
                 shafer.Evidence.load(path)
+
+
+@pytest.mark.parametrize("kind", ["dense", "linear", "sparse"])
+def test_arrays_that_are_missing_or_unknown_are_named(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "e.npz"
+    kinds_of_evidence()[kind].save(path)
+    whole = dict(np.load(path))
+    name = {"dense": "weights", "linear": "beta", "sparse": "indptr"}[kind]
+    save_forged(path, {key: array for key, array in whole.items() if key != name})
+    with pytest.raises(ValueError, match=f"it must hold the arrays .*'{name}'.*; it holds"):
+        shafer.Evidence.load(path)
+    save_forged(path, {**whole, "extra": np.ones(2)})
+    with pytest.raises(ValueError, match="it must hold the arrays .*; it holds .*'extra'"):
+        shafer.Evidence.load(path)

@@ -248,3 +248,12 @@ def test_work_is_rows_times_features_times_classes(
     monkeypatch.setattr(dispatch, "_MIN_WEIGHTS_FOR_NUMBA", least)
     dispatch.pool_linear(*head(30, 20, 3, "float64"))
     assert calls == expected
+
+
+def test_three_classes_whose_weights_cancel_exactly() -> None:
+    # Only two such classes are opposite; whole numbers sum to zero without rounding.
+    rng = np.random.default_rng(0)
+    beta = rng.integers(-5, 6, size=(9, 3)).astype(float)
+    beta[:, 2] = -beta[:, 0] - beta[:, 1]
+    arrays = rng.normal(size=(20, 9)), rng.normal(size=9), beta, np.array([1.0, 2.0, -3.0])
+    close(numba_kernels.pool_linear(*arrays), pooling.pool_linear(*arrays), "float64", scale=10)
