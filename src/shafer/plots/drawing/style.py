@@ -133,7 +133,7 @@ def without_end(text: object, most: int) -> str:
     Examples
     --------
     >>> without_end("radio, television or other furniture", 20)
-    'radio, television…'
+    'radio, television o…'
     """
     line = " ".join(str(text).split())
     return literal(line if len(line) <= most else f"{line[: most - 1].rstrip(' ,;')}…")
