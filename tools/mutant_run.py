@@ -21,6 +21,8 @@ COPIED = ("src", "tests", "pyproject.toml")
 PYTEST = Path(__file__).with_name("mutant_pytest.py")
 SHORTEST_TIMEOUT = 60.0  # seconds
 PATIENCE = 3  # a mutant may take this many times as long as the unchanged code
+# Memory has a limit of its own, so a killed process was killed by someone else.
+STOPPING = {-number for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGKILL)}
 LINES_SHOWN = 20  # of a log
 MEMORY = 12 * 2**30  # bytes of address space
 
@@ -31,6 +33,8 @@ class Outcome(enum.Enum):
     KILLED = "killed"
     TIMEOUT = "timeout"
     SURVIVED = "survived"
+    STOPPED = "stopped"
+    """Its tests were ended from outside, so nothing is known about it."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Tree:
             self._write(file, unchanged)
         if code is None:
             return Outcome.TIMEOUT
+        if code in STOPPING:
+            return Outcome.STOPPED
         if code == pytest.ExitCode.NO_TESTS_COLLECTED:
             raise RuntimeError(f"pytest found no tests for {mutant}.")
         return Outcome.SURVIVED if code == 0 else Outcome.KILLED

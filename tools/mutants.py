@@ -101,7 +101,8 @@ def run(chosen: list[Mutant], records: dict[str, Records], workers: int, ends: f
         record = records[folder_of(mutant)]
         with borrowed(trees) as tree:
             outcome = tree.outcome(mutant, record.covering())
-        record.put(mutant, outcome)
+        if outcome is not Outcome.STOPPED:
+            record.put(mutant, outcome)
         tell(f"{next(done)}/{len(waiting)}  {outcome.value:8}  {mutant}")
 
     def tell(line: str) -> None:
@@ -141,7 +142,8 @@ def report(chosen: list[Mutant], records: dict[str, Records]) -> float:
     print("\nSurvivors:" if survivors else "\nNo survivors.")
     print("\n".join(survivors))
     if tried.total() < len(chosen):
-        print(f"{len(chosen) - tried.total()} of {len(chosen)} mutants were not run: time is up.")
+        left = len(chosen) - tried.total()
+        print(f"{left} of {len(chosen)} mutants are left. The same command continues with them.")
     return killed.total() / max(tried.total(), 1)
 
 

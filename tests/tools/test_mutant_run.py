@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import coverage
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
@@ -181,3 +182,12 @@ def test_records_last_until_a_file_changes(tmp_path: Path) -> None:
     assert again.covering().seconds == records.covering().seconds
     (root / "tests/toy/test_new.py").write_text("")
     assert Records(store, root, "toy").get(mutant("return 5")) is None
+
+
+def test_tests_that_are_ended_from_outside(tmp_path: Path) -> None:
+    root = make(tmp_path / "original")
+    stopping = "import os, signal\ndef test_stop(): os.kill(os.getpid(), signal.SIGTERM)\n"
+    tree, lines = Tree.copy(root, tmp_path / "copy"), coverage.CoverageData(str(tmp_path / "none"))
+    (tree.root / "tests/toy/test_stop.py").write_text(stopping)
+    covering = CoveringTests({"tests/toy/test_stop.py::test_stop": 0.1}, lines)
+    assert tree.outcome(mutant("return 5"), covering) is Outcome.STOPPED
