@@ -155,14 +155,14 @@ class InputQuestions(ABC):
             raise ValueError(f"fill must be 'conditional' or 'mean'; got {fill!r}.")
         return self.bet(X).fragility(q)
 
-    def check_cells(self, X: Any, top: int | None = 3, *, backend: str | None = None) -> Any:
+    def check_cells(self, X: Any, top: int | None = None, *, backend: str | None = None) -> Any:
         """Rank the known inputs of each row by what is at stake if they are wrong.
 
         Parameters
         ----------
         X : as the model takes it
-        top : int or None
-            The number of inputs listed for each row; None for all.
+        top : int, optional
+            The number of inputs listed for each row; all by default.
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the data frame.
 
