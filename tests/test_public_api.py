@@ -62,6 +62,8 @@ def test_every_package_is_an_attribute() -> None:
 def test_names_of_models() -> None:
     assert shafer.models.__all__ == [
         "Contributions",
+        "DeferralControl",
+        "DeferringPrediction",
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
@@ -85,6 +87,7 @@ def test_names_of_subpackages() -> None:
         "make_gaussian",
     ]
     assert shafer.plots.__all__ == [
+        "DeferralDisplay",
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
         "IntervalCalibrationDisplay",
