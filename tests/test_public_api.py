@@ -211,7 +211,7 @@ def test_evidence_names() -> None:
         (shafer.models.torch.least_commitment_penalty, ["head", "features"]),
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
         (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
-        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "options"]),
+        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "groups", "options"]),
         (
             shafer.EvidentialClassifier.conformalize,
             ["self", "X", "y", "coverage", "score", "class_conditional", "allow_empty", "cv"],

@@ -195,7 +195,7 @@ class DeferralDisplay:
         self.figure_.supxlabel("share of rows decided", fontsize="medium")
         if legend:
             handles, texts = self.ax_.get_legend_handles_labels()
-            where: dict[str, Any] = {"loc": "outside lower center", "ncols": len(handles)}
+            where: dict[str, Any] = {"loc": "outside upper center", "ncols": len(handles)}
             self.figure_.legend(handles, texts, fontsize="small", frameon=False, **where)
 
     def _draw(self, ax: Axes, curve: DeferralCurve, position: int, name: str) -> None:

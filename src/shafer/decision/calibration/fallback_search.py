@@ -61,17 +61,15 @@ def fallback_search(p_values: FloatArray, tested: BoolArray, starts: Starts) -> 
         The p-value of deciding the j surest rows, j = 0..n.
     tested : boolean array of shape (n + 1,)
         Where rank j lies between two different scores. Ranks inside a tie are not tested; a start
-        there moves up to the rows that are strictly surer.
+        there moves to its end.
     starts : Starts
     """
     ranks = np.flatnonzero(tested)
-    begins = np.searchsorted(ranks, starts.ranks, side="right") - 1
+    begins = np.searchsorted(ranks, starts.ranks)
     ends = np.append(begins[1:], len(ranks))
     best, level = 0, 0.0
     for begin, end, share in zip(begins, ends, starts.levels, strict=True):
         level += float(share)
-        if begin < 0:
-            continue
         failed = np.flatnonzero(p_values[ranks[begin:end]] > level)
         passed = failed[0] if len(failed) else end - begin
         if passed:

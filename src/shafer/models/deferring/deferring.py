@@ -22,7 +22,7 @@ from shafer.models.deferring.reason_scale import ReasonScale
 from shafer.models.deferring.row_groups import grouped_rows, rows_of_known_groups
 from shafer.models.deferring.row_measures import row_measures
 from shafer.models.deferring.sure_answers import sure_answers
-from shafer.models.inputs.row_access import take_rows
+from shafer.models.inputs.row_access import n_rows, take_rows
 
 
 class Deferring(ABC):
@@ -112,21 +112,24 @@ class Deferring(ABC):
         Examples
         --------
         >>> import shafer
-        >>> from sklearn.datasets import load_breast_cancer
         >>> from sklearn.linear_model import LogisticRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from sklearn.preprocessing import StandardScaler
-        >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::3], y[::3])
-        >>> explainer = shafer.Explainer(model, X[::3]).control_error(X[1::3], y[1::3])
-        >>> explainer.predict_or_defer(X[2::3])
-        <DeferringPrediction: 189 rows, 188 decided (99 %); at most 5 % of the decided rows are
-        wrong, with 90 % confidence>
+        >>> heart = shafer.datasets.load_heart()
+        >>> X, y = heart.data, heart.target
+        >>> model = LogisticRegression(max_iter=5000).fit(X[:200], y[:200])
+        >>> explainer = shafer.Explainer(model, X[:200])
+        >>> explainer = explainer.control_error(X[200:400], y[200:400], error=0.3)
+        >>> found = explainer.predict_or_defer(X[400:])
+        >>> found.promise
+        'at most 30 % of the decided rows are wrong, with 90 % confidence'
+        >>> round(found.share_decided, 2)
+        0.89
         """
         classes = self._deferral_classes()
         promise = read_promise(
             error, confidence, false_negative_rate, recall, class_, mean_loss, loss, classes
         )
+        if n_rows(X) == 0:
+            raise ValueError("control_error needs calibration rows; got none.")
         X, labels, column = grouped_rows(X, groups, self._deferral_columns())
         answers = sure_answers(self._deferral_bet(X), promise.loss)
         truth = label_positions(y, classes, len(answers.positions))
@@ -207,8 +210,6 @@ def _check_truth(
     class_: Label | None,
 ) -> None:
     """Refuse calibration rows that cannot be right."""
-    if not len(truth):
-        raise ValueError("control_error needs calibration rows; got none.")
     present = [classes.tolist()[k] for k in np.unique(truth)]
     if len(present) == 1:
         raise ValueError(
