@@ -253,12 +253,15 @@ class DeferralDisplay:
 
     def _top(self, curve: DeferralCurve) -> float:
         steady = curve.share >= min(_STEADY, float(curve.share[-1]))
-        return max(1.3 * float(curve.risk[steady].max()), 2.2 * self.level)
+        high = max(float(curve.risk[steady].max()), self.level)
+        low = min(0.0, float(curve.risk.min()), self.level)
+        return max(high + 0.3 * (high - low), self.level + 1.2 * (self.level - low))
 
     def _finish(self, ax: Axes, legend: bool, most: float) -> None:
         ax.axhline(self.level, color=ink(), linestyle="dotted", linewidth=1.5, label=self._promised)
         ax.set_xlim(0.0, 1.02)
-        ax.set_ylim(-0.02 * most, most)
+        low = min(0.0, *(float(curve.risk.min()) for curve in self.curves), self.level)
+        ax.set_ylim(low - 0.02 * (most - low), most)
         ax.set_xlabel("share of rows decided")
         ax.set_ylabel(_RISKS[self.kind])
         if legend:
@@ -286,7 +289,8 @@ def _curves(
     """Return one curve, or one for each group that has rows to draw."""
     if not len(scores):
         raise ValueError("DeferralDisplay needs rows to draw; got none.")
-    options = {"rate": kind != "mean_loss", "of_class": kind == "false_negative_rate"}
+    options: dict[str, Any] = {"rate": kind != "mean_loss"}
+    options["of_class"] = kind == "false_negative_rate"
     if groups is None:
         return [deferral_curve(scores, losses, own, decided, confidence, **options)]
     curves = []
