@@ -46,7 +46,11 @@ class ReasonScale:
         return cls({name: np.sort(values) for name, values in measures.items()})
 
     def reasons(self, measures: Mapping[str, FloatArray], n: int) -> NDArray[Any]:
-        """Return the reason of each of n rows: the quantity that stands out most, or none."""
+        """Return the reason of each of n rows: the first quantity that stands out, or none.
+
+        The order matters where several stand out. A row with few inputs is also atypical, and the
+        large weights of an atypical row also disagree: the earlier reason explains the later one.
+        """
         names = [name for name in MEASURES if name in measures and name in self.sorted_measures]
         standing = np.zeros((n, len(names)))
         for k, name in enumerate(names):
@@ -55,9 +59,8 @@ class ReasonScale:
             low, high = (np.searchsorted(standard, measures[name], side) for side in _SIDES)
             standing[:, k] = 0.5 * (low + high) / len(standard)
         words = np.array([*(MEASURES[name] for name in names), CLOSE_CALL], dtype=object)
-        most = np.argmax(standing, axis=1) if names else np.zeros(n, dtype=np.intp)
-        extreme = standing.max(axis=1, initial=0.0) >= EXTREME
-        return words[np.where(extreme, most, len(names))]
+        extreme = np.column_stack([standing >= EXTREME, np.ones(n, dtype=bool)])
+        return words[np.argmax(extreme, axis=1)]
 
 
 _SIDES: tuple[Any, Any] = ("left", "right")

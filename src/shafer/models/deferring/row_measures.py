@@ -20,7 +20,7 @@ MEASURES = {
     "disagreement": "components disagree",
     "fragility": "fragile",
 }
-"""Each measure, and the reason that its large values mean; in order of preference on a tie."""
+"""Each measure, and the reason that its large values mean; the first that stands out is named."""
 
 CLOSE_CALL = "close call"
 UNKNOWN_GROUP = "unknown group"
