@@ -18,6 +18,7 @@ import shafer
 from shafer.datasets import load_heart
 from shafer.evidence import Evidence, LinearPool
 from shafer.plots import (
+    DeferralDisplay,
     DependenceDisplay,
     ErrorImprecisionDisplay,
     IntervalCalibrationDisplay,
@@ -304,3 +305,23 @@ def test_source_conflict(style: str) -> Figure:
         "expert": _weights(1, 1, 3),
     }
     return SourceConflictDisplay.from_evidences(sources, 0).plot().figure_
+
+
+def _deferral(groups: bool) -> DeferralDisplay:
+    n = np.arange(400)
+    score = 0.5 + 0.5 * ((n * 0.6180339887498949) % 1.0)
+    wrong = (n * 0.7548776662466927) % 1.0 > score + 0.12 * np.sin(n)
+    names = np.where(n % 3, "a long name of a site", "north") if groups else None
+    return DeferralDisplay.from_predictions(
+        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, groups=names
+    )
+
+
+@_compared()
+def test_deferral() -> Figure:
+    return _deferral(groups=False).plot().figure_
+
+
+@_compared(style="dark_background")
+def test_deferral_groups_on_dark() -> Figure:
+    return _deferral(groups=True).plot().figure_

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
         "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
+        "shafer score new.csv --model explainer.skops --defer --out scored.csv",
     )
 )
 @click.argument("data", type=click.Path(path_type=Path))
@@ -56,6 +57,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also write what to measure, what to check and whether the answer would stand.",
 )
+@click.option(
+    "--defer",
+    is_flag=True,
+    help="Also write which rows a person should decide, and why, by the promise of control_error.",
+)
 def score(
     data: Path,
     options: ModelOptions,
@@ -65,6 +71,7 @@ def score(
     reasons_for: str | None,
     codes: Path | None,
     ask: bool,
+    defer: bool,
 ) -> None:
     """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
@@ -85,15 +92,26 @@ def score(
     one row in five has a wrong value). Linear models on single columns have all of them, if the
     training data are known; other models have fragility, of their components.
 
+    With --defer there are also the columns answer (the class), deferred (true if a person should
+    decide) and reason (why). The model file must have a promise, from control_error; groups are
+    read from their column.
+
     Weights of evidence are relative to the means of the training data. These come from the model
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
+        from shafer.cli.defer_columns import DeferColumns
         from shafer.cli.score_table import write_scores
 
         asked = _reasons(reasons, reasons_for, codes)
-        written = write_scores(data, out, options.loaded(), options.means(), chunk, asked, ask=ask)
+        model = options.loaded()
+        promised = DeferColumns.of(model) if defer else None
+        written = write_scores(
+            data, out, model, options.means(), chunk, asked, ask=ask, defer=promised
+        )
     left_out = f" {written.left_out}" if written.left_out else ""
+    if promised is not None:
+        say(promised.sentence)
     say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
 
 

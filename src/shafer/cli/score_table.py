@@ -16,6 +16,7 @@ from shafer._files import replacing
 from shafer.cli.ask_columns import AskColumns
 from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
+from shafer.cli.defer_columns import DeferColumns
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.reason_columns import ReasonColumns
@@ -46,7 +47,12 @@ class _Scorer:
     truth_as_text: bool
 
     def table(
-        self, frame: Any, first: int, reasons: ReasonColumns | None, asked: AskColumns | None
+        self,
+        frame: Any,
+        first: int,
+        reasons: ReasonColumns | None,
+        asked: AskColumns | None,
+        defer: DeferColumns | None,
     ) -> dict[str, Any]:
         X = self.inputs.rows(frame)
         evidence = self.model.evidence(X)
@@ -55,6 +61,7 @@ class _Scorer:
             **evidence_columns(evidence),
             **({} if reasons is None else reasons.of(evidence)),
             **({} if asked is None else asked(X, evidence)),
+            **({} if defer is None else defer(X, frame)),
         }
 
 
@@ -139,6 +146,7 @@ def write_scores(
     reasons: ReasonColumns | None = None,
     *,
     ask: bool = False,
+    defer: DeferColumns | None = None,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -156,6 +164,8 @@ def write_scores(
         The reasons to write for each row.
     ask : bool
         Also write what to measure, what to check, and whether the answer would stand.
+    defer : DeferColumns, optional
+        Also write which rows a person should decide.
     """
     from tqdm import tqdm
 
@@ -167,7 +177,8 @@ def write_scores(
     if reasons is not None and reasons.class_text is not None:  # an error before any row is read
         label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
-    chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
+    read = scorer.inputs.kinds if defer is None else defer.kinds(kinds, scorer.inputs.kinds, data)
+    chunks = chunks_of(data, read, chunk, truth_as_text=scorer.truth_as_text)
     asked = AskColumns(scorer.model.evidence) if ask else None
     done = 0
     with (
@@ -178,7 +189,7 @@ def write_scores(
     ):
         for rows in chunks:
             try:
-                table = scorer.table(rows, done, reasons, asked)
+                table = scorer.table(rows, done, reasons, asked, defer)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error

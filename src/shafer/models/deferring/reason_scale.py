@@ -60,7 +60,7 @@ class ReasonScale:
             standing[:, k] = 0.5 * (low + high) / len(standard)
         words = np.array([*(MEASURES[name] for name in names), CLOSE_CALL], dtype=object)
         extreme = np.column_stack([standing >= EXTREME, np.ones(n, dtype=bool)])
-        return words[np.argmax(extreme, axis=1)]
+        return np.asarray(words[np.argmax(extreme, axis=1)])
 
 
 _SIDES: tuple[Any, Any] = ("left", "right")
