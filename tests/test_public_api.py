@@ -62,6 +62,8 @@ def test_every_package_is_an_attribute() -> None:
 def test_names_of_models() -> None:
     assert shafer.models.__all__ == [
         "Contributions",
+        "DeferralControl",
+        "DeferringPrediction",
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
@@ -85,6 +87,7 @@ def test_names_of_subpackages() -> None:
         "make_gaussian",
     ]
     assert shafer.plots.__all__ == [
+        "DeferralDisplay",
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
         "IntervalCalibrationDisplay",
@@ -208,11 +211,38 @@ def test_evidence_names() -> None:
         (shafer.models.torch.least_commitment_penalty, ["head", "features"]),
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
         (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
-        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "options"]),
+        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "groups", "options"]),
         (
             shafer.EvidentialClassifier.conformalize,
-            ["self", "X", "y", "coverage", "score", "class_conditional", "allow_empty", "cv"],
+            [
+                "self",
+                "X",
+                "y",
+                "coverage",
+                "score",
+                "class_conditional",
+                "allow_empty",
+                "cv",
+                "groups",
+            ],
         ),
+        (
+            shafer.Explainer.control_error,
+            [
+                "self",
+                "X",
+                "y",
+                "error",
+                "confidence",
+                "groups",
+                "false_negative_rate",
+                "recall",
+                "class_",
+                "mean_loss",
+                "loss",
+            ],
+        ),
+        (shafer.Explainer.predict_or_defer, ["self", "X", "groups"]),
         (shafer.Explainer.temper, ["self", "X", "y", "sample_weight"]),
         (shafer.Explainer.next_inputs, ["self", "X", "top", "costs", "groups", "backend"]),
         (shafer.Explainer.next_measurements, ["self", "X", "budget", "costs", "groups", "backend"]),

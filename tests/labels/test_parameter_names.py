@@ -25,6 +25,7 @@ ALLOWED = {
     ("belief.Frame.position", "label"): "one element of a frame",
     ("belief.Frame.subset", "labels"): "elements of a frame",
     ("decision.tempering_factor", "truth"): "positions, not labels: arrays alone",
+    ("models.DeferringPrediction", "labels"): "the answers, one label for each row",
     ("plots.RegionDisplay.plot", "label"): "text of a legend, as in matplotlib",
     ("plots.SummaryDisplay", "labels"): "texts above the panels",
     ("plots.WaterfallDisplay", "label"): "text of the axis",
