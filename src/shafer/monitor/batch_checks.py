@@ -163,9 +163,7 @@ def _values_shift(usual: FloatArray, values: FloatArray) -> Shift:
 def _mean(name: str, usual: FloatArray, values: FloatArray) -> BatchCheck:
     shift = _values_shift(usual, values)
     means = float(usual.mean()), float(values.mean())
-    return BatchCheck(
-        "batch", name, *means, shift.p, ks=shift.ks, ks_p=shift.ks_p, psi=shift.psi
-    )
+    return BatchCheck("batch", name, *means, shift.p, ks=shift.ks, ks_p=shift.ks_p, psi=shift.psi)
 
 
 def _share(name: str, usual: BoolArray, values: BoolArray) -> BatchCheck:
@@ -179,9 +177,7 @@ def _gaps(usual: FloatArray, values: FloatArray) -> BatchCheck:
     return BatchCheck("batch", "gaps", float(usual.mean()), float(values.mean()), p)
 
 
-def _class_shares(
-    usual: FloatArray, values: FloatArray, labels: list[str]
-) -> list[BatchCheck]:
+def _class_shares(usual: FloatArray, values: FloatArray, labels: list[str]) -> list[BatchCheck]:
     """Compare the mean probability of each class; two classes are one test."""
     shown = range(1, 2) if len(labels) == 2 else range(len(labels))
     return [_mean(f"probability of {labels[k]}", usual[:, k], values[:, k]) for k in shown]

@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from shafer._typing import FloatArray
+from shafer._typing import BoolArray, FloatArray
 
 MOST_AXES = 3
 _LEAST_SHARE = 1e-8  # of the variance of the first axis: less is rounding
@@ -57,9 +57,9 @@ class ComponentAxes:
         return int(self.axes.shape[2])
 
     @property
-    def used(self) -> FloatArray:
+    def used(self) -> BoolArray:
         """Which axes a component has, boolean (G, R)."""
-        used: FloatArray = (self.axes != 0.0).any(axis=1)
+        used: BoolArray = (self.axes != 0.0).any(axis=1)
         return used
 
     def scores(self, weights: FloatArray) -> FloatArray:
@@ -70,9 +70,8 @@ class ComponentAxes:
     def weights(self, g: int, scores: FloatArray) -> FloatArray:
         """Return the weights (n, K) of component g, relative to its centre, from scores (n, R)."""
         axes = self.axes[g]
-        if len(axes) == 2:  # the log-odds is twice the weight
-            return scores @ axes.T / 2.0
-        return scores @ axes.T
+        scale = 0.5 if len(axes) == 2 else 1.0  # the log-odds is twice the weight
+        return np.asarray(scale * (scores @ axes.T))
 
 
 def _principal(deviations: FloatArray) -> FloatArray:
@@ -82,7 +81,7 @@ def _principal(deviations: FloatArray) -> FloatArray:
     if sizes[0] == 0.0:  # constant so far: any direction will do, but not a symmetric one
         direction = np.sqrt(np.arange(1.0, n_classes + 1.0))
         direction -= direction.mean()
-        return (direction / np.linalg.norm(direction))[:, None]
+        return np.asarray(direction / np.linalg.norm(direction))[:, None]
     kept = min(int((sizes**2 > _LEAST_SHARE * sizes[0] ** 2).sum()), MOST_AXES, n_classes - 1)
     axes = directions[:kept]
     strongest = axes[np.arange(kept), np.abs(axes).argmax(axis=1)]

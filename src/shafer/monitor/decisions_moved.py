@@ -1,4 +1,4 @@
-"""How many decisions moved with a component: what if its weights had their reference distribution?
+"""How many decisions moved with a component: the count if its distribution is put back.
 
 The weights of the batch are mapped to the quantiles of the reference: the row with the largest
 score gets the largest of the reference, and so on. Each row keeps its rank, and its other
@@ -48,9 +48,7 @@ def _change(
     return reference.axes.weights(g, np.stack(back, axis=1) - scores)
 
 
-def put_back(
-    values: FloatArray, reference: FloatArray, random: np.random.Generator
-) -> FloatArray:
+def put_back(values: FloatArray, reference: FloatArray, random: np.random.Generator) -> FloatArray:
     """Map values (m,) to the quantiles of reference values (n,); ties are broken at random."""
     m, n = len(values), len(reference)
     order = np.lexsort((random.random(m), values))

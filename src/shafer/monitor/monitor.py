@@ -185,6 +185,13 @@ class Monitor:
         )
         return MonitorStream.start(self, options.alpha, options.seed)
 
+    def resume(self, path: str | os.PathLike[str]) -> MonitorStream:
+        """Continue a stream that :meth:`MonitorStream.save` wrote, of this monitor."""
+        from shafer.monitor.stream_file import load_stream
+
+        start = MonitorStream.start(self, self.options.alpha, self.options.seed)
+        return MonitorStream(self, load_stream(path, start.state))
+
     def display(self, reports: Iterable[MonitorReport], names: Any = None) -> MonitorDisplay:
         """Return a picture of batches over time: call its ``plot()``.
 
@@ -198,6 +205,29 @@ class Monitor:
         from shafer.monitor.report_display import display_of
 
         return display_of(list(reports), names)
+
+    def write_page(
+        self,
+        reports: Iterable[MonitorReport],
+        path: str | os.PathLike[str],
+        names: Any = None,
+        *,
+        title: str = "Monitor",
+    ) -> None:
+        """Write batches over time as one HTML file that works offline, all or nothing.
+
+        Parameters
+        ----------
+        reports : iterable of MonitorReport
+            In the order of time.
+        path : str or Path
+        names : sequence of strings, optional
+            Names of the batches; 1, 2, … by default.
+        title : str
+        """
+        from shafer.monitor.monitor_page import render_page, write_page
+
+        write_page(render_page(list(reports), names, title), path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the monitor to a file of plain arrays (``.npz``), without the explainer.

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, final
 
 LEAST_KEPT = 50
-_LARGEST_SEED = 2**63
+_TOO_LARGE = 2**63
 
 
 @final
@@ -35,9 +35,7 @@ class MonitorOptions:
 def checked_options(alpha: Any, max_rows: Any, bins: Any, seed: Any) -> MonitorOptions:
     """Check the options of a user."""
     if isinstance(alpha, bool) or not isinstance(alpha, Real) or not 0.0 < float(alpha) < 1.0:
-        raise ValueError(
-            f"alpha must be a chance between 0 and 1, such as 0.05; got {alpha!r}."
-        )
+        raise ValueError(f"alpha must be a chance between 0 and 1, such as 0.05; got {alpha!r}.")
     return MonitorOptions(
         float(alpha),
         _whole(max_rows, "max_rows", LEAST_KEPT),
@@ -47,8 +45,9 @@ def checked_options(alpha: Any, max_rows: Any, bins: Any, seed: Any) -> MonitorO
 
 
 def _whole(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value:
-        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}.")
-    if value >= _LARGEST_SEED:
-        raise ValueError(f"{name} must be less than 2**63; got {value!r}.")
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or not least <= int(value) < _TOO_LARGE:
+        raise ValueError(
+            f"{name} must be a whole number of at least {least} and below 2**63; got {value!r}."
+        )
     return int(value)

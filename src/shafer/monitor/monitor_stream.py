@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer.models.inputs.table_checks import check_rows
@@ -106,6 +107,11 @@ class MonitorStream:
         return self.alarm
 
     @property
+    def state(self) -> StreamState:
+        """What the stream remembers; for use inside the library."""
+        return self._state
+
+    @property
     def n_rows(self) -> int:
         """Rows seen so far."""
         return self._state.n_rows
@@ -144,7 +150,7 @@ class MonitorStream:
         return float(self.log_martingales.max() - np.log(len(self.names)))
 
     @property
-    def history(self) -> tuple[FloatArray, FloatArray]:
+    def history(self) -> tuple[NDArray[np.int64], FloatArray]:
         """Rows seen (u,), and the logarithms of the martingales (u, C), after each update."""
         return self._state.seen, self._state.logs
 

@@ -25,12 +25,11 @@ def bin_splits(reference: FloatArray, most: int) -> FloatArray:
     """
     values = np.unique(reference)
     if len(values) <= most:
-        splits: FloatArray = values[:-1] + np.diff(values) / 2.0
-        return splits
+        return np.asarray(values[:-1] + np.diff(values) / 2.0)
     levels = np.linspace(0.0, 1.0, most + 1)[1:-1]
     # Quantiles that are values themselves: a bin ends in a row of the reference.
     inner = np.unique(np.quantile(reference, levels, method="inverted_cdf"))
-    return inner[inner < values[-1]]
+    return np.asarray(inner[inner < values[-1]])
 
 
 def bin_counts(values: FloatArray, splits: FloatArray) -> NDArray[np.intp]:

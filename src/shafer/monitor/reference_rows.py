@@ -12,12 +12,12 @@ from shafer._validation import label_array, label_positions, to_numpy
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models import Explainer
 from shafer.models.inputs.row_access import n_rows, take_rows
+from shafer.models.observed_rows import observed_rows
 from shafer.monitor.component_axes import ComponentAxes
 from shafer.monitor.row_facts import (
     LabelFacts,
     RowFacts,
     label_facts,
-    observed_rows,
     row_facts,
     watched,
     weights_of,
@@ -58,9 +58,7 @@ class ReferenceRows:
     tolerance: FloatArray
 
     @classmethod
-    def fit(
-        cls, explainer: Explainer, X: Any, y: Any, max_rows: int, seed: int
-    ) -> ReferenceRows:
+    def fit(cls, explainer: Explainer, X: Any, y: Any, max_rows: int, seed: int) -> ReferenceRows:
         """Pass at most ``max_rows`` rows, chosen at random, through the model."""
         random = np.random.default_rng(seed)
         X, y = _sampled(explainer, X, y, max_rows, random)
@@ -92,14 +90,14 @@ class ReferenceRows:
         scores = np.empty_like(facts.scores)
         for g, r in np.ndindex(scores.shape[1:]):
             support = np.unique(self.facts.scores[:, g, r])
-            scores[:, g, r] = matched(facts.scores[:, g, r], support, self.tolerance[g, r])
+            scores[:, g, r] = matched(facts.scores[:, g, r], support, float(self.tolerance[g, r]))
         return replace(facts, scores=scores)
 
 
 def _with_ties(scores: FloatArray, tolerance: FloatArray) -> FloatArray:
     tied = np.empty_like(scores)
     for g, r in np.ndindex(scores.shape[1:]):
-        tied[:, g, r] = merged(scores[:, g, r], tolerance[g, r])
+        tied[:, g, r] = merged(scores[:, g, r], float(tolerance[g, r]))
     return tied
 
 

@@ -66,7 +66,8 @@ class RowFacts:
     @property
     def decisions(self) -> NDArray[np.intp]:
         """Position of the most probable class of each row, (n,)."""
-        return self.logits.argmax(axis=1)
+        decisions: NDArray[np.intp] = self.logits.argmax(axis=1)
+        return decisions
 
     @property
     def probability(self) -> FloatArray:

@@ -1,4 +1,4 @@
-r"""Two-sample tests of one quantity: has its distribution changed between reference and batch?
+r"""Two-sample tests of one quantity: is its distribution the same in reference and batch.
 
 All three hold for any distribution, if the rows are exchangeable:
 
