@@ -32,10 +32,12 @@ RECORDS = {
     "fusion.SourceConflict",
     "fusion.SourceInfluence",
     "models.GuardedPrediction",
+    "monitor.BatchCheck",
+    "monitor.MonitorReport",
     "report.Study",
     *(f"plots.{name}Display" for name in ("Dependence", "Interval", "Mass", "Region")),
     *(f"plots.{name}Display" for name in ("SetConfusion", "SourceConflict", "Summary")),
-    *(f"plots.{name}Display" for name in ("Unit", "Waterfall")),
+    *(f"plots.{name}Display" for name in ("Monitor", "Unit", "Waterfall")),
 }
 """Constructors that store finished arrays. Functions of the table make them from labels."""
 
@@ -44,6 +46,7 @@ NOT_LABELS = {
     "decision.chosen_names": "names of acts, in the order of the columns",
     "decision.tempering_factor": "positions: arrays alone, called with checked labels",
     "models.EvidentialVotingClassifier": "prior is a word, 'once' or 'each'",
+    "monitor.Monitor.display": "names of batches",
     "models.RBFLayer.fit": "y is ignored, as scikit-learn asks of a transformer",
     "plots.IntervalDisplay.from_evidence": "names of rows",
     "plots.RegionDisplay.plot": "text of a legend",

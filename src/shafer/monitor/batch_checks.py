@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -13,7 +14,7 @@ from shafer.evidence.io.frame_table import label_texts
 from shafer.monitor.reference_rows import ReferenceRows
 from shafer.monitor.row_facts import LabelFacts, RowFacts
 from shafer.monitor.shift_tests import Shift, distribution_shift, share_shift
-from shafer.monitor.tied_values import matched, merged, rounding_tolerance
+from shafer.monitor.value_clusters import rounding_tolerance
 
 NAN = float("nan")
 
@@ -83,7 +84,10 @@ def _component(
 ) -> BatchCheck:
     axes = np.flatnonzero(reference.axes.used[g])
     scores, usual = batch.scores[:, g], reference.facts.scores[:, g]
-    shifts = [distribution_shift(usual[:, r], scores[:, r], most_bins) for r in axes]
+    shifts = [
+        distribution_shift(usual[:, r], scores[:, r], most_bins, float(reference.tolerance[g, r]))
+        for r in axes
+    ]
     strongest = min(shifts, key=lambda shift: (shift.p, -shift.ks))
     a, b = compared_pair(means[1] - means[0])
     labels = classes.tolist()
@@ -122,8 +126,13 @@ def row_checks(
     """Compare what is known of the rows without their classes."""
     usual = reference.facts
     checks = [
-        _mean("ignorance", usual.ignorance, batch.ignorance),
-        _mean("disagreement", usual.disagreement, batch.disagreement),
+        _mean("ignorance", usual.log_ignorance, batch.log_ignorance, np.exp),
+        _mean(
+            "disagreement",
+            usual.weight_of_disagreement,
+            batch.weight_of_disagreement,
+            lambda weight: -np.expm1(-weight),
+        ),
         BatchCheck(
             "batch",
             "typicality",
@@ -156,13 +165,18 @@ def label_checks(reference: LabelFacts | None, batch: LabelFacts) -> list[BatchC
 
 def _values_shift(usual: FloatArray, values: FloatArray) -> Shift:
     tolerance = float(rounding_tolerance(usual, usual.dtype.itemsize))
-    known = merged(usual, tolerance)
-    return distribution_shift(known, matched(values, np.unique(known), tolerance), 10)
+    return distribution_shift(usual, values, 10, tolerance)
 
 
-def _mean(name: str, usual: FloatArray, values: FloatArray) -> BatchCheck:
+def _mean(
+    name: str,
+    usual: FloatArray,
+    values: FloatArray,
+    shown: Callable[[FloatArray], FloatArray] = np.asarray,
+) -> BatchCheck:
+    """Compare values; the table has the means of what ``shown`` makes of them."""
     shift = _values_shift(usual, values)
-    means = float(usual.mean()), float(values.mean())
+    means = float(shown(usual).mean()), float(shown(values).mean())
     return BatchCheck("batch", name, *means, shift.p, ks=shift.ks, ks_p=shift.ks_p, psi=shift.psi)
 
 

@@ -12,16 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer.monitor.population_stability import bin_splits
+from shafer.monitor.value_clusters import ValueClusters
 
 N_BINS = 128
 
 
-def stream_splits(defining: FloatArray) -> FloatArray:
-    """Return the points between bins for scores (n, C), (C, 127); ∞ where there are fewer."""
+def stream_splits(defining: FloatArray, tolerance: FloatArray) -> FloatArray:
+    """Return the points between bins for scores (n, C), (C, 127); ∞ where there are fewer.
+
+    ``tolerance`` (C,) is how far equal scores may lie apart.
+    """
     splits = np.full((defining.shape[1], N_BINS - 1), np.inf)
     for c, column in enumerate(defining.T):
-        own = bin_splits(column, N_BINS)
+        own = ValueClusters.of(column, float(tolerance[c])).splits(N_BINS, N_BINS)
         splits[c, : len(own)] = own
     return splits
 

@@ -53,14 +53,14 @@ class Monitor:
     >>> heart = shafer.datasets.load_heart()
     >>> model = LogisticRegression(max_iter=5000).fit(heart.data, heart.target)
     >>> explainer = shafer.Explainer(model, heart.data, names=heart.feature_names)
-    >>> monitor = shafer.Monitor.fit(explainer, heart.data[:300])
-    >>> monitor.check(heart.data[300:]).alarm
+    >>> monitor = shafer.Monitor.fit(explainer, heart.data[::2])
+    >>> monitor.check(heart.data[1::2]).alarm
     False
-    >>> older = heart.data[300:].copy()
+    >>> older = heart.data[1::2].copy()
     >>> older[:, heart.feature_names.index("age")] += 15
     >>> report = monitor.check(older)
-    >>> report.alarm, report.moved, report.decisions_moved
-    (True, ('age',), 40)
+    >>> report.alarm, report.moved, report.decisions_moved > 30
+    (True, ('age',), True)
     """
 
     explainer: Explainer
@@ -142,8 +142,7 @@ class Monitor:
             )
         self.print_.check(self.explainer)
         reference, options = self.reference, self.options
-        raw = row_facts(self.explainer, X, reference.axes, reference.profile)
-        batch = reference.alike(raw)
+        batch = row_facts(self.explainer, X, reference.axes, reference.profile)
         random = np.random.default_rng(options.seed)
         typicality = conformal_p_values(batch.typicality, reference.fresh_typicality, random)
         names, classes = list(self.component_names), self.explainer.classes

@@ -122,7 +122,7 @@ def _facts(arrays: Arrays, axes: ComponentAxes) -> RowFacts:
     n = len(logits)
     row = {
         name: floats(arrays, f"rows_{name}", (n,))
-        for name in ("ignorance", "disagreement", "gaps", "typicality")
+        for name in ("log_ignorance", "weight_of_disagreement", "gaps", "typicality")
     }
     return RowFacts(
         logits=logits,

@@ -62,7 +62,7 @@ def render_page(
             unit=held.unit,
             batches=batches,
             heat=_heat(held),
-            quantities=_quantities(held),
+            quantities=_quantities(held, reports),
             version=shafer.__version__,
         )
     )
@@ -85,9 +85,15 @@ def _heat(held: BatchArrays) -> list[dict[str, Any]]:
     return rows
 
 
-def _quantities(held: BatchArrays) -> list[dict[str, Any]]:
+def _quantities(held: BatchArrays, reports: Sequence[MonitorReport]) -> list[dict[str, Any]]:
     return [
-        {"name": name, "cells": [{"text": number(float(v)), "moved": False} for v in values]}
+        {
+            "name": name,
+            "cells": [
+                {"text": number(float(value)), "moved": name in report.moved_quantities}
+                for value, report in zip(values, reports, strict=True)
+            ],
+        }
         for name, values in held.quantities.items()
     ]
 

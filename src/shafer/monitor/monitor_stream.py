@@ -93,8 +93,8 @@ class MonitorStream:
         monitor, state = self._monitor, self._state
         monitor.print_.check(monitor.explainer)
         reference = monitor.reference
-        raw = row_facts(monitor.explainer, X, reference.axes, reference.profile)
-        bins = bins_of(_scores(reference.alike(raw)), self._splits)
+        facts = row_facts(monitor.explainer, X, reference.axes, reference.profile)
+        bins = bins_of(_scores(facts), self._splits)
         chances = state.chances(len(bins))
         counts, shares, log_capital = state.counts, state.shares, state.log_capital
         crossed = state.crossed.copy()
@@ -182,4 +182,5 @@ def _scores(facts: RowFacts) -> FloatArray:
 def _splits(monitor: Monitor) -> FloatArray:
     """Return the bins, from the half of the reference that is not ranked."""
     reference = monitor.reference
-    return stream_splits(_scores(reference.facts)[~reference.held_out])
+    tolerance = np.append(reference.tolerance[:, 0], 0.0)
+    return stream_splits(_scores(reference.facts)[~reference.held_out], tolerance)

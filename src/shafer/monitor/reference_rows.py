@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -22,9 +22,10 @@ from shafer.monitor.row_facts import (
     watched,
     weights_of,
 )
-from shafer.monitor.tied_values import matched, merged, rounding_tolerance
+from shafer.monitor.value_clusters import rounding_tolerance
 
 LEAST_ROWS = 50
+_OTHERS = 1e-4  # a component may be rounded like much larger ones
 _BLOCK = 2**24  # weights from which the axes are found
 
 
@@ -43,7 +44,6 @@ class ReferenceRows:
     held_out : boolean array of shape (n,)
         Rows that did not define the profile.
     facts : RowFacts
-        Scores that differ by rounding are equal.
     labels : LabelFacts or None
         With known classes.
     tolerance : array of shape (G, R)
@@ -72,8 +72,7 @@ class ReferenceRows:
         profile = WeightProfile.fit(defining.plain)
         facts = row_facts(explainer, X, axes, profile)
         itemsize = to_numpy(defining.bet.logits).dtype.itemsize
-        tolerance = rounding_tolerance(facts.scores, itemsize)
-        facts = replace(facts, scores=_with_ties(facts.scores, tolerance))
+        tolerance = _tolerance(facts.scores, axes, itemsize)
         labels = None if y is None else label_facts(explainer, X, y, facts)
         return cls(axes, profile, held_out, facts, labels, tolerance)
 
@@ -85,20 +84,16 @@ class ReferenceRows:
         """Typicality of the rows that did not define the profile."""
         return self.facts.typicality[self.held_out]
 
-    def alike(self, facts: RowFacts) -> RowFacts:
-        """Return facts about other rows, with equal scores where they differ by rounding."""
-        scores = np.empty_like(facts.scores)
-        for g, r in np.ndindex(scores.shape[1:]):
-            support = np.unique(self.facts.scores[:, g, r])
-            scores[:, g, r] = matched(facts.scores[:, g, r], support, float(self.tolerance[g, r]))
-        return replace(facts, scores=scores)
 
+def _tolerance(scores: FloatArray, axes: ComponentAxes, itemsize: int) -> FloatArray:
+    """Return how far equal scores may lie apart, (G, R).
 
-def _with_ties(scores: FloatArray, tolerance: FloatArray) -> FloatArray:
-    tied = np.empty_like(scores)
-    for g, r in np.ndindex(scores.shape[1:]):
-        tied[:, g, r] = merged(scores[:, g, r], float(tolerance[g, r]))
-    return tied
+    A constant component has scores of 0, but its weights are rounded nevertheless.
+    """
+    own = rounding_tolerance(scores, itemsize)
+    weights = rounding_tolerance(axes.centre.T, itemsize)[:, None]
+    others = _OTHERS * max(float(own.max()), float(weights.max()))
+    return np.asarray(np.maximum(np.maximum(own, weights), others))
 
 
 def _sampled(

@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from shafer.monitor.monitor_report import MonitorReport
 
 
-def number(value: float | None, digits: int = 3) -> str:
-    """Write a number with some digits; a dash if there is none."""
+def number(value: float | None, decimals: int = 3) -> str:
+    """Write a number with some decimals; a dash if there is none."""
     if value is None or value != value:
         return "–"
     if np.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}g}"
-    return text.replace("-", "−") if "e" not in text else text
+    text = f"{value:.{decimals}f}".replace("-", "−")
+    return text if any(digit in "123456789" for digit in text) else text.lstrip("−")
 
 
 def signed_number(value: float | None) -> str:
@@ -32,7 +32,7 @@ def chance(value: float | None) -> str:
     """Write a p-value; tiny ones as a bound."""
     if value is not None and value == value and value < 1e-4:
         return "<0.0001"
-    return number(value, 2)
+    return number(value, 4 if value is not None and value < 0.01 else 2)
 
 
 def text_rows(report: MonitorReport) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from shafer.monitor.batch_checks import BatchCheck
     from shafer.monitor.monitor_report import MonitorReport
 
-_MOST = 12  # components listed
+_MOST, _MOST_QUANTITIES = 12, 6  # lines
 
 
 def report_lines(report: MonitorReport) -> list[str]:
@@ -21,7 +21,12 @@ def report_lines(report: MonitorReport) -> list[str]:
         lines.append("  " + component_line(by_name["component", name], report))
     if len(report.moved) > _MOST:
         lines.append(f"  and {len(report.moved) - _MOST} more components")
-    lines += [f"  {quantity_line(by_name['batch', name])}" for name in report.moved_quantities]
+    quantities = report.moved_quantities
+    lines += [
+        f"  {quantity_line(by_name['batch', name])}" for name in quantities[:_MOST_QUANTITIES]
+    ]
+    if len(quantities) > _MOST_QUANTITIES:
+        lines.append(f"  and {len(quantities) - _MOST_QUANTITIES} more quantities of the batch")
     if report.moved:
         lines.append(decision_sentence(report))
     return lines

@@ -19,6 +19,7 @@ from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.observed_rows import ObservedRows, observed_rows
 from shafer.monitor.component_axes import ComponentAxes
 
+_SMALLEST = float(np.finfo(np.float64).tiny)
 _BLOCK = 2**22  # weights held at a time
 _MOST_ROWS = 20_000  # rows of a block
 
@@ -36,7 +37,10 @@ class RowFacts:
         The components' scores on their axes.
     weight_sums : array of shape (blocks, G, K)
         Sums of the weights over blocks of rows, for exact means.
-    ignorance, disagreement : arrays of shape (n,)
+    log_ignorance : array of shape (n,)
+        Its logarithm, which does not saturate.
+    weight_of_disagreement : array of shape (n,)
+        −ln(1 − disagreement), which does not saturate.
     unseen : boolean array of shape (n,)
         Rows with a category that the encoders were not trained on.
     gaps : array of shape (n,)
@@ -48,8 +52,8 @@ class RowFacts:
     logits: FloatArray
     scores: FloatArray
     weight_sums: FloatArray
-    ignorance: FloatArray
-    disagreement: FloatArray
+    log_ignorance: FloatArray
+    weight_of_disagreement: FloatArray
     unseen: BoolArray
     gaps: FloatArray
     typicality: FloatArray
@@ -129,13 +133,14 @@ def _facts(
 ) -> RowFacts:
     weights = weights_of(rows.bet, kept)
     typicality = to_numpy(profile.typicality(rows.plain)).astype(np.float64)
-    typicality[rows.unseen] = np.finfo(np.float64).tiny
+    typicality[rows.unseen] = _SMALLEST
+    ignorance = to_numpy(rows.evidence.ignorance).astype(np.float64)
     return RowFacts(
         logits=to_numpy(rows.bet.logits).astype(np.float64),
         scores=axes.scores(weights),
         weight_sums=weights.sum(axis=0, keepdims=True),
-        ignorance=to_numpy(rows.evidence.ignorance).astype(np.float64),
-        disagreement=to_numpy(rows.bet.disagreement).astype(np.float64),
+        log_ignorance=np.log(np.maximum(ignorance, _SMALLEST)),
+        weight_of_disagreement=to_numpy(rows.bet.weight_of_disagreement).astype(np.float64),
         unseen=rows.unseen,
         gaps=rows.gaps,
         typicality=typicality,

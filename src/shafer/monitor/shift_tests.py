@@ -8,8 +8,8 @@ All three hold for any distribution, if the rows are exchangeable:
 - Fisher's exact test for the count in each bin, with Bonferroni's factor over the bins, sees rare
   categories and tails.
 
-The smallest of the p-values times their number is a p-value. What decides on a test being left out
-is the pooled sample, so it does not depend on which rows are the batch.
+The smallest of the p-values times their number is a p-value. The bins, and whether a test is left
+out, depend on the pooled sample only: they are the same whichever rows are the batch.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from shafer._typing import FloatArray
-from shafer.monitor.population_stability import bin_counts, bin_splits, stability_index
+from shafer.monitor.population_stability import bin_counts, stability_index
+from shafer.monitor.value_clusters import ValueClusters
 
 _LARGEST_TIE = 0.5
+_MOST_VALUES, _BINS = 50, 20  # of the tests of counts: one bin for each of so few values
 
 
 @final
@@ -51,22 +53,39 @@ class Shift:
 UNCHANGED = Shift(0.0, 1.0, 0.0, 1.0)
 
 
-def distribution_shift(reference: FloatArray, batch: FloatArray, most_bins: int) -> Shift:
-    """Compare values (n,) of the reference with values (m,) of a batch."""
+def distribution_shift(
+    reference: FloatArray, batch: FloatArray, psi_bins: int, tolerance: float = 0.0
+) -> Shift:
+    """Compare values (n,) of the reference with values (m,) of a batch.
+
+    Parameters
+    ----------
+    reference, batch : arrays of shape (n,) and (m,)
+    psi_bins : int
+        Bins of the population stability index, from the reference.
+    tolerance : float
+        Values this close are equal.
+    """
     pooled = np.concatenate([reference, batch])
-    values, places, counts = np.unique(pooled, return_inverse=True, return_counts=True)
-    if len(values) == 1:
+    values = ValueClusters.of(pooled, tolerance)
+    if len(values.counts) == 1:
         return UNCHANGED
-    n = len(reference)
-    ks = _largest_gap(places[:n], places[n:], len(values))
-    ks_p = ks_p_value(ks, n, len(batch))
-    splits = bin_splits(reference, most_bins)
-    actual, expected = bin_counts(batch, splits), bin_counts(reference, splits)
-    tested = [ks_p, bins_p_value(actual, expected)]
-    if counts.max() <= _LARGEST_TIE * len(pooled):
-        tested.append(_rank_sum_p(places, counts, n))
+    n, m = len(reference), len(batch)
+    ks = _largest_gap(values.places[:n], values.places[n:], len(values.counts))
+    ks_p = ks_p_value(ks, n, m)
+    tested = [ks_p, bins_p_value(*_counted(values.splits(_MOST_VALUES, _BINS), reference, batch))]
+    if values.counts.max() <= _LARGEST_TIE * len(pooled):
+        tested.append(_rank_sum_p(values.places, values.counts, n))
     p = min(1.0, len(tested) * min(tested))
+    splits = ValueClusters.of(reference, tolerance).splits(psi_bins, psi_bins)
+    expected, actual = _counted(splits, reference, batch)
     return Shift(ks, ks_p, stability_index(actual, expected), p)
+
+
+def _counted(
+    splits: FloatArray, reference: FloatArray, batch: FloatArray
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return bin_counts(reference, splits), bin_counts(batch, splits)
 
 
 def _largest_gap(first: NDArray[np.intp], second: NDArray[np.intp], n_values: int) -> float:
@@ -92,7 +111,7 @@ def _rank_sum_p(places: NDArray[np.intp], counts: NDArray[np.intp], n: int) -> f
     return float(2.0 * stats.norm.sf(max(distance, 0.0) / np.sqrt(variance)))
 
 
-def bins_p_value(actual: NDArray[np.intp], expected: NDArray[np.intp]) -> float:
+def bins_p_value(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> float:
     """Return the p-value of the bin whose count changed most, with Bonferroni's factor."""
     n_bins = 1 if len(actual) == 2 else len(actual)  # two bins are one test
     p = fisher_p_values(actual, int(actual.sum()), expected, int(expected.sum()))

@@ -123,6 +123,9 @@ class MonitorDisplay:
         self._draw_frames(shown, image)
         self._draw_alarms()
         bar = self.figure_.colorbar(image, ax=self.ax_, pad=0.02)
+        low, high = image.get_clim()
+        ticks = np.asarray(MaxNLocator(5).tick_values(low, high))
+        bar.set_ticks(ticks[(ticks >= low) & (ticks <= high)].tolist())
         bar.set_label(literal(without_end(self.unit, 40)))
         if self.curves_ax_ is not None:
             _draw_curves(self.curves_ax_, chosen, self.batch_name, self._ticks())
@@ -146,7 +149,7 @@ class MonitorDisplay:
 
         names = [without_middle(self.component_names[g]) for g in shown]
         width = width_beside(names, max(3.6, _CELL[0] * min(len(self.batch_names), 20)) + 1.2)
-        height = 1.2 + _CELL[1] * len(shown)
+        height = max(2.6, 1.2 + _CELL[1] * len(shown))
         if not with_curves:
             return pyplot.subplots(figsize=(width, height), layout="constrained")[1], None
         figure, (top, below) = pyplot.subplots(
