@@ -38,10 +38,12 @@ RECORDS = {
     "models.DeferralControl",
     "models.DeferringPrediction",
     "models.GuardedPrediction",
+    "monitor.BatchCheck",
+    "monitor.MonitorReport",
     "report.Study",
     *(f"plots.{name}Display" for name in ("Dependence", "Interval", "Mass", "Region")),
     *(f"plots.{name}Display" for name in ("SetConfusion", "SourceConflict", "Summary")),
-    *(f"plots.{name}Display" for name in ("Unit", "Waterfall")),
+    *(f"plots.{name}Display" for name in ("Monitor", "Unit", "Waterfall")),
 }
 """Constructors that store finished arrays. Functions of the table make them from labels."""
 
@@ -51,6 +53,7 @@ NOT_LABELS = {
     "decision.tempering_factor": "positions: arrays alone, called with checked labels",
     "models.DeferralControl.places": "groups of rows, in the form that row_groups has checked",
     "models.EvidentialVotingClassifier": "prior is a word, 'once' or 'each'",
+    "monitor.Monitor.display": "names of batches",
     "models.RBFLayer.fit": "y is ignored, as scikit-learn asks of a transformer",
     "plots.IntervalDisplay.from_evidence": "names of rows",
     "plots.RegionDisplay.plot": "text of a legend",

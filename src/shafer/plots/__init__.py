@@ -13,6 +13,7 @@ from shafer.plots.error_imprecision_display import ErrorImprecisionDisplay
 from shafer.plots.interval_calibration_display import IntervalCalibrationDisplay
 from shafer.plots.interval_display import IntervalDisplay
 from shafer.plots.mass_display import MassDisplay
+from shafer.plots.monitor_display import MonitorDisplay
 from shafer.plots.region_display import RegionDisplay
 from shafer.plots.risk_coverage_display import RiskCoverageDisplay
 from shafer.plots.set_confusion_display import SetConfusionDisplay
@@ -29,6 +30,7 @@ __all__ = [
     "IntervalCalibrationDisplay",
     "IntervalDisplay",
     "MassDisplay",
+    "MonitorDisplay",
     "RegionDisplay",
     "RiskCoverageDisplay",
     "SetConfusionDisplay",
