@@ -87,6 +87,7 @@ class Evidence(WeighedEvidence):
         index: Any = None,
         inputs: InputValues | None = None,
         errors: WeightErrors | None = None,
+        calibrated: bool = False,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -95,7 +96,15 @@ class Evidence(WeighedEvidence):
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
         return cls(
-            source, held, component_names, parts, inputs, errors, classes=classes, index=index
+            source,
+            held,
+            component_names,
+            parts,
+            inputs,
+            errors,
+            calibrated,
+            classes=classes,
+            index=index,
         )
 
     @classmethod
@@ -173,7 +182,12 @@ class Evidence(WeighedEvidence):
         """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
         source = DenseWeights(self.weights[..., None, :])
         return Evidence.from_source(
-            source, self.classes, ("itself",), self.component_names, self.index
+            source,
+            self.classes,
+            ("itself",),
+            self.component_names,
+            self.index,
+            calibrated=self.calibrated,
         )
 
     # -- the pooled mass function ---------------------------------------------------------------
@@ -181,6 +195,10 @@ class Evidence(WeighedEvidence):
     @cached_property
     def _opinion(self) -> PooledOpinion:
         return PooledOpinion(self.pooled)
+
+    @property
+    def _bets_on_costs(self) -> bool:
+        return self.calibrated
 
     @property
     def _terms(self) -> LogTerms:
@@ -290,8 +308,18 @@ class Evidence(WeighedEvidence):
         source = source.grouped(members)
         inputs = None if self.inputs is None else self.inputs.grouped(members)
         errors = None if self.errors is None else self.errors.grouped(members)
+        return self._of(source, tuple(read), inputs, errors)
+
+    def _of(
+        self,
+        source: WeightSource,
+        names: tuple[str, ...],
+        inputs: InputValues | None,
+        errors: WeightErrors | None,
+    ) -> Evidence:
+        """Return evidence of other components about the same instances."""
         return Evidence.from_source(
-            source, self.classes, tuple(read), self.parts, self.index, inputs, errors
+            source, self.classes, names, self.parts, self.index, inputs, errors, self.calibrated
         )
 
     def without(self, names: Any) -> Evidence:
@@ -302,9 +330,7 @@ class Evidence(WeighedEvidence):
         source = self.unchanged_source().keep(stay)
         inputs = None if self.inputs is None else self.inputs.grouped([[g] for g in stay])
         errors = None if self.errors is None else self.errors.keep(stay)
-        return Evidence.from_source(
-            source, self.classes, kept, self.parts, self.index, inputs, errors
-        )
+        return self._of(source, kept, inputs, errors)
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
@@ -322,7 +348,8 @@ class Evidence(WeighedEvidence):
             errors = None if self.errors is None else self.errors.scaled(read)
         for array in pooled:
             check_overflow(array, "weights of evidence")
-        return replace(self, source=source, pooled=pooled, errors=errors)
+        calibrated = self.calibrated or not (isinstance(read, float) and read == 1.0)
+        return replace(self, source=source, pooled=pooled, errors=errors, calibrated=calibrated)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
         """Discount the evidence: a share 1 − reliability of all mass moves to the whole frame.

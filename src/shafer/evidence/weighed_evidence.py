@@ -47,6 +47,8 @@ class WeighedEvidence(MassEvidence, ABC):
     """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
     errors: WeightErrors | None = None
     """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
+    calibrated: bool = False
+    """Whether the weights were tempered or moderated: then costs are decided by expected loss."""
 
     # -- the shape ------------------------------------------------------------------------------
 

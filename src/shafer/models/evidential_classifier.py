@@ -20,10 +20,12 @@ from shafer.decision import (
     CrossConformalSets,
     conformal_scores,
     cross_conformal,
+    rule_for_costs,
     split_conformal,
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.models.deciding.row_decisions import RowDecisions
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.bootstrap_refits import bootstrap_refits
 from shafer.models.fitting.folds import check_fold_count, fold_explainers, stratified_folds
@@ -33,7 +35,7 @@ from shafer.models.inputs.row_access import take_rows
 _FOLDS = 5
 
 
-class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class EvidentialClassifier(RowDecisions, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
     By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
@@ -285,8 +287,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n, J)
-        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
-            The first predicts as the inner classifier does.
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            The first predicts as the inner classifier does. For costs, use :meth:`decide`.
         """
         check_is_fitted(self)
         if rule not in PRECISE_RULES:
@@ -323,8 +325,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array or data frame of shape (n, J)
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered,
-            moderated or guarded, and the paper's ``"interval_dominance"`` if it is not.
+            :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is none of these.
         """
         check_is_fitted(self)
         if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
@@ -336,8 +339,13 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if rule is None and not options and self.conformal_ is not None:
             scores = self._fold_scores(self.explainer_, X, self.conformal_.score)
             return np.asarray(self.conformal_.sets(scores))
-        chosen = self._bet(self.explainer_, X).decide(rule or "utility_set", **options)
-        return to_numpy(chosen)
+        rule = rule or rule_for_costs(options, calibrated=True) or "utility_set"
+        return to_numpy(self._evidence_for(X, rule).decide(rule, **options))
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        check_is_fitted(self)
+        guarded = self.guard
+        return self._bet(self.explainer_, X) if guarded else self.explainer_._evidence_for(X, rule)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 _FORMAT = "shafer-evidence-1"
 _LABEL_KINDS = "biufU"
 Stored: TypeAlias = tuple[
-    WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...], None, None, WeightErrors | None
+    WeightSource,
+    NDArray[Any],
+    tuple[str, ...],
+    tuple[str, ...],
+    None,
+    None,
+    WeightErrors | None,
+    bool,
 ]
 
 
@@ -46,6 +53,8 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     }
     if evidence.errors is not None:
         header["errors"] = type(evidence.errors).__name__
+    if evidence.calibrated:
+        header["calibrated"] = True
     classes = evidence.classes
     if classes.dtype.kind not in _LABEL_KINDS:
         header["classes"] = _plain_labels(classes)
@@ -136,6 +145,7 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         None,  # row labels are not stored,
         None,  # and neither are the inputs
         stored_errors(header.get("errors"), of_errors, source),
+        _flag(header, "calibrated"),
     )
 
 
@@ -153,6 +163,13 @@ def _labels(stored: NDArray[Any], header: dict[str, Any]) -> NDArray[Any]:
     classes = np.empty(len(labels), dtype=object)
     classes[:] = labels
     return classes
+
+
+def _flag(header: dict[str, Any], key: str) -> bool:
+    flag = header.get(key, False)
+    if not isinstance(flag, bool):
+        raise ValueError(f"its {key!r} must be true or false")
+    return flag
 
 
 def _texts(header: dict[str, Any], key: str) -> tuple[str, ...]:
