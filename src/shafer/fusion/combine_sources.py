@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._validation import log_prior
 from shafer.evidence import Evidence, MassEvidence
-from shafer.fusion.class_prior import log_prior, prior_evidence, without_prior
+from shafer.fusion.class_prior import prior_evidence, without_prior
 from shafer.fusion.finite_evidence import check_frame
 from shafer.fusion.frame_alignment import FRAMES, Alignment, align
 from shafer.fusion.mass_tables import COMBINATIONS, combine_tables

@@ -12,11 +12,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import row_weights, to_numpy
+from shafer._validation import log_prior, row_weights, to_numpy
 from shafer.decision import PRECISE_RULES, rule_for_costs
 from shafer.evidence import MassEvidence
 from shafer.fusion import prior_evidence
-from shafer.fusion.class_prior import log_prior
 from shafer.models.deciding.row_decisions import RowDecisions
 from shafer.models.ensemble.fitted_source import FittedSource, fit_present
 from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
