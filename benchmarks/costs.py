@@ -159,8 +159,7 @@ def measure(name: str, n_splits: int) -> dict[str, Any]:
                     cell.setdefault(share, []).append((cost, referred))
     means = {
         situation: {
-            # (2, shares): costs, and shares of referred rows
-            method: np.mean([by_share[s] for s in SHARES], axis=1).T.round(4).tolist()
+            method: written(np.mean([by_share[s] for s in SHARES], axis=1).T)
             for method, by_share in by_method.items()
         }
         for situation, by_method in sums.items()
@@ -168,18 +167,31 @@ def measure(name: str, n_splits: int) -> dict[str, Any]:
     return {**size_of(data), "worst": round(worst, 4), **means}
 
 
+def written(figures: NDArray[np.float64]) -> str:
+    """Write costs, and shares of referred rows, (2, shares), in one line of text."""
+    cost, referred = figures
+    return f"{' '.join(f'{x:.4f}' for x in cost)} / {' '.join(f'{x:.2f}' for x in referred)}"
+
+
+def figures_of(rows: list[dict[str, Any]], situation: str, method: str) -> NDArray[np.float64]:
+    """Return costs and shares of referred rows, (2, data sets, shares)."""
+    parts = [row[situation][method].split(" / ") for row in rows]
+    numbers = [[[float(x) for x in part.split()] for part in pair] for pair in parts]
+    return np.moveaxis(np.array(numbers), 1, 0)
+
+
 def interval(values: NDArray[np.float64]) -> str:
     """Write a mean with its 95 % interval over data sets."""
     half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return f"{values.mean():+.4f} ± {half:.4f}"
+    return f"{values.mean():+.3f} ± {half:.3f}"
 
 
 def cost_table(rows: list[dict[str, Any]], situation: str) -> str:
     """Write the mean cost of each method, and its difference from the reference."""
     lines = []
-    reference = np.array([row[situation][REFERENCE][0] for row in rows])  # (data sets, shares)
+    reference, _ = figures_of(rows, situation, REFERENCE)
     for method in rows[0][situation]:
-        cost, referred = np.moveaxis([row[situation][method] for row in rows], 1, 0)
+        cost, referred = figures_of(rows, situation, method)
         line: dict[str, Any] = {"rule": method}
         for share, mean in zip(SHARES, cost.mean(axis=0), strict=True):
             line[f"cost, refer {share}"] = f"{mean:.4f}"
@@ -192,8 +204,27 @@ def cost_table(rows: list[dict[str, Any]], situation: str) -> str:
     return table(lines)
 
 
+def summary_table(rows: list[dict[str, Any]]) -> str:
+    """Write the mean over the costs of referring, for each situation, against the reference."""
+    lines = []
+    for method in rows[0][SITUATIONS[0]]:
+        line: dict[str, Any] = {"rule": method}
+        for situation in SITUATIONS:
+            cost = figures_of(rows, situation, method)[0].mean(axis=1)
+            gap = cost - figures_of(rows, situation, REFERENCE)[0].mean(axis=1)
+            wins, losses = int((gap < -1e-9).sum()), int((gap > 1e-9).sum())
+            line[situation] = f"{cost.mean():.3f}"
+            line[f"{situation}: difference"] = "" if method == REFERENCE else interval(gap)
+            line[f"{situation}: better : worse"] = (
+                "" if method == REFERENCE else f"{wins} : {losses}"
+            )
+        lines.append(line)
+    return table(lines)
+
+
 def print_tables(rows: list[dict[str, Any]]) -> None:
-    """Print a table for each situation, for all data sets and by the number of classes."""
+    """Print a summary, and a table for each situation, also by the number of classes."""
+    print(f"\nMean over the three costs of referring:\n\n{summary_table(rows)}")
     for situation in SITUATIONS:
         print(f"\n{situation}, {len(rows)} data sets:\n\n{cost_table(rows, situation)}")
     for title, some in (
