@@ -32,6 +32,7 @@ from shafer.evidence.statements.stated_certainty import (
 )
 
 _NOUN = re.compile(r"class(?:es)?\s+")
+_NUMBER = re.compile(r" \(\d+\)$")  # after names that are equal
 _FORMS = (
     "A statement is a text such as 'for A with weight 1.2' or 'against {B, C} with support 0.7' "
     "or 'for A with probability 0.7', or a mapping such as {'for': 'A', 'weight': 1.2}"
@@ -89,6 +90,14 @@ def statement_weights(statements: list[Statement], classes: NDArray[Any]) -> Flo
 def statement_names(statements: list[Statement]) -> list[str]:
     """Name each statement by its side and classes, with a number where two are equal."""
     return numbered([statement.name for statement in statements])
+
+
+def is_claim(name: str, classes: NDArray[Any]) -> bool:
+    """Return whether a component has the name that a statement gets by itself: ``"for A"``."""
+    side, _, named = name.partition(" ")
+    labels = {str(label) for label in classes.tolist()}
+    bare = _NUMBER.sub("", named)
+    return side in SIDES and bool({named, bare} & labels or bare.startswith("{"))
 
 
 def _read(statement: Any, classes: NDArray[Any], log_prior: FloatArray) -> Statement:
