@@ -23,7 +23,10 @@ from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.evidence.statements.expert_statements import is_claim
 from shafer.fusion.named_sources import Sources
 
-_MADE_UP = re.compile(r"(x|(unit|tree|support vector|neighbour|component) )\d+|all|output")
+_MADE_UP = re.compile(
+    r"(x|(unit|tree|support vector|neighbour|component|token|region) )\d+"
+    r"|row \d+, column \d+|all|output"
+)
 _MOST_TRACED = 1000  # components whose columns are looked up; others are known by name
 
 
