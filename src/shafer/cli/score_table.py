@@ -13,6 +13,7 @@ import numpy as np
 
 import shafer
 from shafer._files import replacing
+from shafer.cli.act_columns import ActColumns
 from shafer.cli.ask_columns import AskColumns
 from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
@@ -52,6 +53,7 @@ class _Scorer:
         first: int,
         reasons: ReasonColumns | None,
         asked: AskColumns | None,
+        acts: ActColumns | None,
         defer: DeferColumns | None,
     ) -> dict[str, Any]:
         X = self.inputs.rows(frame)
@@ -61,6 +63,7 @@ class _Scorer:
             **evidence_columns(evidence),
             **({} if reasons is None else reasons.of(evidence)),
             **({} if asked is None else asked(X, evidence)),
+            **({} if acts is None else acts.of(evidence)),
             **({} if defer is None else defer(X, frame)),
         }
 
@@ -146,6 +149,7 @@ def write_scores(
     reasons: ReasonColumns | None = None,
     *,
     ask: bool = False,
+    acts: ActColumns | None = None,
     defer: DeferColumns | None = None,
 ) -> Written:
     """Write the evidence of every row of a table.
@@ -164,6 +168,8 @@ def write_scores(
         The reasons to write for each row.
     ask : bool
         Also write what to measure, what to check, and whether the answer would stand.
+    acts : ActColumns, optional
+        Also write what to do, given the costs.
     defer : DeferColumns, optional
         Also write which rows a person should decide.
     """
@@ -176,6 +182,8 @@ def write_scores(
     scorer = _scorer(model, data, kinds, options, chunk)
     if reasons is not None and reasons.class_text is not None:  # an error before any row is read
         label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
+    if acts is not None:
+        acts.check(scorer.model.classes)
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
     read = scorer.inputs.kinds if defer is None else defer.kinds(kinds, scorer.inputs.kinds, data)
     chunks = chunks_of(data, read, chunk, truth_as_text=scorer.truth_as_text)
@@ -189,7 +197,7 @@ def write_scores(
     ):
         for rows in chunks:
             try:
-                table = scorer.table(rows, done, reasons, asked, defer)
+                table = scorer.table(rows, done, reasons, asked, acts, defer)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error
