@@ -122,12 +122,14 @@ def refits(world: World) -> list[Any]:
     "evidence.Evidence.contrast",
     "evidence.Evidence.contrast_std",
     "evidence.Evidence.contrast_interval",
+    "evidence.Evidence.weights_of",
     trains=True,
 )
 def contrasts(world: World) -> list[Any]:
     ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
     a, b = world.given[1], world.given[0]
-    return [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    found = [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    return [*found, ev.weights_of([a, b]), ev.weights_of(b)]
 
 
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
@@ -192,4 +194,44 @@ def written_report(path: str | Path) -> Any:
     world = World(("a", "b"))
     explainer = shafer.Explainer(_model(world), FEATURES)
     report.write_report(report.make_study(explainer, FEATURES, world.training_labels), path)
+    return len(Path(path).read_text()) > 1000
+
+
+MANY = np.concatenate([FEATURES, FEATURES + 0.01])
+
+
+@covers("monitor.Monitor.fit", "monitor.Monitor.check", trains=True)
+def monitored(world: World) -> list[Any]:
+    y = np.tile(world.named(world.truth), 2)
+    shifted = MANY + np.array([2.0, 0.0, 0.0])
+    explainer = shafer.Explainer(_model(world), MANY).conformalize(
+        MANY, np.tile(world.training_labels, 2)
+    )
+    report = shafer.Monitor.fit(explainer, MANY, y).check(shifted, pd.Series(y))
+    table = report.columns()
+    places = {str(label): k for k, label in enumerate(world.classes)}
+    pairs = [[places.get(text, -1) for text in table[name]] for name in ("class", "over")]
+    return [table["adjusted_p"], table["shift"], *pairs, report.decisions_moved]
+
+
+@covers_path("monitor.Monitor.save", "monitor.Monitor.load")
+def saved_monitor(path: str | Path) -> Any:
+    explainer = shafer.Explainer(_model(World(("a", "b"))), MANY)
+    shafer.Monitor.fit(explainer, MANY).save(path)
+    return shafer.Monitor.load(path, explainer).check(MANY + 0.2).typicality
+
+
+@covers_path("monitor.MonitorStream.save", "monitor.Monitor.resume")
+def saved_stream(path: str | Path) -> Any:
+    monitor = shafer.Monitor.fit(shafer.Explainer(_model(World(("a", "b"))), MANY), MANY)
+    stream = monitor.watch()
+    stream.update(MANY)
+    stream.save(path)
+    return monitor.resume(path).evidence
+
+
+@covers_path("monitor.Monitor.write_page")
+def written_page(path: str | Path) -> Any:
+    monitor = shafer.Monitor.fit(shafer.Explainer(_model(World(("a", "b"))), MANY), MANY)
+    monitor.write_page([monitor.check(MANY)], path)
     return len(Path(path).read_text()) > 1000

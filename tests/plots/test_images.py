@@ -23,6 +23,7 @@ from shafer.plots import (
     IntervalCalibrationDisplay,
     IntervalDisplay,
     MassDisplay,
+    MonitorDisplay,
     RegionDisplay,
     RiskCoverageDisplay,
     SetConfusionDisplay,
@@ -304,3 +305,34 @@ def test_source_conflict(style: str) -> Figure:
         "expert": _weights(1, 1, 3),
     }
     return SourceConflictDisplay.from_evidences(sources, 0).plot().figure_
+
+
+def _monitored(n_batches: int) -> MonitorDisplay:
+    g, t = np.ogrid[:7, :n_batches]
+    shifts = np.sin(2.1 * g + 0.9 * t) * 0.05 + (g == 0) * np.maximum(t - 4, 0) * 0.11
+    shifts = shifts - (g == 1) * (t > 7) * 0.3
+    moved = np.abs(shifts) > 0.2
+    months = np.arange(n_batches)
+    return MonitorDisplay(
+        shifts,
+        ["age", "income_of_the_household_in_euros", *(f"feature {k}" for k in range(2, 7))],
+        [f"2025-{month + 1:02d}" for month in months],
+        moved=moved,
+        alarms=moved.any(axis=0),
+        quantities={
+            "decisions moved": np.maximum(months - 5, 0) * 0.03,
+            "typicality": 0.5 - 0.01 * months,
+            "disagreement": 0.3 + 0.02 * np.sin(months),
+        },
+        unit="shift, log-odds of yes over no",
+    )
+
+
+@_compared()
+def test_monitor() -> Figure:
+    return _monitored(12).plot().figure_
+
+
+@_compared("dark_background")
+def test_monitor_of_many_batches() -> Figure:
+    return _monitored(30).plot(max_components=4).figure_

@@ -24,6 +24,7 @@ from shafer._validation.class_labels import (
 )
 from shafer._validation.component_names import component_names
 from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.group_labels import group_labels, group_positions
 from shafer._validation.labelled_values import labelled
 from shafer._validation.numbered_names import numbered
 from shafer._validation.row_weights import row_weights
@@ -41,6 +42,8 @@ __all__ = [
     "frame_columns",
     "frame_of",
     "frozen",
+    "group_labels",
+    "group_positions",
     "is_missing",
     "is_one_label",
     "label_array",

@@ -19,7 +19,7 @@ import array_api_compat
 import numpy as np
 
 from shafer._typing import Array, FloatArray
-from shafer.kernels import pooling, sparse_pooling
+from shafer.kernels import located_pooling, pooling, sparse_pooling
 from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
@@ -84,6 +84,11 @@ def pool_linear_sparse(
     kernels = _fast(features.nnz * beta.shape[1], beta) or sparse_pooling
     result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
     return result
+
+
+def pool_located(features: Array, beta: Array, shift: Array, shares: Array | None) -> Pooled:
+    """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`."""
+    return located_pooling.pool_located(features, beta, shift, shares)
 
 
 def closed_forms(pooled: Pooled) -> Forms:

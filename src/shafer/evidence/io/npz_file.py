@@ -6,18 +6,15 @@ checked all the same.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._files import replacing
-from shafer._safe_archive import open_archive, read_array
-from shafer._text import printable, shortened
+from shafer._array_file import read_array_file, write_array_file
 from shafer._validation import class_labels, component_names, to_numpy
+from shafer.evidence.component_layout import ComponentLayout, read_layout
 from shafer.evidence.io.stored_errors import arrays_to_store, split_arrays, stored_errors
 from shafer.evidence.io.stored_sources import Arrays, stored_source
 from shafer.evidence.weight_errors import WeightErrors
@@ -28,13 +25,21 @@ if TYPE_CHECKING:
 
 _FORMAT = "shafer-evidence-1"
 _LABEL_KINDS = "biufU"
+_LABELS = "region_labels"
 Stored: TypeAlias = tuple[
-    WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...], None, None, WeightErrors | None
+    WeightSource,
+    NDArray[Any],
+    tuple[str, ...],
+    tuple[str, ...],
+    None,
+    None,
+    WeightErrors | None,
+    ComponentLayout | None,
 ]
 
 
 def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
-    """Write the source, its errors, the class labels and the component names."""
+    """Write the source, its errors and layout, the class labels and the component names."""
     source = evidence.unchanged_source()
     arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
     arrays |= arrays_to_store(evidence.errors)
@@ -44,6 +49,10 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
     }
+    if evidence.layout is not None:
+        header["layout"] = evidence.layout.plain()
+        if "labels" in header["layout"]:
+            arrays[_LABELS] = header["layout"].pop("labels")
     if evidence.errors is not None:
         header["errors"] = type(evidence.errors).__name__
     classes = evidence.classes
@@ -51,9 +60,7 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         header["classes"] = _plain_labels(classes)
         classes = np.empty(0)
     arrays["classes"] = classes
-    header["checksum"] = _checksum(header, arrays)
-    with replacing(path) as file:
-        np.savez(file, allow_pickle=False, header=np.asarray(json.dumps(header)), **arrays)
+    write_array_file(path, header, arrays)
 
 
 def _plain_labels(classes: NDArray[Any]) -> list[Any]:
@@ -67,61 +74,16 @@ def _plain_labels(classes: NDArray[Any]) -> list[Any]:
     return labels
 
 
-def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
-    """Return the SHA-256 of the header, and of the names, types, shapes and bytes of all arrays."""
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(repr((name, array.dtype.str, array.shape)).encode())
-        if array.size:
-            digest.update(array.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
-
-
-class _OtherFormatError(Exception):
-    """The file has a format of another version."""
-
-
 def load(path: str | os.PathLike[str]) -> Stored:
     """Read the arguments of ``Evidence.from_source``, in their order."""
-    with open(path, "rb") as file:  # a missing file is an OSError
-        try:
-            return _understood(*_read(file))
-        except _OtherFormatError as error:
-            raise ValueError(f"{os.fspath(path)!r} {error}") from None
-        except MemoryError:
-            raise
-        except Exception as error:  # a damaged file can fail in any way
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise ValueError(
-                f"{os.fspath(path)!r} is not a file written by Evidence.save, or is damaged: "
-                f"{shortened(printable(reason), 200)}. Save the evidence again."
-            ) from error
-
-
-def _read(file: BinaryIO) -> tuple[dict[str, Any], Arrays]:
-    with open_archive(file) as archive:
-        arrays = {
-            name.removesuffix(".npy"): read_array(archive, name) for name in archive.namelist()
-        }
-    header = json.loads(str(arrays.pop("header", "null")))
-    if not isinstance(header, dict):
-        raise ValueError("it has no header")
-    if header.get("format") != _FORMAT:
-        found = shortened(repr(header.get("format")))
-        raise _OtherFormatError(
-            f"has format {found}; this version reads {_FORMAT!r}. Update shafer to read it."
-        )
-    checksum = header.pop("checksum", None)
-    if checksum is not None and checksum != _checksum(header, arrays):
-        raise ValueError("its content does not match its checksum")
-    return header, arrays
+    return read_array_file(path, _FORMAT, _understood, "Evidence.save", "the evidence")
 
 
 def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
     if "classes" not in arrays:
         raise ValueError("it has no class labels")
     classes = _labels(arrays.pop("classes"), header)
+    labels = arrays.pop(_LABELS, None)
     of_weights, of_errors = split_arrays(arrays)
     source = stored_source(str(header.get("source")), of_weights)
     *instances, n_components, n_classes = source.shape
@@ -136,7 +98,24 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         None,  # row labels are not stored,
         None,  # and neither are the inputs
         stored_errors(header.get("errors"), of_errors, source),
+        _layout(header.get("layout"), labels, source),
     )
+
+
+def _layout(
+    given: Any, labels: NDArray[Any] | None, source: WeightSource
+) -> ComponentLayout | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise ValueError("its layout must be a mapping")
+    layout = read_layout(given if labels is None else {**given, "labels": labels})
+    n, n_components = source.shape[0], source.shape[-2]
+    if layout is not None and layout.n_components > n_components:
+        raise ValueError(f"its layout has {layout.n_components} places for {n_components}")
+    if labels is not None and labels.ndim == 3 and len(labels) != n:
+        raise ValueError(f"it has {len(labels)} label maps for {n} rows")
+    return layout
 
 
 def _labels(stored: NDArray[Any], header: dict[str, Any]) -> NDArray[Any]:
