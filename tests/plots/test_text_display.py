@@ -218,6 +218,31 @@ def test_tokens_are_components() -> None:
         TextDisplay.from_evidence(Evidence.from_weights(weights), 0, ["a", "b", 3])
 
 
+def test_tokens_of_a_network_with_padding() -> None:
+    torch = pytest.importorskip("torch")
+
+    class Network(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.bag = torch.nn.EmbeddingBag(9, 4, padding_idx=0)
+            self.head = torch.nn.Linear(4, 3)
+
+        def forward(self, x: Any) -> Any:
+            return self.head(self.bag(x))
+
+    torch.manual_seed(0)
+    rows = torch.randint(1, 9, (12, 5))
+    rows[0, 3:] = 0
+    ev = shafer.Explainer(Network().eval(), rows, components="tokens", prior="own")(rows)
+    display = TextDisplay.from_evidence(ev, 0, ["a", "<b>", "c"], class_=2, over=0)
+    contrast = np.asarray(ev.contrast(2, 0))[0]
+    np.testing.assert_allclose(display.weights, contrast[:3], rtol=1e-5)
+    np.testing.assert_allclose(display.logit, contrast.sum(), rtol=1e-5)
+    np.testing.assert_allclose(display.base_rate, contrast[-1], rtol=1e-5)
+    with pytest.raises(ValueError, match="5 components, and text has 6 tokens"):
+        TextDisplay.from_evidence(ev, 0, list("abcdef"))
+
+
 # -- what cannot be shown -----------------------------------------------------------------------
 
 

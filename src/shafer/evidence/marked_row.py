@@ -10,6 +10,7 @@ import numpy as np
 from shafer._text import listed, shortened
 from shafer._typing import FloatArray, Label
 from shafer._validation import one_position, to_numpy
+from shafer.evidence.component_layout import TokenLayout
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.own_base_rate import base_rate_position
@@ -109,8 +110,7 @@ def _tokens(one: Evidence, tokens: Sequence[Any]) -> WordSpans:
         raise ValueError(f"Tokens must be strings; got {shortened(repr(wrong[0]))} among them.")
     own = base_rate_position(one)
     places = [g for g in range(one.n_components) if g != own]
-    layout = getattr(one, "layout", None)
-    padded = type(layout).__name__ == "TokenLayout"
+    padded = isinstance(one.layout, TokenLayout)
     if len(tokens) > len(places) or (len(tokens) < len(places) and not padded):
         raise ValueError(
             f"The evidence has {len(places)} components, and text has {len(tokens)} tokens. Pass "

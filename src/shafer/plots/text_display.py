@@ -20,7 +20,7 @@ from shafer.evidence.texts.text_terminal import terminal_text
 from shafer.evidence.word_spans import WordSpans
 from shafer.plots.drawing.compared_classes import compared_in_row
 from shafer.plots.drawing.evidence_arrays import numbers, take_row
-from shafer.plots.drawing.marked_lines import draw_marked_text, marked_lines
+from shafer.plots.drawing.marked_lines import draw_marked_text, marked_lines, text_around
 from shafer.plots.drawing.style import axes_for
 
 
@@ -286,7 +286,8 @@ class TextDisplay:
             A longer text is cut at its end, which is marked.
         """
         lines = marked_lines(self._marked, width, max_lines)
-        size = (0.085 * width + 0.4, 0.3 * len(lines) + 1.5)
+        around = sum(map(len, text_around(self._marked, width)))
+        size = (0.085 * width + 0.4, 0.3 * len(lines) + 0.18 * around + 0.5)
         self.ax_, self.figure_ = axes_for(ax, size)
         draw_marked_text(self.ax_, self._marked, lines, width)
         return self

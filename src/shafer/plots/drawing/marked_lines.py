@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
@@ -72,7 +73,7 @@ def draw_marked_text(ax: Axes, marked: MarkedText, lines: list[list[Placed]], wi
     for row, line in enumerate(lines):
         for piece in line:
             _draw_piece(ax, piece, row, scale)
-    _write_around(ax, marked, scale)
+    _write_around(ax, marked, width)
 
 
 def _draw_piece(ax: Axes, piece: Placed, row: int, scale: float) -> None:
@@ -118,21 +119,31 @@ def _letters(text: str) -> list[str]:
     return letters
 
 
-def _write_around(ax: Axes, marked: MarkedText, scale: float) -> None:
+def text_around(marked: MarkedText, width: int) -> tuple[list[str], list[str]]:
+    """Return the lines above and below a text of this width: the sum, and how to read it."""
     terms = " + ".join(f"{words} {signed(w)}" for words, w in sum_words(marked))
-    ax.set_title(
-        literal(f"{question(marked)}\n{total_words(marked)}"), loc="left", fontsize="medium"
-    )
     first, second = sides(marked)
     notes = [
         f"{terms} = {signed(marked.total)}",
-        f"blue, solid line: {first}   orange, dashed: {second}   grey: no weight",
-        f"strongest colour ±{scale:.2f}. {unit(marked)}",
+        f"blue, solid line: {first}; orange, dashed line: {second}; grey: no weight",
+        f"strongest colour ±{marked.largest or 1.0:.2f}. {unit(marked)}",
     ]
     if marked.unlocated:
         notes.append(f"{len(marked.unlocated)} words have no known place in the text")
+    above = [question(marked), total_words(marked)]
+    # Letters of the title are about as wide as a cell, those of the notes are narrower.
+    return _broken(above, width), _broken(notes, int(1.2 * width))
+
+
+def _broken(texts: list[str], width: int) -> list[str]:
+    return [line for text in texts for line in textwrap.wrap(text, max(width, 20))]
+
+
+def _write_around(ax: Axes, marked: MarkedText, width: int) -> None:
+    above, below = text_around(marked, width)
+    ax.set_title(literal("\n".join(above)), loc="left", fontsize="medium")
     ax.annotate(
-        literal("\n".join(notes)),
+        literal("\n".join(below)),
         (0.0, 0.0),
         (0.0, -2.0),
         xycoords="axes fraction",
