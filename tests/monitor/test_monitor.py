@@ -342,6 +342,13 @@ def test_an_explainer_that_was_tempered_since_is_refused() -> None:
         monitor.check(draw(50))
 
 
+def test_losses_on_training_rows_are_warned_of() -> None:
+    explainer, draw = linear_world(3, seed=13)
+    with pytest.warns(UserWarning, match="the model was probably trained on it"):
+        shafer.Monitor.fit(explainer, explainer._background, np.arange(500) % 2)
+    shafer.Monitor.fit(explainer, draw(100), np.arange(100) % 2)
+
+
 def test_texts() -> None:
     explainer, draw = linear_world(3, seed=12)
     monitor = shafer.Monitor.fit(explainer, draw(300))
