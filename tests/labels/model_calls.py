@@ -14,6 +14,7 @@ import shafer
 from shafer import metrics, models, report
 
 from .calls import covers, covers_path
+from .evidence_calls import BY_TEXT, BY_VALUE
 from .worlds import FEATURES, World
 
 COLUMNS = ["p", "q", "r"]
@@ -81,6 +82,34 @@ def explainer_of_columns(world: World) -> list[Any]:
     return [ev.weights for ev in found]
 
 
+@covers(
+    "models.Explainer.decide",
+    "models.EvidentialClassifier.decide",
+    "models.EvidentialVotingClassifier.decide",
+    trains=True,
+    allows=(*BY_VALUE, *BY_TEXT),
+)
+def decisions(world: World) -> list[Any]:
+    y = world.training_labels
+    voters = [("first", LogisticRegression(), ["p", "q"]), ("second", LogisticRegression(), ["r"])]
+    found: list[Any] = []
+    for decider in (
+        shafer.Explainer(_model(world, FRAME), FRAME),
+        shafer.EvidentialClassifier(temper=0.8).fit(FRAME, y),
+        shafer.EvidentialVotingClassifier(voters, tempering=None).fit(FRAME, y),
+    ):
+        named = [decider.decide(FRAME, loss=loss).tolist() for loss in world.losses()[1:]]
+        assert named[0] == named[1] == named[2]
+        found.append([act == "treat" for act in named[0]])
+        for loss in world.losses():
+            found.append(decider.decide(FRAME, utility=loss) == decider.decide(FRAME, loss=loss))
+        labels = decider.decide(FRAME, reject=0.4).tolist()
+        assert set(labels) <= {*world.classes, "reject"}
+        found.append([label == "reject" for label in labels])
+        found.append(decider.decide(FRAME) == y)
+    return found
+
+
 @covers("models.Explainer.scorecard", trains=True)
 def scorecard(world: World) -> list[Any]:
     signs = np.sign(FEATURES)
@@ -122,12 +151,14 @@ def refits(world: World) -> list[Any]:
     "evidence.Evidence.contrast",
     "evidence.Evidence.contrast_std",
     "evidence.Evidence.contrast_interval",
+    "evidence.Evidence.weights_of",
     trains=True,
 )
 def contrasts(world: World) -> list[Any]:
     ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
     a, b = world.given[1], world.given[0]
-    return [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    found = [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    return [*found, ev.weights_of([a, b]), ev.weights_of(b)]
 
 
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)

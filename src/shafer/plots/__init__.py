@@ -7,6 +7,7 @@ May import ``fusion``, ``evidence`` and below, never ``models`` or ``datasets``:
 explainer, a Display takes any function from X to evidence.
 """
 
+from shafer.plots.deferral_display import DeferralDisplay
 from shafer.plots.dependence_display import DependenceDisplay
 from shafer.plots.error_imprecision_display import ErrorImprecisionDisplay
 from shafer.plots.interval_calibration_display import IntervalCalibrationDisplay
@@ -23,6 +24,7 @@ from shafer.plots.unit_display import UnitDisplay
 from shafer.plots.waterfall_display import WaterfallDisplay
 
 __all__ = [
+    "DeferralDisplay",
     "DependenceDisplay",
     "ErrorImprecisionDisplay",
     "IntervalCalibrationDisplay",
