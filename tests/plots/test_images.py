@@ -18,7 +18,6 @@ import shafer
 from shafer.datasets import load_heart
 from shafer.evidence import Evidence, LinearPool
 from shafer.plots import (
-    DeferralDisplay,
     DependenceDisplay,
     ErrorImprecisionDisplay,
     IntervalCalibrationDisplay,
@@ -30,6 +29,7 @@ from shafer.plots import (
     SetConfusionDisplay,
     SourceConflictDisplay,
     SummaryDisplay,
+    TextDisplay,
     UncertaintyDisplay,
     UnitDisplay,
     WaterfallDisplay,
@@ -339,21 +339,31 @@ def test_monitor_of_many_batches() -> Figure:
     return _monitored(30).plot(max_components=4).figure_
 
 
-def _deferral(groups: bool) -> DeferralDisplay:
-    n = np.arange(400)
-    score = 0.5 + 0.5 * ((n * 0.6180339887498949) % 1.0)
-    wrong = (n * 0.7548776662466927) % 1.0 > score + 0.12 * np.sin(n)
-    names = np.where(n % 3, "a long name of a site", "north") if groups else None
-    return DeferralDisplay.from_predictions(
-        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, groups=names
+def _marked_text() -> TextDisplay:
+    text = "Landed <b>safely</b>, 2 gulls\nin #1 engine: $5 café — shut down & towed."
+    words = ["Landed", "safely", "gulls", "engine", "café", "shut", "down"]
+    spans = [(text.index(word), text.index(word) + len(word)) for word in words]
+    silent = [(text.index(word), text.index(word) + len(word)) for word in ("in", "towed")]
+    return TextDisplay(
+        text,
+        spans,
+        [-1.2, -0.4, 0.02, 0.7, 0.1, 1.4, 0.9],
+        silent=silent,
+        label="engine shut down",
+        over="precautionary landing",
+        base_rate=-1.6,
+        absent=0.31,
+        n_absent=900,
+        probability=0.66,
+        over_probability=0.3,
     )
 
 
 @_compared()
-def test_deferral() -> Figure:
-    return _deferral(groups=False).plot().figure_
+def test_text() -> Figure:
+    return _marked_text().plot(width=48).figure_
 
 
-@_compared(style="dark_background")
-def test_deferral_groups_on_dark() -> Figure:
-    return _deferral(groups=True).plot().figure_
+@_compared("dark_background")
+def test_text_on_dark() -> Figure:
+    return _marked_text().plot(width=48).figure_
