@@ -80,6 +80,8 @@ def test_names_of_models() -> None:
 def test_names_of_subpackages() -> None:
     assert shafer.datasets.__all__ == [
         "gaussian_posterior",
+        "load_fashion",
+        "load_fashion_network",
         "load_german_credit",
         "load_heart",
         "make_gaussian",
@@ -87,6 +89,7 @@ def test_names_of_subpackages() -> None:
     assert shafer.plots.__all__ == [
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
+        "EvidenceMapDisplay",
         "IntervalCalibrationDisplay",
         "IntervalDisplay",
         "MassDisplay",

@@ -9,6 +9,7 @@ explainer, a Display takes any function from X to evidence.
 
 from shafer.plots.dependence_display import DependenceDisplay
 from shafer.plots.error_imprecision_display import ErrorImprecisionDisplay
+from shafer.plots.evidence_map_display import EvidenceMapDisplay
 from shafer.plots.interval_calibration_display import IntervalCalibrationDisplay
 from shafer.plots.interval_display import IntervalDisplay
 from shafer.plots.mass_display import MassDisplay
@@ -24,6 +25,7 @@ from shafer.plots.waterfall_display import WaterfallDisplay
 __all__ = [
     "DependenceDisplay",
     "ErrorImprecisionDisplay",
+    "EvidenceMapDisplay",
     "IntervalCalibrationDisplay",
     "IntervalDisplay",
     "MassDisplay",
