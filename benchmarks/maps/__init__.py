@@ -1,4 +1,4 @@
-"""What ``make bench-maps`` measures: do the maps of evidence tell the truth?
+"""What ``make bench-maps`` measures: whether maps of evidence tell the truth.
 
 - ``fashion_files``: all of Fashion-MNIST, from the files of Debian's package.
 - ``networks``, ``train_networks``, ``bundle_fashion``: the networks, their training, and the subset

@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
+
 from maps.fashion_files import load_files
 from maps.train_networks import accuracy, trained
-from numpy.typing import NDArray
 
 DATA = Path(__file__).parent.parent.parent / "src" / "shafer" / "datasets" / "data"
 EPOCHS = 8

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from maps.fashion_files import load_files
-from maps.networks import untrained
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from maps.fashion_files import load_files
+from maps.networks import untrained
 
 FOLDER = Path(__file__).parent.parent / "results" / "maps"
 BATCH = 128

@@ -251,9 +251,7 @@ def test_discounted_evidence_shows_what_one_bets_with() -> None:
 def test_any_labels(labels: list[Any], asked: Any, over: Any) -> None:
     weights = np.array([[[0.3, -0.3], [0.1, -0.1]]])
     ev = shafer.Evidence.from_weights(weights, classes=labels)
-    display = EvidenceMapDisplay.from_evidence(
-        ev, 0, IMAGE, class_=asked, over=over, shape=(1, 2)
-    )
+    display = EvidenceMapDisplay.from_evidence(ev, 0, IMAGE, class_=asked, over=over, shape=(1, 2))
     assert_allclose(display.values(asked), [[-0.6, -0.2]])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, cast, final
+from typing import Any, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -166,7 +166,7 @@ class EvidenceMapDisplay:
         if not found:
             drawn = ", ".join(dict.fromkeys(repr(m.kind) for m in self.maps))
             raise ValueError(f"kind must be one of the maps drawn, {drawn}; got {kind!r}.")
-        at = 0 if class_ is None else one_position(class_, [cast("Label", m.label) for m in found])
+        at = 0 if class_ is None else one_position(class_, [m.label for m in found])
         return self.cells.spread(found[at].values)
 
     def plot(
@@ -188,7 +188,7 @@ class EvidenceMapDisplay:
             Draw the borders of the cells. By default those of regions only.
         """
         if smooth and self.cells.regions:
-            raise ValueError("smooth=True needs a grid of locations; regions are drawn as they are.")
+            raise ValueError("smooth=True needs a grid of locations; got regions. Leave it out.")
         self.axes_, self.figure_ = self._axes(ax)
         self.ax_ = self.axes_[0]
         lines = self.cells.regions if grid is None else bool(grid)
@@ -263,6 +263,4 @@ def _asked(
         return [Compared(k, other_than(k, over, evidence.classes)) for k in wanted]
     chosen = quantity or "weight"
     labels = evidence.classes.tolist()
-    return [
-        compared_in_row(logits, evidence.classes, labels[k], None, chosen) for k in wanted
-    ]
+    return [compared_in_row(logits, evidence.classes, labels[k], None, chosen) for k in wanted]

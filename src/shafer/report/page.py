@@ -39,6 +39,7 @@ _SCRIPTS = (
     "instance.js",
     "questions.js",
     "bars.js",
+    "image.js",
     "intervals.js",
     "sliders.js",
     "components.js",

@@ -19,17 +19,16 @@ NOTHING = LinearSegmentedColormap.from_list("nothing", ["#ffffff", COLORS[2], "#
 DISPUTED = LinearSegmentedColormap.from_list("disputed", ["#ffffff", COLORS[3], "#7a2f57"])
 """Ever stronger where a location contradicts the others."""
 
-_DARKEST = 0.68  # brightness of a black pixel under the colours
+_DARKEST = 0.75  # brightness of a black pixel under the colours
 _FINEST, _COARSEST = 1200, 420  # pixels along the longer side of what is drawn
 
 
 def canvas_size(image: tuple[int, int], cells: tuple[int, int]) -> tuple[int, int]:
     """Return height and width of the picture: enough pixels that cells end where they end."""
-    longest = max(*image, *cells)
-    if longest > _FINEST:
-        return tuple(max(1, round(side * _FINEST / max(image))) for side in image)  # type: ignore[return-value]
-    times = -(-_COARSEST // max(image))
-    return image[0] * times, image[1] * times
+    times = float(-(-max(_COARSEST, *cells) // max(image)))
+    if max(image) * times > _FINEST:
+        times = _FINEST / max(image)
+    return max(1, round(image[0] * times)), max(1, round(image[1] * times))
 
 
 def stretched(array: NDArray[np.generic], size: tuple[int, int]) -> NDArray[np.generic]:
@@ -38,7 +37,8 @@ def stretched(array: NDArray[np.generic], size: tuple[int, int]) -> NDArray[np.g
         np.minimum((np.arange(n) + 0.5) * old / n, old - 1).astype(np.intp)
         for n, old in zip(size, array.shape[:2], strict=True)
     )
-    return array[rows[:, None], columns]
+    found: NDArray[np.generic] = array[rows[:, None], columns]
+    return found
 
 
 def smoothed(values: FloatArray, size: tuple[int, int]) -> FloatArray:

@@ -57,5 +57,5 @@ def draw_scale(figure: Figure, axes: Sequence[Axes], scale: MapScale) -> None:
     bar.ax.tick_params(labelsize="small")
     if scale.ends is not None:
         for words, height, side in zip(scale.ends, (-0.03, 1.03), ("top", "bottom"), strict=True):
-            place = {"transform": bar.ax.transAxes, "ha": "left", "va": side}
-            bar.ax.text(0.0, height, words, fontsize="small", **place)
+            place = bar.ax.transAxes
+            bar.ax.text(0.0, height, words, fontsize="small", ha="left", va=side, transform=place)

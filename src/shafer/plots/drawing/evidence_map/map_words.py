@@ -31,7 +31,9 @@ def class_title(label: Label, over: Label | None, probability: float) -> str:
     return f"{name} rather than {other}?\nprobability of {name} {degree(probability)}"
 
 
-def sums_text(label: Label, over: Label | None, sums: tuple[float, float], base: float | None) -> str:
+def sums_text(
+    label: Label, over: Label | None, sums: tuple[float, float], base: float | None
+) -> str:
     """Return what the locations add up to, for and against, and the base rate.
 
     Examples

@@ -1,0 +1,177 @@
+"""Deletion, insertion and the pointing game, over networks, seeds, images and methods.
+
+Details were chosen on the first split: networks of seed 0, and the first half of the test images.
+They are confirmed on the second split: networks of other seeds, and the second half.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from tqdm import tqdm
+
+from maps.fashion_files import load_files
+from maps.image_deletion import areas, fillings
+from maps.image_methods import METHODS, Maps, Positions, Subject
+from maps.map_times import milliseconds
+from maps.networks import ARCHITECTURES
+from maps.pointing_game import Games, make_games, positive_share, right_answers, wins
+from maps.train_networks import accuracy, as_input, trained
+
+REFERENCE = "captum GradCAM"
+IMAGES = 300
+GAMES = 400
+_BACKGROUND = 200
+_TIMED = 16
+
+
+@dataclass(frozen=True)
+class Split:
+    """The seeds of the networks, and the test images."""
+
+    name: str
+    seeds: tuple[int, ...]
+    rows: slice
+
+
+SPLITS = (
+    Split("chosen on", (0,), slice(0, 5000)),
+    Split("confirmed on", (1, 2), slice(5000, 10000)),
+)
+Scores = dict[tuple[str, str], NDArray[np.float64]]  # (method, measure) -> one number an image
+
+
+def study() -> list[dict[str, Any]]:
+    """Return the means, intervals and differences of all splits, networks and methods."""
+    rows: list[dict[str, Any]] = []
+    bar = tqdm(total=sum(len(split.seeds) for split in SPLITS) * len(ARCHITECTURES))
+    for split in SPLITS:
+        for architecture in ARCHITECTURES:
+            scores: list[Scores] = []
+            for seed in split.seeds:
+                scores.append(_network_scores(trained(architecture, seed), split))
+                bar.update()
+            rows += _summary(split.name, architecture, scores)
+    bar.close()
+    return rows
+
+
+def networks() -> list[dict[str, Any]]:
+    """Return the accuracy of each network on the 10,000 test images."""
+    seeds = [seed for split in SPLITS for seed in split.seeds]
+    return [
+        {"network": name, "seed": seed, "accuracy": round(accuracy(trained(name, seed)), 4)}
+        for name in ARCHITECTURES
+        for seed in seeds
+    ]
+
+
+def times() -> list[dict[str, Any]]:
+    """Return the milliseconds per image of each method, for a batch of 16."""
+    rows = []
+    for architecture in ARCHITECTURES:
+        subject = _subject(trained(architecture, 0))
+        images = as_input(load_files("t10k")[0][:_TIMED])
+        classes, rivals = _asked(subject.network, images)
+        for method, taken in milliseconds(subject, images, classes, rivals).items():
+            rows.append({"network": architecture, "method": method, "ms": float(f"{taken:.3g}")})
+    return rows
+
+
+def _network_scores(network: nn.Sequential, split: Split) -> Scores:
+    images, y = load_files("t10k")
+    X, y = as_input(images[split.rows]), y[split.rows]
+    scores = _deletion_scores(_subject(network), X[:IMAGES])
+    if isinstance(network[-3], nn.AdaptiveAvgPool2d):
+        scores |= _pointing_scores(network, X, y)
+    return scores
+
+
+def _deletion_scores(subject: Subject, images: Tensor) -> Scores:
+    classes, rivals = _asked(subject.network, images)
+    filled = fillings(subject, images)
+    scores: Scores = {}
+    for method, make in METHODS.items():
+        maps = make(subject, images, classes, rivals)
+        for filling, pixels in filled.items():
+            for measure, area in areas(subject, images, classes, maps, pixels).items():
+                scores[method, f"{measure}, {filling}"] = area
+    return scores
+
+
+def _pointing_scores(network: nn.Sequential, X: Tensor, y: NDArray[np.int64]) -> Scores:
+    rng = np.random.default_rng(0)
+    known = right_answers(network, X, y)
+    games = make_games(X[known], y[known], GAMES, rng)
+    images, train_y = load_files("train")
+    drawn = rng.permutation(len(images))[: 4 * _BACKGROUND]
+    behind = make_games(as_input(images[drawn]), train_y[drawn], _BACKGROUND, rng).images
+    subject = Subject(network, behind, behind.mean(0, keepdim=True))
+    scores: Scores = {}
+    for method, make in METHODS.items():
+        maps = _maps_of_both(make, subject, games)
+        scores[method, "pointing"] = _mean_of_halves(wins, maps)
+        scores[method, "positive share"] = _mean_of_halves(positive_share, maps)
+    return scores
+
+
+def _maps_of_both(make: Any, subject: Subject, games: Games) -> tuple[Maps, Maps]:
+    left = make(subject, games.images, games.left, games.right)
+    return left, make(subject, games.images, games.right, games.left)
+
+
+def _mean_of_halves(score: Any, maps: tuple[Maps, Maps]) -> NDArray[np.float64]:
+    return np.asarray(score(maps[0], True) + score(maps[1], False)) / 2
+
+
+def _subject(network: nn.Sequential) -> Subject:
+    images, _ = load_files("train")
+    background = as_input(images[:_BACKGROUND])
+    return Subject(network, background, as_input(images[:5000]).mean(0, keepdim=True))
+
+
+def _asked(network: nn.Module, images: Tensor) -> tuple[Positions, Positions]:
+    """Return the answer and the runner-up for each image."""
+    with torch.no_grad():
+        best = network(images).topk(2, dim=1).indices.numpy()
+    return best[:, 0].astype(np.intp), best[:, 1].astype(np.intp)
+
+
+def _summary(split: str, architecture: str, scores: list[Scores]) -> list[dict[str, Any]]:
+    """Return mean, 95 % interval, and difference from GradCAM with its interval."""
+    rows = []
+    for method, measure in scores[0]:
+        found = [one[method, measure] for one in scores]
+        reference = [one[REFERENCE, measure] for one in scores]
+        gain = [a - b for a, b in zip(found, reference, strict=True)]
+        rows.append(
+            {
+                "split": split,
+                "network": architecture,
+                "measure": measure,
+                "method": method,
+                "mean": _rounded(np.mean([part.mean() for part in found])),
+                "interval": _interval(found),
+                "minus_gradcam": _rounded(np.mean([part.mean() for part in gain])),
+                "difference_interval": _interval(gain),
+            }
+        )
+    return rows
+
+
+def _interval(parts: list[NDArray[np.float64]], draws: int = 2000) -> list[float]:
+    """Return a 95 % bootstrap interval of the mean over networks; images are drawn anew."""
+    rng = np.random.default_rng(0)
+    means = np.zeros(draws)
+    for part in parts:
+        means += part[rng.integers(0, len(part), (draws, len(part)))].mean(axis=1) / len(parts)
+    return [_rounded(end) for end in np.quantile(means, [0.025, 0.975])]
+
+
+def _rounded(value: Any) -> float:
+    return round(float(value), 4)
