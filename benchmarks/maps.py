@@ -1,7 +1,8 @@
 """Do maps tell the truth? Deletion, insertion and the pointing game for images; deletion for texts.
 
 The modules in ``maps`` define every figure. Networks are trained once and kept in
-``results/maps``; ``--texts`` and ``--images`` run one half. Prints tables for docs/.
+``results/maps``, and so are the scores of each; ``--fresh`` starts again. ``--texts`` and
+``--images`` run one half. Prints tables for docs/.
 """
 
 from __future__ import annotations
@@ -38,12 +39,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--images", action="store_true", help="only the images")
     parser.add_argument("--texts", action="store_true", help="only the texts")
+    parser.add_argument("--fresh", action="store_true", help="forget the scores of earlier runs")
     parser.add_argument("--show", action="store_true", help="print the tables of the last run")
     options = parser.parse_args()
     torch.set_num_threads(1)
     if options.show:
         show()
         return
+    if options.fresh:
+        for path in (RESULTS / "maps").glob("scores-*.npz"):
+            path.unlink()
     if not options.texts:
         images(describe() | {"torch": torch.__version__})
         show()

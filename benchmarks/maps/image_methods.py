@@ -1,7 +1,7 @@
 """A map of a class for each image, on the grid of a network's last feature map, by several methods.
 
-Methods that give pixels (integrated gradients, SHAP, occlusion) are averaged over the cells: all are
-compared at one resolution. The rival is the class that the difference maps compare with.
+Methods that give pixels (integrated gradients, SHAP, occlusion) are averaged over the cells: all
+are compared at one resolution. The rival is the class that the difference maps compare with.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Positions = NDArray[np.intp]
 Maps = NDArray[np.float64]
 
 _IG_STEPS = 32
-_SHAP_SAMPLES = 100
+_SHAP_SAMPLES = 32
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Deletion, insertion and the pointing game, over networks, seeds, images and methods.
 
 Details were chosen on the first split: networks of seed 0, and the first half of the test images.
-They are confirmed on the second split: networks of other seeds, and the second half.
+They are confirmed on the second split: networks of other seeds, and the second half. The scores of
+a finished network are kept in ``results/maps``; if the run is stopped, it continues there.
 """
 
 from __future__ import annotations
@@ -21,27 +22,30 @@ from maps.image_methods import METHODS, Maps, Positions, Subject
 from maps.map_times import milliseconds
 from maps.networks import ARCHITECTURES
 from maps.pointing_game import Games, make_games, positive_share, right_answers, wins
-from maps.train_networks import accuracy, as_input, trained
+from maps.train_networks import FOLDER, accuracy, as_input, trained
 
+SEPARATOR = " | "
 REFERENCE = "captum GradCAM"
-IMAGES = 300
-GAMES = 400
+IMAGES = 200
+GAMES = 150
 _BACKGROUND = 200
 _TIMED = 16
 
 
 @dataclass(frozen=True)
 class Split:
-    """The seeds of the networks, and the test images."""
+    """The seeds of the networks, the test images, and the methods."""
 
     name: str
     seeds: tuple[int, ...]
     rows: slice
+    methods: tuple[str, ...]
 
 
+_FAST = tuple(name for name in METHODS if "evidence" in name or "GradCAM" in name)
 SPLITS = (
-    Split("chosen on", (0,), slice(0, 5000)),
-    Split("confirmed on", (1, 2), slice(5000, 10000)),
+    Split("chosen on", (0,), slice(0, 5000), (*_FAST, "random")),
+    Split("confirmed on", (1, 2), slice(5000, 10000), tuple(METHODS)),
 )
 Scores = dict[tuple[str, str], NDArray[np.float64]]  # (method, measure) -> one number an image
 
@@ -54,7 +58,7 @@ def study() -> list[dict[str, Any]]:
         for architecture in ARCHITECTURES:
             scores: list[Scores] = []
             for seed in split.seeds:
-                scores.append(_network_scores(trained(architecture, seed), split))
+                scores.append(_kept_scores(architecture, seed, split))
                 bar.update()
             rows += _summary(split.name, architecture, scores)
     bar.close()
@@ -83,28 +87,40 @@ def times() -> list[dict[str, Any]]:
     return rows
 
 
+def _kept_scores(architecture: str, seed: int, split: Split) -> Scores:
+    """Return the scores of a network, from the folder if they are there."""
+    path = FOLDER / f"scores-{architecture}-{seed}.npz"
+    if not path.exists():
+        found = _network_scores(trained(architecture, seed), split)
+        np.savez(path, **{SEPARATOR.join(key): values for key, values in found.items()})
+    with np.load(path) as arrays:
+        return {tuple(key.split(SEPARATOR)): arrays[key] for key in arrays.files}
+
+
 def _network_scores(network: nn.Sequential, split: Split) -> Scores:
     images, y = load_files("t10k")
     X, y = as_input(images[split.rows]), y[split.rows]
-    scores = _deletion_scores(_subject(network), X[:IMAGES])
+    scores = _deletion_scores(_subject(network), X[:IMAGES], split.methods)
     if isinstance(network[-3], nn.AdaptiveAvgPool2d):
-        scores |= _pointing_scores(network, X, y)
+        scores |= _pointing_scores(network, X, y, split.methods)
     return scores
 
 
-def _deletion_scores(subject: Subject, images: Tensor) -> Scores:
+def _deletion_scores(subject: Subject, images: Tensor, methods: tuple[str, ...]) -> Scores:
     classes, rivals = _asked(subject.network, images)
     filled = fillings(subject, images)
     scores: Scores = {}
-    for method, make in METHODS.items():
-        maps = make(subject, images, classes, rivals)
+    for method in methods:
+        maps = METHODS[method](subject, images, classes, rivals)
         for filling, pixels in filled.items():
             for measure, area in areas(subject, images, classes, maps, pixels).items():
                 scores[method, f"{measure}, {filling}"] = area
     return scores
 
 
-def _pointing_scores(network: nn.Sequential, X: Tensor, y: NDArray[np.int64]) -> Scores:
+def _pointing_scores(
+    network: nn.Sequential, X: Tensor, y: NDArray[np.int64], methods: tuple[str, ...]
+) -> Scores:
     rng = np.random.default_rng(0)
     known = right_answers(network, X, y)
     games = make_games(X[known], y[known], GAMES, rng)
@@ -113,8 +129,8 @@ def _pointing_scores(network: nn.Sequential, X: Tensor, y: NDArray[np.int64]) ->
     behind = make_games(as_input(images[drawn]), train_y[drawn], _BACKGROUND, rng).images
     subject = Subject(network, behind, behind.mean(0, keepdim=True))
     scores: Scores = {}
-    for method, make in METHODS.items():
-        maps = _maps_of_both(make, subject, games)
+    for method in methods:
+        maps = _maps_of_both(METHODS[method], subject, games)
         scores[method, "pointing"] = _mean_of_halves(wins, maps)
         scores[method, "positive share"] = _mean_of_halves(positive_share, maps)
     return scores

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import Evidence
+from shafer.evidence import Evidence, GridLayout, RegionLayout
 from shafer.plots.drawing.own_base_rate import base_rate_position
 
 NO_COMPONENT = -1
@@ -60,6 +60,12 @@ def cells_of(evidence: Evidence, shape: Any = None, regions: Any = None) -> MapC
         return _read_regions(regions, where)
     if shape is not None:
         return MapCells(where.reshape(_read_shape(shape, len(where))))
+    layout = evidence.layout
+    if isinstance(layout, GridLayout):
+        cells = np.arange(layout.n_components).reshape(layout.height, layout.width)
+        return MapCells(cells)
+    if isinstance(layout, RegionLayout):
+        return MapCells(layout.labels.reshape(layout.labels.shape[-2:]), regions=True)
     raise ValueError(
         f"The places of the {len(where)} components in the image are not known. Make the evidence "
         "with Explainer(network, images, components='locations'), or pass shape=(rows, columns) "

@@ -109,7 +109,7 @@ function paintMap(image, kind, values, [low, high], borders) {
 const MAP_WORDS = {
   evidence: (pair, sums) => ({
     title: `Evidence for ${nameOf(pair.a)} over ${nameOf(pair.b)}`, ends: [`for ${nameOf(pair.b)}`, `for ${nameOf(pair.a)}`],
-    note: `Brightness is the image, colour the evidence. The locations add ${sums[0].toFixed(2)} to the log-odds for ${nameOf(pair.a)} and ${sums[1].toFixed(2)} for ${nameOf(pair.b)}; ${UNIT}. A location is what the network read there; it saw a larger part of the image.`,
+    note: `Brightness is the image, colour the evidence. The locations add ${sums[0].toFixed(2)} to the log-odds for ${nameOf(pair.a)} and ${sums[1].toFixed(2)} for ${nameOf(pair.b)}; ${UNIT}. A location is what the network read there; it saw a larger part of the image. The menus beside the bars choose the classes.`,
   }),
   ignorance: () => ({
     title: "Where there is no evidence", ends: ["some evidence", "none"],
