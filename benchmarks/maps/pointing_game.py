@@ -26,6 +26,10 @@ class Games:
     left: Positions
     right: Positions
 
+    def first(self, count: int) -> Games:
+        """Return the first games."""
+        return Games(self.images[:count], self.left[:count], self.right[:count])
+
 
 def make_games(images: Tensor, y: NDArray[np.int64], count: int, rng: np.random.Generator) -> Games:
     """Pair images of different classes at random."""

@@ -75,7 +75,7 @@ def test_words() -> None:
     ).plot()
     text = _texts(display)
     assert f"probability of boot {ev.probability[0, 1]:.2f}" in text
-    assert "log-odds of boot over bag\n+1 multiplies the odds by 2.7" in text
+    assert "log-odds\n+1 multiplies the odds by 2.7" in text
     assert "for boot" in text
     assert "for bag" in text
     contrast = ev.contrast("boot", "bag")[0]
@@ -95,6 +95,8 @@ def test_base_rate_is_written_not_drawn() -> None:
     display = EvidenceMapDisplay.from_evidence(ev, 0, IMAGE, classes="shoe", shape=(2, 2)).plot()
     assert_allclose(display.values(), ev.weights[0, :4, 0].reshape(2, 2))
     assert "base rate +1.00" in _texts(display)
+    most = np.abs(ev.weights[0, :4, 0]).max()
+    assert_allclose(display.figure_.axes[-1].get_ylim(), (-most, most))  # the base rate apart
     shared = shafer.least_commitment(np.eye(3, 4), [1.0, 0.0, -1.0], np.zeros(4))(np.ones((1, 4)))
     display = EvidenceMapDisplay.from_evidence(shared, 0, IMAGE, shape=(2, 2)).plot()
     assert "includes a share of the base rate" in _texts(display)
@@ -207,6 +209,9 @@ def test_regions() -> None:
     assert np.ptp(_drawn(display)[0, 0]) < 1e-12  # no component: the image, in grey
     with pytest.raises(ValueError, match="smooth=True needs a grid"):
         display.plot(smooth=True)
+    nowhere = np.full((12, 16), -1)
+    with pytest.raises(ValueError, match="at least one pixel a component"):
+        EvidenceMapDisplay.from_evidence(ev, 0, IMAGE, regions=nowhere).plot()
 
 
 @pytest.mark.parametrize("style", ["default", "dark_background"])

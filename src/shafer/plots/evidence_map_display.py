@@ -196,7 +196,7 @@ class EvidenceMapDisplay:
             alike = [(m, a) for m, a in zip(self.maps, self.axes_, strict=True) if m.kind == kind]
             if not alike:
                 continue
-            scale = scale_of([m for m, _ in alike], self.note)
+            scale = scale_of([m for m, _ in alike], self.cells, self.note)
             for one, axes in alike:
                 draw_map(axes, self.image, self.cells, one, scale, smooth=smooth, grid=lines)
             draw_scale(self.figure_, [axes for _, axes in alike], scale)
@@ -223,7 +223,7 @@ class EvidenceMapDisplay:
         columns = min(count, _COLUMNS)
         rows = -(-count // columns)
         height, width = self.image.size
-        tall = _PANEL * min(max(height / width, 0.5), 2.0)
+        tall = _PANEL * min(max(height / width, 0.75), 2.0)
         bars = len({m.kind for m in self.maps})
         figure, grid = pyplot.subplots(
             rows,

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from shafer.plots.drawing.evidence_map.location_maps import LocationMap
 from shafer.plots.drawing.evidence_map.map_blending import DISPUTED, FOR_AND_AGAINST, NOTHING
+from shafer.plots.drawing.evidence_map.map_cells import MapCells
 from shafer.plots.drawing.evidence_map.map_words import (
     DISPUTE_AXIS,
     NOTHING_AXIS,
@@ -34,14 +35,20 @@ class MapScale:
     ends: tuple[str, str] | None = None
 
 
-def scale_of(maps: Sequence[LocationMap], note: str = "") -> MapScale:
-    """Return the scale that maps of one kind share; of evidence, symmetric around zero."""
-    values = np.concatenate([one.values for one in maps])
+def scale_of(maps: Sequence[LocationMap], cells: MapCells, note: str = "") -> MapScale:
+    """Return the scale that maps of one kind share; of evidence, symmetric around zero.
+
+    Only components that have a place count: the base rate has none.
+    """
+    spread = np.concatenate([cells.spread(one.values).ravel() for one in maps])
+    values = spread[~np.isnan(spread)]
+    if not len(values):
+        raise ValueError("regions must give at least one pixel a component; got −1 everywhere.")
     if maps[0].kind == "evidence":
         most = float(np.abs(values).max()) or 1.0
         same = len({one.label for one in maps}) == 1
         label, over = maps[0].label if same else None, maps[0].over
-        name = evidence_axis(label, over, note)
+        name = evidence_axis(over, note)
         return MapScale(FOR_AND_AGAINST, -most, most, name, bar_ends(label, over))
     if maps[0].kind == "ignorance":
         low = np.floor(20.0 * float(values.min())) / 20.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shafer._typing import Label
-from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text
+from shafer.plots.drawing.compared_classes import ODDS_NOTE
 from shafer.plots.drawing.style import degree, signed, without_middle
 
 NOTHING_TITLE = "Where there is no evidence"
@@ -53,13 +53,10 @@ def sums_text(
     return text if base is None else f"{text}\nbase rate {signed(base, max(map(abs, sums)))}"
 
 
-def evidence_axis(label: Label | None, over: Label | None, note: str) -> str:
-    """Return the name of the colour bar: the unit, and what it means.
-
-    ``label`` is None if the maps are of several classes.
-    """
-    what = axis_text("the class" if label is None else label, over, 20)
-    lines = [what] if over is None else [what, ODDS_NOTE]
+def evidence_axis(over: Label | None, note: str) -> str:
+    """Return the name of the colour bar: the unit, and what it means."""
+    unit = "weight of evidence\ncompared with the average class" if over is None else "log-odds"
+    lines = [unit] if over is None else [unit, ODDS_NOTE]
     return "\n".join([*lines, note] if note else lines)
 
 
