@@ -32,7 +32,7 @@ def test_nothing_is_fetched(heart: Study, open_report: Any) -> None:
 def test_clicking_a_point(heart: Study, open_report: Any) -> None:
     opened = open_report(heart)
     before = opened.numbers()["row"]
-    points = opened.page.locator("#plane .scatterlayer .trace").first.locator(".points path")
+    points = opened.page.locator("#plane .points").first.locator("path")
     points.nth(7).scroll_into_view_if_needed()
     box = points.nth(7).bounding_box()
     opened.page.mouse.move(box["x"] + 4, box["y"] + 4)
@@ -166,7 +166,7 @@ def test_the_plane_keeps_many_classes_apart(open_report: Any, heart: Study) -> N
     page = opened.page
     assert page.input_value("#scale") == "log"
     where = "rows => rows.map((r) => [r.getBoundingClientRect().x, r.getBoundingClientRect().y])"
-    points = "#plane .scatterlayer .trace .points path"
+    points = "#plane .points path"
     places = np.array(page.eval_on_selector_all(points, where))
     assert np.all(np.ptp(places, axis=0) > 100)
     page.focus("#plane")
@@ -244,7 +244,7 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
         page.click(f"#ranking tr:nth-child({position + 1}) button")
     page.hover("#dependence .points path >> nth=0", force=True)
     assert page.evaluate("window.hacked") is None
-    assert page.locator("img, b:not(#verdict b), body script:not([id])").count() == 2
+    assert page.locator("img, b:not(#verdict b), body script:not([id])").count() == 1
     assert opened.complaints == []
     assert len(opened.requests) == 1
     names = page.eval_on_selector_all("#ranking button", "all => all.map((b) => b.textContent)")
@@ -278,3 +278,51 @@ def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:
     assert page.locator(".slider").count() == 30
     assert "the other" in page.inner_text("#waterfall")
     assert opened.complaints == []
+
+
+def test_zooming_into_the_plane(heart: Study, open_report: Any) -> None:
+    page = open_report(heart).page
+    page.locator("#plane").scroll_into_view_if_needed()
+    box = page.locator("#plane").bounding_box()
+    across = "document.getElementById('plane').chart.box.x"
+    ends = f"[{across}.value(60), {across}.value(400)]"
+    low, high = page.evaluate(ends)
+    page.mouse.move(box["x"] + 100, box["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 250, box["y"] + 250, steps=4)
+    assert page.is_visible("#plane .band")
+    page.mouse.up()
+    assert not page.is_visible("#plane .band")
+    near_low, near_high = page.evaluate(ends)
+    assert near_high - near_low < 0.6 * (high - low)
+    row = page.get_attribute("#instance", "data-row")
+    page.focus("#plane")
+    page.keyboard.press("ArrowRight")  # the view stays when another row is chosen
+    assert page.get_attribute("#instance", "data-row") != row
+    assert page.evaluate(ends) == [near_low, near_high]
+    page.dblclick("#plane", position={"x": 3, "y": 3})
+    assert page.evaluate(ends) == [low, high]
+
+
+def test_pointing_at_a_point_tells_its_row(heart: Study, open_report: Any) -> None:
+    page = open_report(heart).page
+    point = page.locator("#plane .points path").nth(5)
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    lines = page.evaluate("document.getElementById('plane').chart.points[5].lines")
+    assert page.locator("#plane .tip div").all_inner_texts() == lines
+    page.mouse.move(0, 0)
+    assert not page.is_visible("#plane .tip")
+
+
+def test_axes_of_very_small_and_very_large_numbers(open_report: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * [1e9, 1e-9]
+    model = (np.array([[1e-9, 1e9]]), np.zeros(1))
+    page = open_report(make_study(shafer.Explainer(model, X), X)).page
+    for position in (1, 2):
+        page.click(f"#ranking tr:nth-child({position}) button")
+        texts = page.locator("#dependence .axes text").all_text_contents()
+        assert any("e" in text and text[-1].isdigit() for text in texts)
+        assert max(map(len, texts[:-2])) <= 8

@@ -52,3 +52,10 @@ def test_a_component_of_the_same_name_is_not_the_base_rate() -> None:
     plain = shafer.Evidence.from_weights(np.ones((2, 1, 2)), names=["base rate"])
     assert base_rate_position(plain) is None
     assert not shares_base_rate(plain)
+
+
+def test_a_share_of_zero_for_one_class_is_still_a_base_rate() -> None:
+    pool = shafer.least_commitment(np.zeros((3, 2)), [0.5, -0.5, 0.0], np.zeros(2))
+    assert shares_base_rate(pool(np.ones((2, 2))))
+    none = shafer.least_commitment(np.zeros((3, 2)), np.zeros(3), np.zeros(2))
+    assert not shares_base_rate(none(np.ones((2, 2))))

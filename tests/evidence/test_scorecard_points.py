@@ -17,6 +17,7 @@ from scipy.special import log_softmax, softmax
 import shafer
 from shafer import Evidence
 from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.scorecard_points import PointScale
 
 TWO = ["bad", "good"]
 SIZES = st.floats(1e-3, 1e3)
@@ -54,6 +55,10 @@ def test_sums_are_scores(weights: Any, points: float, odds: float, pdo: float) -
     assert_allclose(softmax(scores * math.log(2) / pdo, axis=1), ev.probability, atol=1e-9)
     for k in range(n_classes):
         assert_allclose(ev.points(points, odds, pdo, k), table[:, :, k])
+
+
+def test_the_default_scale_is_600_points_at_odds_of_50_and_20_points_to_double() -> None:
+    assert PointScale() == PointScale(points=600.0, odds=50.0, pdo=20.0)
 
 
 def test_pdo_more_points_are_twice_as_probable() -> None:

@@ -257,3 +257,22 @@ def test_focal_sets_of_fused_evidence(two: dict[str, Evidence]) -> None:
 def test_deep_copies(two: dict[str, Evidence]) -> None:
     for result in (combine(two, reliability=0.8), combine(two, "disjunctive")):
         assert_array_equal(copy.deepcopy(result).belief, result.belief)
+
+
+def test_sums_of_masses_do_not_exceed_one() -> None:
+    """The masses of a row may add up to more than 1 by rounding."""
+    random = np.random.default_rng(0)
+    parts = [Evidence.from_weights(2 * random.normal(size=(500, 3, 6))) for _ in range(2)]
+    table = combine(parts, "cautious", reliability=[0.5, 0.7])
+    assert isinstance(table, FiniteEvidence)
+    assert table.table.sum(axis=1).max() > 1.0
+    assert table.belief_of(range(6)).max() <= 1.0
+    assert table.plausibility_of(range(6)).max() <= 1.0
+
+
+def test_what_has_no_closed_form_is_named() -> None:
+    random = np.random.default_rng(0)
+    parts = [Evidence.from_weights(random.normal(size=(2, 3, 30))) for _ in range(2)]
+    mixed = combine(parts, reliability=[0.5, 0.7])
+    with pytest.raises(shafer.FrameTooLargeError, match="Sources without weights of evidence have"):
+        combine([mixed, parts[0]], "cautious")

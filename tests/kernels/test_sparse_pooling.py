@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from shafer.kernels import sparse_pooling
-from shafer.kernels.sparse_pooling import _row_blocks
+from shafer.kernels.sparse_pooling import _row_blocks, pool_linear_sparse
 
 
 def test_blocks_are_as_large_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -19,3 +20,13 @@ def test_blocks_are_as_large_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_without_rows() -> None:
     assert _row_blocks(np.array([0]), 2) == []
+
+
+def test_several_blocks_pool_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    features = sparse.random_array((40, 6), density=0.5, rng=rng, format="csr")
+    centre, beta, offset = rng.normal(size=6), rng.normal(size=(6, 3)), rng.normal(size=3)
+    whole = pool_linear_sparse(features, centre, beta, offset)
+    monkeypatch.setattr(sparse_pooling, "_BLOCK", 30)
+    for one, several in zip(whole, pool_linear_sparse(features, centre, beta, offset), strict=True):
+        np.testing.assert_allclose(several, one, atol=1e-13)

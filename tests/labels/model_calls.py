@@ -122,12 +122,14 @@ def refits(world: World) -> list[Any]:
     "evidence.Evidence.contrast",
     "evidence.Evidence.contrast_std",
     "evidence.Evidence.contrast_interval",
+    "evidence.Evidence.weights_of",
     trains=True,
 )
 def contrasts(world: World) -> list[Any]:
     ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
     a, b = world.given[1], world.given[0]
-    return [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    found = [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    return [*found, ev.weights_of([a, b]), ev.weights_of(b)]
 
 
 @covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)

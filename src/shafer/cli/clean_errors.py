@@ -16,7 +16,6 @@ _LONGEST = 600
 _EXTRAS = {  # module -> the extra that installs it
     "jinja2": "shafer[report]",
     "markupsafe": "shafer[report]",
-    "plotly": "shafer[report]",
     "skops": "shafer[cli]",
     "tqdm": "shafer[cli]",
 }

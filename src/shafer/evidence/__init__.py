@@ -4,6 +4,13 @@ Also least commitment (``identification``), expert statements and typicality (``
 import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
 """
 
+from shafer.evidence.component_layout import (
+    ChannelLayout,
+    ComponentLayout,
+    GridLayout,
+    RegionLayout,
+    TokenLayout,
+)
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.focal_sets import FocalSet
@@ -17,12 +24,17 @@ from shafer.evidence.with_weights import with_weights
 
 __all__ = [
     "AdditivePool",
+    "ChannelLayout",
+    "ComponentLayout",
     "DiscountedEvidence",
     "Evidence",
     "FocalSet",
+    "GridLayout",
     "LinearPool",
     "MassEvidence",
+    "RegionLayout",
     "RunningMean",
+    "TokenLayout",
     "WeightProfile",
     "least_commitment",
     "least_commitment_additive",

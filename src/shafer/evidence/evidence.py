@@ -26,6 +26,7 @@ from shafer._validation import (
 )
 from shafer.evidence.automatic_groups import N_GROUPS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups, component_positions, read_groups
+from shafer.evidence.component_layout import ComponentLayout, GridLayout, RegionLayout
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.expert_statements import (
     labels_given,
@@ -36,6 +37,7 @@ from shafer.evidence.expert_statements import (
 from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
 from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
+from shafer.evidence.region_weights import grid_regions, region_weights
 from shafer.evidence.weighed_evidence import WeighedEvidence
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.evidence.weight_sources import (
@@ -87,6 +89,7 @@ class Evidence(WeighedEvidence):
         index: Any = None,
         inputs: InputValues | None = None,
         errors: WeightErrors | None = None,
+        layout: ComponentLayout | None = None,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -95,7 +98,15 @@ class Evidence(WeighedEvidence):
             check_overflow(array, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
         return cls(
-            source, held, component_names, parts, inputs, errors, classes=classes, index=index
+            source,
+            held,
+            component_names,
+            parts,
+            inputs,
+            errors,
+            layout,
+            classes=classes,
+            index=index,
         )
 
     @classmethod
@@ -164,6 +175,7 @@ class Evidence(WeighedEvidence):
             index=None,
             inputs=None if self.inputs is None else self.inputs.rows(positions),
             errors=None if self.errors is None else self.errors.rows(positions),
+            layout=None if self.layout is None else self.layout.rows(positions),
         )
         part.unchanged_source()
         return part
@@ -276,10 +288,16 @@ class Evidence(WeighedEvidence):
             Group name -> components (by name or position); or a sequence of groups; or ``"one"``
             for a single component. Components in no group stay on their own. ``"auto"`` joins
             components that contradict each other, over these instances, until ``n_groups`` are
-            left; the groups are named after their strongest members.
+            left; the groups are named after their strongest members. For locations of images also
+            a segmentation: whole numbers (H, W), or (n, H, W) for each image, or a pair of them
+            and a mapping from label to name. A cell of the grid is shared among the regions by
+            area.
         n_groups : int
             The number of groups of ``"auto"``.
         """
+        regions = grid_regions(groups, self.layout, len(self))
+        if regions is not None:
+            return self._by_region(regions)
         source = self.unchanged_source()
         if isinstance(groups, str) and groups == "auto":
             most = check_group_count(n_groups)
@@ -294,6 +312,12 @@ class Evidence(WeighedEvidence):
             source, self.classes, tuple(read), self.parts, self.index, inputs, errors
         )
 
+    def _by_region(self, regions: RegionLayout) -> Evidence:
+        assert isinstance(self.layout, GridLayout)
+        source = region_weights(self.unchanged_source(), self.layout, regions)
+        names = (*regions.names, *self.component_names[self.layout.n_components :])
+        return Evidence.from_source(source, self.classes, names, index=self.index, layout=regions)
+
     def without(self, names: Any) -> Evidence:
         """Leave components out, by name or position, as if they had no evidence."""
         out = set(component_positions(names, self.component_names))
@@ -302,8 +326,10 @@ class Evidence(WeighedEvidence):
         source = self.unchanged_source().keep(stay)
         inputs = None if self.inputs is None else self.inputs.grouped([[g] for g in stay])
         errors = None if self.errors is None else self.errors.keep(stay)
+        placed = 0 if self.layout is None else self.layout.n_components
+        layout = self.layout if stay[:placed] == list(range(placed)) else None
         return Evidence.from_source(
-            source, self.classes, kept, self.parts, self.index, inputs, errors
+            source, self.classes, kept, self.parts, self.index, inputs, errors, layout
         )
 
     def tempered(self, factor: Any) -> Evidence:

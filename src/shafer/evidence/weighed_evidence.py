@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import array_api_compat
 import numpy as np
 
 from shafer._typing import Array, Label
-from shafer._validation import frozen, one_position
+from shafer._validation import frozen, is_one_label, one_position, to_numpy
 from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.evidence.component_conflict import own_conflict
+from shafer.evidence.component_layout import ComponentLayout
 from shafer.evidence.fragility import check_chance, source_fragility
 from shafer.evidence.input_values import InputValues
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.most_probable import most_probable
 from shafer.evidence.reasons import ReasonOptions, reasons_frame
 from shafer.evidence.scorecard_points import PointScale, scored_weights
 from shafer.evidence.weight_errors import WeightErrors
@@ -47,6 +49,8 @@ class WeighedEvidence(MassEvidence, ABC):
     """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
     errors: WeightErrors | None = None
     """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
+    layout: ComponentLayout | None = None
+    """Where the components lie in an image or a text, if they do."""
 
     # -- the shape ------------------------------------------------------------------------------
 
@@ -141,6 +145,54 @@ class WeighedEvidence(MassEvidence, ABC):
         second = one_position(b, self.classes, "b")
         weights = self.unchanged_source().of_classes([first, second]).dense()
         return weights[..., 0] - weights[..., 1]
+
+    def weights_of(self, classes: Label | Iterable[Label]) -> Array:
+        """Weights of evidence for some classes, (n, G, M): the others are not computed.
+
+        Parameters
+        ----------
+        classes : class label, or M of them
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
+        >>> ev.weights_of("yes")
+        array([[[-0.9],
+                [ 0.2]]])
+        """
+        chosen: list[Any] = [classes] if is_one_label(classes) else [*cast(Any, classes)]
+        positions = [one_position(label, self.classes, "classes") for label in chosen]
+        return self.unchanged_source().of_classes(positions).dense()
+
+    def top_weights(self, top: int = 5) -> tuple[Array, Array]:
+        """Weights of evidence for the most probable classes of each row.
+
+        Parameters
+        ----------
+        top : int
+            The number M of classes; all if there are fewer.
+
+        Returns
+        -------
+        classes : array of shape (n, M)
+            Class labels, the most probable first.
+        weights : array of shape (n, G, M)
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
+        >>> labels, weights = ev.top_weights(1)
+        >>> labels, weights
+        (array([['no']], dtype='<U3'), array([[[ 0.9],
+                [-0.2]]]))
+        """
+        if isinstance(top, bool) or not isinstance(top, int) or top < 1:
+            raise ValueError(f"top must be an integer ≥ 1; got {top!r}.")
+        positions = most_probable(self.logits, top)
+        weights = self.unchanged_source().of_row_classes(positions)
+        return self.classes[to_numpy(positions)], weights
 
     def reasons(
         self,

@@ -4,7 +4,8 @@ Written once on the array-API namespace, so NumPy, PyTorch and other arrays of t
 their kind. No classes, no validation, no labels: callers check their input. May import ``_typing``
 and ``_errors`` only; never ``belief``, the oracle in its tests.
 
-- ``pooling``, ``sparse_pooling``: weights for and against each class, summed over components.
+- ``pooling``, ``sparse_pooling``, ``located_pooling``: weights for and against each class, summed
+  over components.
 - ``closed_forms``: probability, plausibility, belief, ignorance; ``log_terms``: what they share.
 - ``conflict``, ``pignistic``, ``set_functions``, ``largest_focal_sets``, ``expected_loss``,
   ``e_admissible_classes``: one quantity each.
@@ -29,6 +30,7 @@ from shafer.kernels.dispatch import (
     closed_forms,
     pool_linear,
     pool_linear_sparse,
+    pool_located,
 )
 from shafer.kernels.e_admissible_classes import e_admissible_classes, excess_belief
 from shafer.kernels.expected_loss import (
@@ -38,6 +40,7 @@ from shafer.kernels.expected_loss import (
     upper_risk,
 )
 from shafer.kernels.largest_focal_sets import focal_logarithms, largest_focal_sets
+from shafer.kernels.located_pooling import located_weights
 from shafer.kernels.log_terms import LogTerms, log_terms
 from shafer.kernels.pignistic import pignistic
 from shafer.kernels.pooling import Pooled, linear_weights, pool
@@ -66,6 +69,7 @@ __all__ = [
     "focal_logarithms",
     "largest_focal_sets",
     "linear_weights",
+    "located_weights",
     "log_belief",
     "log_ignorance",
     "log_plausibility",
@@ -80,6 +84,7 @@ __all__ = [
     "pool",
     "pool_linear",
     "pool_linear_sparse",
+    "pool_located",
     "probability",
     "shares",
     "upper_expectation",

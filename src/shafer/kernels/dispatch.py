@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 
@@ -18,10 +19,11 @@ import array_api_compat
 import numpy as np
 
 from shafer._typing import Array, FloatArray
-from shafer.kernels import pooling, sparse_pooling
+from shafer.kernels import located_pooling, pooling, sparse_pooling
 from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
+from shafer.kernels.tree_shap import Forest, ForestPaths
 
 # Loading numba takes a few hundred milliseconds. With fewer weights than this, NumPy is faster.
 _MIN_WEIGHTS_FOR_NUMBA = 2**22
@@ -34,6 +36,16 @@ def _compiled() -> ModuleType | None:
     if importlib.util.find_spec("numba") is None:
         return None
     return importlib.import_module("shafer.kernels.compiled.numba_kernels")
+
+
+@cache
+def compiled_tree_shap() -> Callable[[Forest, ForestPaths, FloatArray], FloatArray] | None:
+    """Return the fast twin of :func:`shafer.kernels.tree_shap.tree_shap`, or None without numba."""
+    if importlib.util.find_spec("numba") is None:
+        return None
+    module = importlib.import_module("shafer.kernels.compiled.numba_tree_shap")
+    kernel: Callable[[Forest, ForestPaths, FloatArray], FloatArray] = module.tree_shap
+    return kernel
 
 
 @cache
@@ -72,6 +84,11 @@ def pool_linear_sparse(
     kernels = _fast(features.nnz * beta.shape[1], beta) or sparse_pooling
     result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
     return result
+
+
+def pool_located(features: Array, beta: Array, shift: Array, shares: Array | None) -> Pooled:
+    """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`."""
+    return located_pooling.pool_located(features, beta, shift, shares)
 
 
 def closed_forms(pooled: Pooled) -> Forms:

@@ -29,6 +29,7 @@ from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.error_bars.error_bars import ErrorBars
 from shafer.models.error_bars.error_bars_fit import ErrorBarsFit, restored_bars
 from shafer.models.explainer_state import ExplainerState, checked_factor
+from shafer.models.grouping.region_groups import with_regions
 from shafer.models.inputs.background import as_batches
 from shafer.models.inputs.frame_order import (
     column_order,
@@ -156,6 +157,7 @@ class Explainer(InputQuestions, ScorecardTables):
     ) -> None:
         has_own_base_rate(prior)
         names, groups = _held(names), _held(groups)  # refits are read with them again
+        groups, options = with_regions(groups, options)
         given, batches = as_batches(background, sample_weight)
         columns = column_order(model, given)
         first = in_order(given, columns)

@@ -51,7 +51,7 @@ class ExplainerState:
         Names of the components before grouping; None if the model and the background have none.
     groups : dict from str to list of int, or None
         The components in each group.
-    means : array of shape (J,) or (G, K)
+    means : array of shape (J,), (G, K), or (G, 1, C) for feature maps
         Means of the model's terms over the background.
     factor : float
     conformal, moderation, missing, profile
@@ -130,7 +130,7 @@ def _plain(value: Any) -> Any:
 
 
 def _checked(given: Mapping[str, Any]) -> ExplainerState:
-    means = float_array(given["means"], "means", ndim=(1, 2))
+    means = float_array(given["means"], "means", ndim=(1, 2, 3))
     n_components = int(means.shape[0])
     names, columns = given["names"], given["columns"]
     classes = np.asarray(given["classes"])
@@ -307,11 +307,12 @@ def _check_together(state: ExplainerState, n_components: int) -> None:
     shown = n_components if state.groups is None else len(state.groups)
     has_own_base_rate(state.prior)
     sizes = {
-        "means": state.means.ndim == 1 or state.means.shape[1] == n_classes,
+        "means": state.means.ndim != 2 or state.means.shape[1] == n_classes,
         "conformal": state.conformal is None or state.conformal.n_classes == n_classes,
         "missing": state.missing is None or state.missing.beta.shape == (n_components, n_classes),
         "inputs": state.inputs is None or state.inputs.beta.shape == (n_components, n_classes),
         "profile": state.profile is None
+        or len(state.means.shape) == 3  # the number of locations may follow the rows
         or (len(state.profile.profiles), len(state.profile.component_names)) == (n_classes, shown),
         "moderation": state.moderation is None
         or len(state.moderation.posterior.centre) == n_components,

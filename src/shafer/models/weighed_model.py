@@ -13,6 +13,7 @@ from shafer._typing import Array
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
+from shafer.evidence.identification.located_pool import LocatedPool
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.models.grouping.component_partition import (
     is_renaming,
@@ -202,8 +203,11 @@ class WeighedModel:
         return rows, plain if own is None else plain.tempered(own.factor(rows))
 
     def _weighed(self, rows: ModelRows) -> Evidence:
+        if isinstance(self.pool, LocatedPool):
+            located: Evidence = rows.terms.weighed(self.pool)
+            return located
         if self.groups is not None:
             return self.pool(self.model.grouped_terms(rows.terms, list(self.groups.values())))
         if isinstance(self.pool, LinearPool):
             return self.pool(values_of(rows.terms), checked=self.model.finite)
-        return self.pool(rows.terms)
+        return replace(self.pool(rows.terms), layout=self.model.layout)

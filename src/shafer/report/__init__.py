@@ -6,7 +6,7 @@ page, ``what_if.py`` its sliders, ``grouped_study.py`` its groups of many compon
 what to do about a row, ``page_data/`` its data. ``templates/`` has one file for each
 section of the page.
 May import ``models``, ``datasets``, ``evidence`` and below; never ``paper``. ``page.py`` needs
-jinja2 and plotly, and is loaded on first use.
+jinja2, and is loaded on first use.
 """
 
 from __future__ import annotations

@@ -27,7 +27,9 @@ _SCRIPTS = (
     "evidence.js",
     "sentence.js",
     "theme.js",
+    "axes.js",
     "charts.js",
+    "pointing.js",
     "state.js",
     "folding.js",
     "weights.js",
@@ -51,17 +53,6 @@ def _source(name: str) -> str:
     return resources.files("shafer.report").joinpath("templates", name).read_text("utf-8")
 
 
-def _plotly() -> str:
-    place = resources.files("plotly").joinpath("package_data", "plotly.min.js")
-    try:
-        return place.read_text("utf-8")
-    except FileNotFoundError as error:
-        raise ValueError(
-            f"The plotly package lacks {place}, which the report needs. "
-            "Reinstall it: pip install --force-reinstall plotly"
-        ) from error
-
-
 def _hash(script: str) -> str:
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"
@@ -81,20 +72,18 @@ def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool
         :func:`write_report`.
     """
     environment = html_templates("shafer.report")
-    plotly = _plotly()
     own = "(() => {\n" + "\n".join(_source(f"scripts/{name}") for name in _SCRIPTS) + "})();"
     style = _source("page.css")
-    room = _LARGEST - sum(len(part.encode()) for part in (plotly, own, style)) - 40_000
+    room = _LARGEST - sum(len(part.encode()) for part in (own, style)) - 40_000
     data = payload(study, rows, max(room, _LEAST_ROOM), judge_first=judge_first)
-    # The scripts and the style are ours or plotly's; as_json escapes the user's texts.
+    # The script and the style are ours; as_json escapes the user's texts.
     return environment.get_template("page.html.jinja").render(
         study=study,
         data=data,
         json=Markup(as_json(data)),
-        plotly=Markup(plotly),
         script=Markup(own),
         style=Markup(style),
-        hashes=f"{_hash(plotly)} {_hash(own)}",
+        hashes=_hash(own),
         lacking=LACKING,
         disagreeing=CONFLICTING,
         overlap=OVERLAP,

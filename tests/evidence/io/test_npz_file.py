@@ -312,3 +312,10 @@ def test_arrays_that_are_missing_or_unknown_are_named(kind: str, tmp_path: Path)
     save_forged(path, {**whole, "extra": np.ones(2)})
     with pytest.raises(ValueError, match="it must hold the arrays .*; it holds .*'extra'"):
         shafer.Evidence.load(path)
+
+
+def test_joined_evidence_of_a_single_part(tmp_path: Path) -> None:
+    weights = np.random.default_rng(0).normal(size=(4, 2, 2))
+    moved = shafer.combine([shafer.Evidence.from_weights(weights)], classes=[1, 0, 7])
+    moved.save(tmp_path / "e.npz")
+    np.testing.assert_array_equal(shafer.Evidence.load(tmp_path / "e.npz").weights, moved.weights)

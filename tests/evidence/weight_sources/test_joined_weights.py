@@ -7,7 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shafer import Evidence, combine
-from shafer.evidence.weight_sources import JoinedWeights
+from shafer.evidence.weight_sources import DenseWeights, JoinedWeights
+from shafer.evidence.weight_sources.joined_weights import Part
 
 
 @pytest.fixture
@@ -49,3 +50,14 @@ def test_some_classes(joined: Evidence, kept: list[int]) -> None:
     assert source.shape == (5, 6, len(kept))
     assert_allclose(source.dense(), joined.weights[..., kept])
     assert_allclose(source.pooled().logits, joined.weights[..., kept].sum(axis=1))
+
+
+@pytest.mark.parametrize("n", [1, 5])
+@pytest.mark.parametrize("sides", [(1, 4), (4, 1), (4, 4)])
+def test_some_classes_with_a_factor_for_each_side(n: int, sides: tuple[int, int]) -> None:
+    """A factor for each row serves all classes; a factor for each class goes with its class."""
+    random = np.random.default_rng(1)
+    source = DenseWeights(random.normal(size=(n, 3, 4)))
+    factors = (random.uniform(size=(n, sides[0])), random.uniform(size=(n, sides[1])))
+    part = Part(source, source.pooled(), np.arange(4), factors)
+    assert_allclose(part.of_classes([3, 1]).dense(), part.dense()[..., [3, 1]])

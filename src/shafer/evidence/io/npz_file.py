@@ -18,6 +18,7 @@ from shafer._files import replacing
 from shafer._safe_archive import open_archive, read_array
 from shafer._text import printable, shortened
 from shafer._validation import class_labels, component_names, to_numpy
+from shafer.evidence.component_layout import ComponentLayout, read_layout
 from shafer.evidence.io.stored_errors import arrays_to_store, split_arrays, stored_errors
 from shafer.evidence.io.stored_sources import Arrays, stored_source
 from shafer.evidence.weight_errors import WeightErrors
@@ -28,13 +29,21 @@ if TYPE_CHECKING:
 
 _FORMAT = "shafer-evidence-1"
 _LABEL_KINDS = "biufU"
+_LABELS = "region_labels"
 Stored: TypeAlias = tuple[
-    WeightSource, NDArray[Any], tuple[str, ...], tuple[str, ...], None, None, WeightErrors | None
+    WeightSource,
+    NDArray[Any],
+    tuple[str, ...],
+    tuple[str, ...],
+    None,
+    None,
+    WeightErrors | None,
+    ComponentLayout | None,
 ]
 
 
 def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
-    """Write the source, its errors, the class labels and the component names."""
+    """Write the source, its errors and layout, the class labels and the component names."""
     source = evidence.unchanged_source()
     arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
     arrays |= arrays_to_store(evidence.errors)
@@ -44,6 +53,10 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
     }
+    if evidence.layout is not None:
+        header["layout"] = evidence.layout.plain()
+        if "labels" in header["layout"]:
+            arrays[_LABELS] = header["layout"].pop("labels")
     if evidence.errors is not None:
         header["errors"] = type(evidence.errors).__name__
     classes = evidence.classes
@@ -122,6 +135,7 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
     if "classes" not in arrays:
         raise ValueError("it has no class labels")
     classes = _labels(arrays.pop("classes"), header)
+    labels = arrays.pop(_LABELS, None)
     of_weights, of_errors = split_arrays(arrays)
     source = stored_source(str(header.get("source")), of_weights)
     *instances, n_components, n_classes = source.shape
@@ -136,7 +150,24 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         None,  # row labels are not stored,
         None,  # and neither are the inputs
         stored_errors(header.get("errors"), of_errors, source),
+        _layout(header.get("layout"), labels, source),
     )
+
+
+def _layout(
+    given: Any, labels: NDArray[Any] | None, source: WeightSource
+) -> ComponentLayout | None:
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise ValueError("its layout must be a mapping")
+    layout = read_layout(given if labels is None else {**given, "labels": labels})
+    n, n_components = source.shape[0], source.shape[-2]
+    if layout is not None and layout.n_components > n_components:
+        raise ValueError(f"its layout has {layout.n_components} places for {n_components}")
+    if labels is not None and labels.ndim == 3 and len(labels) != n:
+        raise ValueError(f"it has {len(labels)} label maps for {n} rows")
+    return layout
 
 
 def _labels(stored: NDArray[Any], header: dict[str, Any]) -> NDArray[Any]:

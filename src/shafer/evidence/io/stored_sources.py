@@ -20,6 +20,7 @@ from shafer.evidence.weight_sources import (
     DenseWeights,
     JoinedWeights,
     LinearWeights,
+    LocatedWeights,
     Part,
     ScaledWeights,
     SparseWeights,
@@ -31,10 +32,11 @@ Arrays: TypeAlias = dict[str, NDArray[Any]]
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _FACTORS = ("factor", "row_factor", "factor_for", "factor_against")
 _HEAD = ("centre", "beta", "offset")
-_OPTIONAL = ("shares",)
+_OPTIONAL = {"DenseWeights": ("shares",), "LocatedWeights": ("shares",)}
 _FIELDS = {
     "DenseWeights": ("weights",),
     "LinearWeights": ("features", *_HEAD),
+    "LocatedWeights": ("features", "beta", "shift", "offset"),
     "SparseWeights": ("data", "indices", "indptr", "shape", *_HEAD),
 }
 
@@ -56,12 +58,14 @@ def _single(kind: str, arrays: Arrays) -> WeightSource:
     factor, base_rate = arrays.pop("row_factor", None), arrays.pop("base_rate", None)
     if kind not in _FIELDS:
         raise ValueError(f"its weights are of the unknown kind {kind!r}")
-    check_names(arrays, _FIELDS[kind], _OPTIONAL if kind == "DenseWeights" else ())
+    check_names(arrays, _FIELDS[kind], _OPTIONAL.get(kind, ()))
     source: WeightSource
     if kind == "DenseWeights":
         source = _dense(**arrays)
     elif kind == "LinearWeights":
         source = _linear(**arrays)
+    elif kind == "LocatedWeights":
+        source = _located(**arrays)
     else:
         source = _sparse(**arrays)
     if base_rate is not None:
@@ -122,6 +126,28 @@ def _linear(
     _check_head(features.shape[1], centre, beta, offset)
     _check_one_type(features=features, centre=centre, beta=beta, offset=offset)
     return LinearWeights(features, centre, beta, offset)
+
+
+def _located(
+    features: NDArray[Any],
+    beta: NDArray[Any],
+    shift: NDArray[Any],
+    offset: NDArray[Any],
+    shares: NDArray[Any] | None = None,
+) -> LocatedWeights:
+    if features.ndim != 3 or beta.ndim not in (2, 3):
+        raise ValueError("its arrays 'features' and 'beta' must have 3 axes, or 'beta' 2")
+    n, n_locations, width = features.shape
+    n_classes = beta.shape[-1]
+    check_floats(features, "features", features.shape)
+    check_floats(beta, "beta", (*(n_locations, width)[3 - beta.ndim :], n_classes))
+    for name, array in (("shift", shift), ("offset", offset)):
+        check_floats(array, name, (1 if array.shape[:1] == (1,) else n_locations, n_classes))
+    if shares is not None:
+        check_floats(shares, "shares", (n, n_locations))
+    known = {} if shares is None else {"shares": shares}
+    _check_one_type(features=features, beta=beta, shift=shift, offset=offset, **known)
+    return LocatedWeights(features, beta, shift, offset, shares)
 
 
 def _sparse(

@@ -7,6 +7,7 @@ from shafer.evidence.weight_sources.base_rate_weights import BaseRateWeights
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
 from shafer.evidence.weight_sources.joined_weights import JoinedWeights, Part, parts_of
 from shafer.evidence.weight_sources.linear_weights import LinearWeights
+from shafer.evidence.weight_sources.located_weights import LocatedWeights
 from shafer.evidence.weight_sources.scaled_weights import (
     ScaledWeights,
     per_instance,
@@ -22,6 +23,7 @@ __all__ = [
     "DenseWeights",
     "JoinedWeights",
     "LinearWeights",
+    "LocatedWeights",
     "Part",
     "Positions",
     "ScaledWeights",

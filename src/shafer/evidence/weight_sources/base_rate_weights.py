@@ -52,6 +52,13 @@ class BaseRateWeights(WeightSource):
             self.source.of_classes(positions), take(self.base_rate, positions, 0)
         )
 
+    def of_row_classes(self, positions: Array) -> Array:
+        weights = self.source.of_row_classes(positions)
+        xp = array_namespace(weights)
+        last = xp.take(self.base_rate, xp.reshape(positions, (-1,)), axis=0)
+        last = xp.reshape(last, (positions.shape[0], 1, positions.shape[1]))
+        return xp.concat([weights, xp.astype(last, weights.dtype, copy=False)], axis=-2)
+
     def keep(self, components: Positions) -> WeightSource:
         kept = [int(g) for g in components]
         last = self.shape[-2] - 1
@@ -76,8 +83,10 @@ class BaseRateWeights(WeightSource):
     def base_shares(self) -> Array:
         xp = array_namespace(self.base_rate)
         shares = self.source.base_shares()
-        inner = xp.broadcast_to(shares, (self.shape[-2] - 1, self.shape[-1]))
-        return xp.concat([inner, self.base_rate[None, :]], axis=0)
+        rows, (n_components, n_classes) = shares.shape[:-2], self.shape[-2:]
+        inner = xp.broadcast_to(shares, (*rows, n_components - 1, n_classes))
+        last = xp.broadcast_to(self.base_rate, (*rows, 1, n_classes))
+        return xp.concat([inner, last], axis=-2)
 
     def has_changed(self, pooled: Pooled) -> bool:
         return self.source.has_changed(self._added(pooled, -1.0))

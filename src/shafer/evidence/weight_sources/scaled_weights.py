@@ -89,6 +89,10 @@ class ScaledWeights(WeightSource):
         """Keep some classes."""
         return ScaledWeights(self.source.of_classes(positions), self.factor)
 
+    def of_row_classes(self, positions: Array) -> Array:
+        """Return the weights for a few classes of each row."""
+        return self.source.of_row_classes(positions) * self.factor[..., None, None]
+
     def keep(self, components: Positions) -> ScaledWeights:
         """Keep some components."""
         return ScaledWeights(self.source.keep(components), self.factor)

@@ -50,6 +50,20 @@ class WeightSource(ABC):
     def of_classes(self, positions: Positions) -> WeightSource:
         """Keep some classes; the others cost nothing then."""
 
+    def of_row_classes(self, positions: Array) -> Array:
+        """Return the weights for a few classes of each instance, (n, G, M).
+
+        ``positions``, integers of shape (n, M) in the library of the weights, are these classes.
+        """
+        weights = self.dense()
+        xp = array_namespace(weights)
+        n, n_components, _ = weights.shape
+        cells = xp.arange(n * n_components, dtype=positions.dtype, device=positions.device)
+        starts = xp.reshape(cells, (n, n_components, 1)) * weights.shape[-1]
+        wanted = starts + positions[:, None, :]
+        taken = xp.take(xp.reshape(weights, (-1,)), xp.reshape(wanted, (-1,)), axis=0)
+        return xp.reshape(taken, wanted.shape)
+
     @abstractmethod
     def keep(self, components: Positions) -> WeightSource:
         """Keep some components."""

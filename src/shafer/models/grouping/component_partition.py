@@ -32,6 +32,7 @@ def read_partition(
     background: Any,
 ) -> dict[str, list[int]]:
     """Return the user's groups as a partition of the components: name -> positions."""
+    adapted.check_groupable()
     known = component_names(names, n_components)
     wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
     if wrong or (isinstance(groups, str) and groups not in ("one", "source")):

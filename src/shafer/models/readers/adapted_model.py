@@ -21,11 +21,13 @@ from shafer._typing import Array, FloatArray
 from shafer._validation import float_array, same_library, to_numpy
 from shafer.evidence import (
     AdditivePool,
+    ComponentLayout,
     LinearPool,
     RunningMean,
     least_commitment,
     least_commitment_additive,
 )
+from shafer.evidence.identification.located_pool import LocatedPool
 from shafer.evidence.weight_sources.weight_source import take
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.inputs.background import add_contributions
@@ -37,7 +39,7 @@ from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 from shafer.models.readers.penalised_loss import PenalisedLoss
 from shafer.models.readers.term_bags import TermBags
 
-Pool: TypeAlias = LinearPool | AdditivePool
+Pool: TypeAlias = LinearPool | AdditivePool | LocatedPool
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +64,8 @@ class AdaptedModel(ABC):
         With these options the registry reads the model in the same way without a background.
     column_bins : callable, optional
         Returns the bins of a column of the model's input, by position; None if it has none.
+    layout : ComponentLayout, optional
+        Where the components lie in an image or a text.
     """
 
     head: Any
@@ -73,6 +77,7 @@ class AdaptedModel(ABC):
     calibration: OwnCalibration | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     column_bins: Callable[[int], list[ColumnBin] | None] | None = None
+    layout: ComponentLayout | None = None
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -87,6 +92,9 @@ class AdaptedModel(ABC):
         """Raise an error if the model was trained again."""
         for live in self.live:
             live.check()
+
+    def check_groupable(self) -> None:  # noqa: B027 - most models can be grouped
+        """Raise an error if the components cannot be joined into groups."""
 
     def encoded(self, X: Any) -> Any:
         """Return X as the transformers encode it."""

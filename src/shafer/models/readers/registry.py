@@ -75,6 +75,10 @@ _DECISIONS = {
 _TRANSFORMERS = {("optbinning", "BinningProcess"): "optbinning"}
 
 
+# Parameters of readers that are not options of the user.
+_INTERNAL = ("model", "background", "columns", "regions", "restored")
+
+
 def adapt(
     model: Any, background: Any = None, *, columns: Sequence[str] | None = None, **options: Any
 ) -> AdaptedModel:
@@ -196,8 +200,9 @@ def _read(
 ) -> AdaptedModel:
     parameters = inspect.signature(read).parameters
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
-        offered = [name for name in parameters if name not in ("model", "background", "columns")]
-        _check_options(model, offered, options)
+        offered = [name for name in parameters if name not in _INTERNAL]
+        hidden = [name for name in parameters if name in _INTERNAL]
+        _check_options(model, offered, {k: v for k, v in options.items() if k not in hidden})
         if "background" not in parameters:  # only torch modules, which ask for it, have several
             check_single(background, type(model).__name__)
     if "background" in parameters:

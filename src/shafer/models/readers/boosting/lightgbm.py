@@ -1,4 +1,7 @@
-"""LightGBM: a component is a feature, through the library's own exact contributions (TreeSHAP)."""
+"""LightGBM: a component is a feature, through exact Shapley contributions (TreeSHAP).
+
+With numba they are computed here, many times faster than by the library and to the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,15 @@ from shafer._errors import UnsupportedModelError
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer._validation import frame_columns
+from shafer.kernels.tree_shap import Forest
 from shafer.models.heads import Contributions
 from shafer.models.inputs.frame_order import without_blanks
 from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.boosting.lightgbm_rows import lightgbm_rows
+from shafer.models.readers.boosting.lightgbm_trees import lightgbm_trees
+from shafer.models.readers.boosting.shapley_trees import ShapleyTrees
 from shafer.models.readers.live_parameters import LiveParameters
 
 
@@ -35,7 +42,14 @@ def adapt(model: Any) -> AdditiveModel:
             booster.best_iteration if booster.best_iteration > 0 else booster.current_iteration()
         )
     n_logits = int(summary["num_tree_per_iteration"])
-    function = partial(_contributions, model, n_logits, tuple(booster.feature_name()))
+    names_trained = tuple(booster.feature_name())
+    averaged = bool(summary.get("average_output"))
+    trees = ShapleyTrees(
+        len(names_trained),
+        partial(_trees, booster, averaged),
+        partial(_scores, booster, n_logits),
+    )
+    function = partial(_contributions, model, n_logits, names_trained, trees)
     live = LiveParameters.of(partial(_identity, model))
     adapted = AdditiveModel(Contributions(function, None, classes, names), live=(live,))
     return adapted if slope == 1.0 else adapted.rescaled(slope)
@@ -81,8 +95,22 @@ def _slope(summary: dict[str, Any]) -> float:
     )
 
 
-def _contributions(model: Any, n_logits: int, names: tuple[str, ...], X: Any) -> FloatArray:
+def _trees(booster: Any, averaged: bool) -> Forest | None:
+    return None if averaged else lightgbm_trees(booster)  # scores of averages are not sums
+
+
+def _scores(booster: Any, n_logits: int, X: Any) -> FloatArray:
+    return np.reshape(booster.predict(X, raw_score=True), (-1, n_logits)).astype(np.float64)
+
+
+def _contributions(
+    model: Any, n_logits: int, names: tuple[str, ...], trees: ShapleyTrees, X: Any
+) -> FloatArray:
     _check_input(names, X)
+    rows = lightgbm_rows(model, X)
+    ours = None if rows is None else trees.contributions(rows, trees.score(X))
+    if ours is not None:
+        return contributions_with_bias(ours if n_logits > 1 else ours[:, 0])
     given = model.predict(X, pred_contrib=True)
     if isinstance(given, list):  # one sparse matrix for each class
         given = np.stack([part.toarray() for part in given], axis=1)

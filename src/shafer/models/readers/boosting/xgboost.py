@@ -1,4 +1,7 @@
-"""XGBoost: a component is a feature, through the library's own exact contributions (TreeSHAP)."""
+"""XGBoost: a component is a feature, through exact Shapley contributions (TreeSHAP).
+
+With numba they are computed here, many times faster than by the library and to the same numbers.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from shafer.models.heads import Contributions
 from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.boosting.shapley_trees import ShapleyTrees
+from shafer.models.readers.boosting.xgboost_trees import xgboost_trees
 from shafer.models.readers.live_parameters import LiveParameters
 
 _BINARY = ("binary:logistic", "reg:logistic")
@@ -40,7 +45,12 @@ def adapt(model: Any) -> AdditiveModel:
     _check_objective(booster)
     options = {} if bare else _matrix_options(model)
     rounds = (0, 0) if bare else _rounds(booster)
-    function = partial(_contributions, booster, options, rounds)
+    trees = ShapleyTrees(
+        booster.num_features(),
+        partial(xgboost_trees, booster, rounds[1]),
+        partial(_scores_of_array, booster, rounds),
+    )
+    function = partial(_contributions, booster, options, rounds, trees)
     classes = None if bare else model.classes_
     live = LiveParameters.of(partial(_identity, model))
     return AdditiveModel(
@@ -111,13 +121,16 @@ def _check_objective(booster: Any) -> None:
 
 
 def _contributions(
-    booster: Any, options: dict[str, Any], rounds: tuple[int, int], X: Any
+    booster: Any, options: dict[str, Any], rounds: tuple[int, int], trees: ShapleyTrees, X: Any
 ) -> FloatArray:
     check_table(X, booster.num_features(), "the XGBoost model")
     if isinstance(X, np.ndarray) and X.dtype.kind not in "biufO":
         raise ValueError(f"X must hold real numbers; got an array of {X.dtype}.")
     try:
         data = _matrix(booster, options, X)
+        ours = trees.contributions(_values(data), _scores(booster, rounds, data))
+        if ours is not None:
+            return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
         given = booster.predict(data, pred_contribs=True, iteration_range=rounds)
     except xgboost.core.XGBoostError as error:  # a line of C++, then its stack
         # A model from a file has forgotten its strategy.
@@ -126,6 +139,30 @@ def _contributions(
         reason = _PLACE_IN_SOURCE.sub("", str(error).splitlines()[0])
         raise ValueError(f"XGBoost cannot take X, of type {type(X).__name__}: {reason}") from error
     return contributions_with_bias(given)
+
+
+def _scores(booster: Any, rounds: tuple[int, int], data: Any) -> FloatArray:
+    """Return the scores of the library itself, (n, outputs)."""
+    scores = booster.predict(data, output_margin=True, iteration_range=rounds)
+    return np.reshape(scores, (data.num_row(), -1)).astype(np.float64)
+
+
+def _scores_of_array(booster: Any, rounds: tuple[int, int], rows: FloatArray) -> FloatArray:
+    names, types = booster.feature_names, booster.feature_types
+    categories = types is not None and "c" in types
+    data = xgboost.DMatrix(
+        rows, feature_names=names, feature_types=types, enable_categorical=categories
+    )
+    return _scores(booster, rounds, data)
+
+
+def _values(data: Any) -> FloatArray:
+    """Return the rows as XGBoost holds them, in single precision; NaN where a value is missing."""
+    stored = data.get_data()
+    values = np.full(stored.shape, np.nan)
+    rows = np.repeat(np.arange(stored.shape[0]), np.diff(stored.indptr))
+    values[rows, stored.indices] = stored.data
+    return values
 
 
 def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:

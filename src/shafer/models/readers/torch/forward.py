@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, TypeAlias
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import torch
@@ -27,22 +27,37 @@ def keyed(X: Any) -> Any:
     return dict(enumerate(X)) if isinstance(X, tuple) else X
 
 
-def forward(model: nn.Module, X: Any, calls: list[Any]) -> Any:
+class Recorded(Protocol):
+    """What hooks have recorded, such as a list."""
+
+    def clear(self) -> None:
+        """Forget it."""
+
+
+def forward(
+    model: nn.Module,
+    X: Any,
+    calls: Recorded,
+    within: AbstractContextManager[Any] | None = None,
+) -> Any:
     """Return the module's output for rows; rows of another type are converted if need be.
 
     An embedding takes whole numbers and a linear layer does not, so integers are first passed as
-    they are. ``calls``, which hooks have recorded, is emptied before the second attempt.
+    they are. ``calls``, which hooks have recorded, is emptied before the second attempt. The
+    module is called inside ``within``.
     """
     inputs = tensors(model, X)
+    inside = nullcontext() if within is None else within
     try:
-        return _called(model, inputs)
+        with inside:
+            return _called(model, inputs)
     except torch.cuda.OutOfMemoryError:  # nothing is wrong with X
         raise
     except _FAILURES as error:
         cast = _in_precision_of(model, inputs)
         if cast is not None:
             calls.clear()
-            with suppress(*_FAILURES):
+            with suppress(*_FAILURES), inside:
                 return _called(model, cast)
         raise ValueError(_what_failed(model, inputs, error)) from error
 

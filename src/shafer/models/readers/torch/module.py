@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,12 +15,22 @@ from shafer._validation import to_numpy
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
-from shafer.models.readers.adapted_model import LinearModel, both_probabilities
+from shafer.models.readers.adapted_model import AdaptedModel, LinearModel, both_probabilities
 from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.penalised_loss import PenalisedLoss
+from shafer.models.readers.region_model import by_region
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
+from shafer.models.readers.torch.located_module import adapt_located
+from shafer.models.readers.torch.map_options import COMPONENTS, MapOptions, refuse_map_options
+from shafer.models.readers.torch.output_form import (
+    check_form,
+    logits_if_plain,
+    logits_of,
+    output_form,
+)
 from shafer.models.readers.torch.parameters import check_values, current_values, refuse_meta
 from shafer.models.readers.torch.penalty import coefficients
+from shafer.models.readers.torch.traced_pass import heads_of
 from shafer.models.readers.torch.watched_layers import LayerCall, watched
 
 
@@ -32,7 +41,12 @@ def adapt(
     batch_size: int = 1024,
     precision: float = 1.0,
     columns: tuple[str, ...] | None = None,
-) -> LinearModel:
+    components: str = "units",
+    location_means: str | None = None,
+    grid: tuple[int, int] | None = None,
+    regions: Any = None,
+    restored: Any = None,
+) -> AdaptedModel:
     """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
 
     The last layer's parameters are copied. Each call leaves the module as it was.
@@ -52,12 +66,46 @@ def adapt(
         ``errors``: with weight decay λ on the mean loss over n rows, λn.
     columns : tuple of strings, optional
         The columns that a data frame must have, in this order: those of the background.
+    components : {"units", "locations", "tokens", "channels"}
+        What counts as one piece of evidence: a unit entering the last layer; a location of the
+        feature map of an image; a token of a text; a channel of a flattened map.
+    location_means : {"place", "shared"}, optional
+        Whether each location has background means of its own, or all the same; by default
+        ``"place"`` for locations and ``"shared"`` for tokens.
+    grid : pair of int, optional
+        Height and width of the grid, for image tokens in one axis.
+    regions : label map, optional
+        A segmentation of the image, which ``Explainer`` takes as ``groups``.
+    restored : mapping, optional
+        What a saved explainer has kept.
     """
     if not isinstance(precision, float | int) or not 0.0 <= precision < np.inf:
         raise ValueError(f"precision must be a finite number ≥ 0; got {precision!r}.")
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise ValueError(f"batch_size must be a positive integer; got {batch_size!r}.")
     refuse_meta(model)
+    if not isinstance(components, str) or components not in ("units", *COMPONENTS):
+        raise ValueError(
+            "components must be 'units', 'locations', 'tokens' or 'channels' for a torch module; "
+            f"got {components!r}."
+        )
+    if components != "units":
+        options = MapOptions.read(components, location_means, grid, restored)
+        located = adapt_located(model, background, layer, options, batch_size, columns)
+        return located if regions is None else by_region(located, regions)
+    refuse_map_options(location_means, grid)
+    return _units(model, background, layer, batch_size, precision, columns)
+
+
+def _units(
+    model: nn.Module,
+    background: Any,
+    layer: str | nn.Linear | None,
+    batch_size: int,
+    precision: float,
+    columns: tuple[str, ...] | None,
+) -> LinearModel:
+    """Read the units entering the last layer as components."""
     head = _last_called(model, background) if layer is None else _named(model, layer)
     check_values(model, head)
     coef, intercept = _settled(model, head)
@@ -76,16 +124,25 @@ def adapt(
 
 def probabilities(model: nn.Module, X: Any) -> FloatArray | None:
     """Return the probabilities in the module's output, (n, K); None where they cannot be found."""
-    linear = [part for part in model.modules() if isinstance(part, nn.Linear)]
-    with watched(model, linear) as calls:
-        given = _logits_of(forward(model, keyed(X), calls))
+    rows = keyed(X)
+    n = n_rows(rows)
+    with watched(model, heads_of(model)) as calls:
+        given = logits_of(forward(model, rows, calls))
         for call in reversed(calls):
-            if call.logits.ndim == 2 and _form(call.logits, given) is not None:
-                logits = call.logits.double()
-                if logits.shape[1] == 1:
-                    return both_probabilities(to_numpy(torch.sigmoid(logits[:, 0])))
-                return to_numpy(torch.softmax(logits, 1))
-    return None
+            if call.logits.numel() != n * len(call.layer.weight):  # at each location
+                continue
+            logits = call.logits.reshape(n, -1)
+            if output_form(logits, given) is not None:
+                return _probabilities(logits)
+    pooled = logits_if_plain(given)
+    return None if pooled is None else _probabilities(pooled)
+
+
+def _probabilities(logits: Tensor) -> FloatArray:
+    wide = logits.double()
+    if wide.shape[1] == 1:
+        return both_probabilities(to_numpy(torch.sigmoid(wide[:, 0])))
+    return to_numpy(torch.softmax(wide, 1))
 
 
 def _settled(model: nn.Module, head: nn.Linear) -> tuple[Tensor, Tensor]:
@@ -122,7 +179,8 @@ def _last_called(model: nn.Module, background: Any) -> nn.Linear:
             "Pass the last layer as arrays, shafer.LinearHead(coef, intercept), with its features "
             "as X."
         )
-    return calls[-1].layer
+    last: nn.Linear = calls[-1].layer
+    return last
 
 
 def _features(
@@ -139,7 +197,8 @@ def _features(
             output = forward(model, rows, calls)
             _check_calls(head, calls)
             check_finite_features(model, calls[0].features, rows, start)
-            _check_output(calls[0].logits, output)
+            given = logits_of(output)
+            check_form(output_form(calls[0].logits, given), calls[0].logits, given)
             batches.append(calls[0].features)
             calls.clear()
     return torch.cat(batches)
@@ -157,61 +216,3 @@ def _check_calls(head: nn.Linear, calls: list[LayerCall]) -> None:
             "must be (n, J), one row of features for each instance. Flatten or pool the features "
             "before this layer. If X is a single row, pass X[None]."
         )
-
-
-def _check_output(logits: Tensor, output: Any) -> None:
-    """Refuse a module that does more to the last layer's output than softmax or sigmoid."""
-    given = _logits_of(output)
-    form = _form(logits, given)
-    if form == "sigmoids":
-        raise UnsupportedModelError(
-            f"The module applies a sigmoid to each of {logits.shape[1]} outputs. These are "
-            "separate labels, not one set of classes. Explain each output by itself."
-        )
-    if form is None:
-        raise UnsupportedModelError(
-            f"The module's output, of shape {tuple(given.shape)}, is not that of its last "
-            f"nn.Linear, of shape {tuple(logits.shape)}, nor its softmax or sigmoid. Name the last "
-            "layer with layer= if it is another one; otherwise let the module end in it."
-        )
-
-
-def _form(logits: Tensor, given: Tensor) -> str | None:
-    """Name what the module made of the logits of its last layer; None if it is something else."""
-    if given.ndim < 2 and logits.shape[1] == 1:  # squeezed, perhaps the only row too
-        given = given.reshape(-1, 1)
-    if given.shape != logits.shape:
-        return None
-    if logits.shape[1] == 1:
-        forms = {
-            "logits": logits,
-            "sigmoid": torch.sigmoid(logits),
-            "log-sigmoid": nn.functional.logsigmoid(logits),
-        }
-    else:
-        forms = {
-            "logits": logits,
-            "softmax": torch.softmax(logits, 1),
-            "log-softmax": torch.log_softmax(logits, 1),
-            "sigmoids": torch.sigmoid(logits),
-        }
-    return next((name for name, wanted in forms.items() if _close(given, wanted)), None)
-
-
-def _logits_of(output: Any) -> Tensor:
-    """Find the logits in what a module returns: itself, ``["logits"]``, or the first of several."""
-    if isinstance(output, Mapping) and "logits" in output:
-        output = output["logits"]
-    elif isinstance(output, tuple | list) and output:
-        output = output[0]
-    if not isinstance(output, Tensor):
-        raise UnsupportedModelError(
-            f"The module returns {type(output).__name__}, without logits that could be found. "
-            "Let it return a tensor, or a mapping with 'logits'."
-        )
-    return output
-
-
-def _close(given: Tensor, wanted: Tensor) -> bool:
-    tolerance = 1e-2 if torch.finfo(wanted.dtype).bits < 32 else 1e-5
-    return torch.allclose(given.to(wanted.dtype), wanted, rtol=tolerance, atol=tolerance)

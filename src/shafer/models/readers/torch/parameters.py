@@ -14,7 +14,7 @@ from shafer.models.readers.live_parameters import check_parameters
 _SAMPLED = 64  # values of each tensor outside the last layer
 
 
-def check_values(model: nn.Module, head: nn.Linear) -> None:
+def check_values(model: nn.Module, head: nn.Module) -> None:
     """Refuse a last layer with NaN or infinite values."""
     check_parameters(type(model).__name__, tuple(_exact(tensor) for tensor in _tensors(head)))
 
@@ -28,7 +28,7 @@ def refuse_meta(model: nn.Module) -> None:
         )
 
 
-def current_values(model: nn.Module, head: nn.Linear) -> tuple[NDArray[Any], ...]:
+def current_values(model: nn.Module, head: nn.Module) -> tuple[NDArray[Any], ...]:
     """Return all values of the last layer, and a few of every other parameter and buffer."""
     own = _tensors(head)
     known = {id(tensor) for tensor in own}

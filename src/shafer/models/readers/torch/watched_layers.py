@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -17,39 +17,70 @@ _GUARD = threading.Lock()
 
 
 class LayerCall(NamedTuple):
-    """One call of a linear layer."""
+    """One call of a layer."""
 
-    layer: nn.Linear
+    layer: Any
     features: Tensor
     logits: Tensor
 
 
 @contextmanager
-def watched(model: nn.Module, layers: list[nn.Linear]) -> Iterator[list[LayerCall]]:
+def quiet(model: nn.Module) -> Iterator[None]:
+    """Hold a module in eval mode and without gradients; then restore it.
+
+    Only one thread at a time may hold a module.
+    """
+    with _lock_of(model):
+        training = [part for part in _parts(model) if part.training]
+        modes = [(part, part.training) for part in _parts(model)] if training else []
+        try:
+            if training:
+                model.eval()
+            with torch.no_grad():
+                yield
+        finally:
+            for part, mode in modes:  # part by part: some may be frozen in eval mode
+                part.training = mode
+
+
+@contextmanager
+def watched(model: nn.Module, layers: Sequence[nn.Module]) -> Iterator[list[LayerCall]]:
     """Record the calls of layers, in eval mode and without gradients; then restore the module.
 
-    Only one thread at a time may watch a module. Calls from other threads are not recorded.
+    Calls from other threads are not recorded.
     """
     calls: list[LayerCall] = []
     thread = threading.get_ident()
 
     def record(layer: Any, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         if threading.get_ident() == thread:
-            features = inputs[0] if inputs else named["input"]
-            calls.append(LayerCall(layer, features.detach(), output.detach()))
+            features = inputs[0] if inputs else named.get("input")
+            calls.append(LayerCall(layer, _detached(features), _detached(output)))
 
-    with _lock_of(model):
-        modes = [(part, part.training) for part in model.modules()]
+    with quiet(model):
         hooks = [layer.register_forward_hook(record, with_kwargs=True) for layer in layers]
         try:
-            model.eval()
-            with torch.no_grad():
-                yield calls
+            yield calls
         finally:
             for hook in hooks:
                 hook.remove()
-            for part, training in modes:  # part by part: some may be frozen in eval mode
-                part.training = training
+
+
+def _parts(model: nn.Module) -> list[nn.Module]:
+    """List a module and all its parts, faster than ``modules()``."""
+    found, seen, waiting = [], {id(model)}, [model]
+    while waiting:
+        part = waiting.pop()
+        found.append(part)
+        for child in part._modules.values():
+            if child is not None and id(child) not in seen:
+                seen.add(id(child))
+                waiting.append(child)
+    return found
+
+
+def _detached(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) and value.requires_grad else value
 
 
 def _lock_of(model: nn.Module) -> threading.RLock:

@@ -25,9 +25,9 @@ function barsOf(pair) {
   return [...base, ...shown].map((entry) => ({ ...entry, half: halfWidth(entry.g, pair) }));
 }
 
-// Round places on an axis from low to high, about five of them.
-function ticks(low, high) {
-  const rough = (high - low) / 4;
+// Round places on an axis from low to high, about so many steps apart.
+function ticks(low, high, steps = 4) {
+  const rough = (high - low) / steps;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * power).find((size) => size >= rough);
   const places = [];

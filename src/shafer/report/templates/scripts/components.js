@@ -39,7 +39,7 @@ function drawDependence() {
     const x = numeric ? value : categories.indexOf(value ?? "missing") + jitter;
     const y = contrastOf(weightsIn(row, g), pair);
     const text = [`row ${row.i}`, `${Charts.cut(data.components[g])} ${Charts.cut(Words.shownValue(value))}`, `log-odds ${signed(y)}`];
-    return [{ x, y, row: row.i, text: text.map(Charts.literal).join("<br>") }];
+    return [{ x, y, row: row.i, lines: text }];
   });
   const sides = [
     { name: "for", color: "blue", symbol: "circle", points: points.filter(({ y }) => y >= 0) },
@@ -48,12 +48,9 @@ function drawDependence() {
   const at = cutoff(g, pair);
   const title = column < 0 ? "row" : data.columns[column];
   Charts.scatter($("dependence"), sides, null, {
-    xaxis: {
-      title: { text: Charts.literal(Charts.cut(title)) }, zeroline: false, showgrid: false,
-      ...(numeric ? {} : { tickvals: categories.map((_, c) => c), ticktext: categories.map((c) => Charts.literal(Charts.cut(c, 18))) }),
-    },
-    yaxis: { title: { text: Charts.literal(`log-odds, ${Charts.cut(nameOf(pair.a), 20)} over ${Charts.cut(nameOf(pair.b), 20)}`) } },
-    shapes: at === null ? [] : [{ type: "line", x0: at, x1: at, yref: "paper", y0: 0, y1: 1, line: { color: Theme.color("soft"), width: 1, dash: "dash" } }],
+    x: { title: Charts.cut(title), grid: false, ...(numeric ? {} : { names: categories.map((c) => Charts.cut(c, 18)) }) },
+    y: { title: `log-odds, ${Charts.cut(nameOf(pair.a), 20)} over ${Charts.cut(nameOf(pair.b), 20)}` },
+    dashed: at,
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
   $("dependence-title").textContent = called(data.components[g]);

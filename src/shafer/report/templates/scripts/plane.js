@@ -30,7 +30,7 @@ function groupsOf() {
 let floor = 1; // the ignorance of a point with none
 const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 function measurePlane() {
-  floor = Math.min(1, ...data.rows.map((row) => row.ignorance).filter((value) => value > 0));
+  floor = data.rows.reduce((least, { ignorance }) => (ignorance > 0 ? Math.min(least, ignorance) : least), 1);
   const inOneCorner = middle(data.rows.map((row) => row.disagreement)) > 0.9
     || middle(data.rows.map((row) => row.ignorance)) < 0.002;
   $("scale").value = inOneCorner ? "log" : "plain";
@@ -43,11 +43,6 @@ const SCALES = {
   },
 };
 const scale = () => SCALES[$("scale").value];
-function reach(values) {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const margin = 0.05 * (high - low) || 0.002;
-  return [low - margin, high + margin];
-}
 
 const paper = () => (state.printing ? { width: 330, height: 310 } : {});
 function hover(row) {
@@ -55,7 +50,7 @@ function hover(row) {
   const lines = [hidden ? `row ${row.i}` : `row ${row.i}: ${Charts.cut(setName(row.decided))}`,
     `ignorance ${number(row.ignorance)}, disagreement ${number(row.disagreement)}`];
   if (data.truth && !hidden) lines.push(`true class ${Charts.cut(data.classes[row.truth])}`);
-  return lines.map(Charts.literal).join("<br>");
+  return lines;
 }
 
 function drawPlane() {
@@ -67,18 +62,17 @@ function drawPlane() {
   Charts.scatter($("plane"),
     groups.map((group) => ({
       ...group,
-      points: group.rows.map((row) => ({ x: x(row), y: y(row), row: row.i, text: hover(row) })),
+      points: group.rows.map((row) => ({ x: x(row), y: y(row), row: row.i, lines: hover(row) })),
     })),
     at && { x: x(at), y: y(at) },
     {
-      xaxis: { title: { text: titles[0] }, range: reach([...zero, ...all.map(x)]) },
-      yaxis: { title: { text: titles[1] }, range: reach([...zero, ...all.map(y)]) },
+      x: { title: titles[0], range: Charts.reach([...zero, ...all.map(x)]) },
+      y: { title: titles[1], range: Charts.reach([...zero, ...all.map(y)]) },
       ...paper(),
     },
     (i) => choose(byRow.get(i), true));
-  const glyphs = ["circle", "diamond", "square", "triangle-up", "cross", "star"];
   $("plane-legend").replaceChildren(...groups.slice(0, 12).map((group) => make("span", {},
-    glyph(group.color, glyphs.indexOf(group.symbol)), `${Charts.cut(called(group.name), 24)} (${group.rows.length})`)),
+    glyph(group.color, Charts.SYMBOLS.indexOf(group.symbol)), `${Charts.cut(called(group.name), 24)} (${group.rows.length})`)),
   ...(groups.length > 12 ? [make("span", {}, `and ${groups.length - 12} more`)] : []));
 }
 

@@ -1,0 +1,249 @@
+"""Where the components of evidence lie: on a grid of an image, in its regions, or along a text.
+
+Displays read it from ``Evidence.layout``. Components that come after those of the layout, such as
+the base rate, have no place.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import FloatArray
+from shafer._validation import to_numpy
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentLayout(ABC):
+    """The places of the first components of an evidence, in their order."""
+
+    @property
+    @abstractmethod
+    def n_components(self) -> int:
+        """The number of components that have a place."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """The names of these components."""
+
+    @abstractmethod
+    def spread(self, values: Any) -> FloatArray:
+        """Put values of the components, (..., G), at their places; NumPy."""
+
+    def rows(self, positions: NDArray[np.intp]) -> ComponentLayout:
+        """Keep some instances; most layouts are the same for all."""
+        del positions
+        return self
+
+    @abstractmethod
+    def plain(self) -> dict[str, Any]:
+        """Return the layout as plain values, for :func:`read_layout`."""
+
+    def _placed(self, values: Any) -> FloatArray:
+        array = np.asarray(to_numpy(values))
+        if array.ndim == 0 or array.shape[-1] < self.n_components:
+            raise ValueError(
+                f"values must have one entry for each of the {self.n_components} components in "
+                f"the last axis; got shape {array.shape}."
+            )
+        return array[..., : self.n_components]
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GridLayout(ComponentLayout):
+    """Components on a grid over an image, row by row from the top left.
+
+    Attributes
+    ----------
+    height, width : int
+        The number of rows and of columns of the grid.
+
+    Examples
+    --------
+    >>> from shafer.evidence import GridLayout
+    >>> layout = GridLayout(2, 3)
+    >>> layout.names[4]
+    'row 1, column 1'
+    >>> layout.spread([0.0, 0.1, 0.2, 1.0, 1.1, 1.2])
+    array([[0. , 0.1, 0.2],
+           [1. , 1.1, 1.2]])
+    """
+
+    height: int
+    width: int
+
+    @property
+    def n_components(self) -> int:
+        """The number of cells."""
+        return self.height * self.width
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names such as ``"row 0, column 2"``."""
+        return tuple(
+            f"row {row}, column {column}"
+            for row in range(self.height)
+            for column in range(self.width)
+        )
+
+    def spread(self, values: Any) -> FloatArray:
+        """Return values of the components, (..., G), as images (..., height, width)."""
+        placed = self._placed(values)
+        return placed.reshape(*placed.shape[:-1], self.height, self.width)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the size of the grid."""
+        return {"kind": "grid", "height": self.height, "width": self.width}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RegionLayout(ComponentLayout):
+    """Components that are regions of an image: the parts of a segmentation.
+
+    Attributes
+    ----------
+    label_map : integer array of shape (H, W), or (n, H, W)
+        The component of each pixel; for a segmentation of each image, one map for each.
+    region_names : tuple of strings
+    """
+
+    label_map: NDArray[np.intp]
+    region_names: tuple[str, ...]
+
+    @property
+    def n_components(self) -> int:
+        """The number of regions."""
+        return len(self.region_names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the regions."""
+        return self.region_names
+
+    def spread(self, values: Any) -> FloatArray:
+        """Return the value of each pixel's region: (..., H, W); (n, ..., H, W) for n maps."""
+        placed = self._placed(values)
+        if self.label_map.ndim == 2:
+            return placed[..., self.label_map]
+        if placed.ndim < 2 or len(placed) != len(self.label_map):
+            raise ValueError(
+                f"values must have one row for each of the {len(self.label_map)} label maps; got "
+                f"shape {placed.shape}."
+            )
+        return np.stack([row[..., m] for row, m in zip(placed, self.label_map, strict=True)])
+
+    def rows(self, positions: NDArray[np.intp]) -> RegionLayout:
+        """Keep the maps of some instances."""
+        if self.label_map.ndim == 2:
+            return self
+        return RegionLayout(self.label_map[positions], self.region_names)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the label map and the names."""
+        return {"kind": "regions", "labels": self.label_map, "names": list(self.region_names)}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TokenLayout(ComponentLayout):
+    """Components along a text: token after token.
+
+    Attributes
+    ----------
+    length : int
+        The number of tokens, padding included.
+    """
+
+    length: int
+
+    @property
+    def n_components(self) -> int:
+        """The number of tokens."""
+        return self.length
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names such as ``"token 0"``."""
+        return tuple(f"token {t}" for t in range(self.length))
+
+    def spread(self, values: Any) -> FloatArray:
+        """Return the values of the tokens, (..., length)."""
+        return self._placed(values)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the number of tokens."""
+        return {"kind": "tokens", "length": self.length}
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ChannelLayout(ComponentLayout):
+    """Components that are the channels of a feature map.
+
+    Attributes
+    ----------
+    n_channels : int
+    """
+
+    n_channels: int
+
+    @property
+    def n_components(self) -> int:
+        """The number of channels."""
+        return self.n_channels
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names such as ``"channel 0"``."""
+        return tuple(f"channel {c}" for c in range(self.n_channels))
+
+    def spread(self, values: Any) -> FloatArray:
+        """Return the values of the channels, (..., n_channels)."""
+        return self._placed(values)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the number of channels."""
+        return {"kind": "channels", "length": self.n_channels}
+
+
+def read_layout(given: Mapping[str, Any] | None) -> ComponentLayout | None:
+    """Make a layout from what ``plain`` gave; None stays None.
+
+    Raises
+    ------
+    ValueError
+        If it is not a layout.
+    """
+    if given is None:
+        return None
+    kind = given.get("kind")
+    sizes = {name: given.get(name) for name in ("height", "width", "length")}
+    if kind == "grid" and _is_size(sizes["height"]) and _is_size(sizes["width"]):
+        return GridLayout(int(given["height"]), int(given["width"]))
+    if kind in ("tokens", "channels") and _is_size(sizes["length"]):
+        length = int(given["length"])
+        return TokenLayout(length) if kind == "tokens" else ChannelLayout(length)
+    if kind == "regions":
+        return _regions(np.asarray(given.get("labels")), given.get("names"))
+    raise ValueError(f"its layout must be a grid, regions, tokens or channels; it is {kind!r}")
+
+
+def _is_size(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _regions(labels: NDArray[Any], names: Any) -> RegionLayout:
+    named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    if not named or labels.dtype.kind not in "iu" or labels.ndim not in (2, 3) or not labels.size:
+        raise ValueError("its regions must be a label map and a list of names")
+    if int(labels.min()) < 0 or int(labels.max()) >= len(names):
+        raise ValueError(f"its label map must hold whole numbers from 0 to {len(names) - 1}")
+    return RegionLayout(labels.astype(np.intp), tuple(names))

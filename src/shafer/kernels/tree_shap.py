@@ -1,0 +1,219 @@
+r"""Shapley values of trees from a quadrature: the reference, and the arrays that it reads.
+
+A leaf with value :math:`v` lies behind the features of its path. Feature :math:`i` of the path
+agrees with the row (:math:`o_i = 1`) or not (:math:`o_i = 0`); of the training rows that reach its
+splits, the share :math:`r_i` goes on to the leaf. The path-dependent Shapley value of the feature
+(Lundberg et al. 2020) averages over all orders in which features become known. As an integral over
+the share :math:`t` of features that are known, it is
+
+.. math:: \varphi_i = v \, (o_i - r_i) \int_0^1 \prod_{j \ne i}
+          \bigl(t \, o_j + (1 - t) \, r_j\bigr) \, dt .
+
+The integrand is a polynomial whose degree is one less than the number of features on the path, so a
+Gauss-Legendre rule with half as many nodes is exact. The products are shared by all leaves below a
+node, so the work is the number of nodes times half the depth. Every factor is nonnegative, and
+nothing cancels. That one pass over the tree suffices was shown by Yu, Xu, Zhang and Bie (2022).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import FloatArray
+
+Index = NDArray[np.int64]
+
+NAN_IS_ZERO, ZERO_IS_MISSING, NAN_IS_MISSING = 0, 1, 2
+"""What a split does with NaN: reads it as 0; sends it and 0 to one side; sends it to one side."""
+
+_ZERO = 1e-35  # LightGBM takes smaller numbers for 0
+_SMALLEST_SHARE = 1e-30
+
+
+class Forest(NamedTuple):
+    """Trees as arrays over all nodes of all trees; a child comes after its parent.
+
+    A row goes left where ``x <= threshold``. At a split on categories (``n_words > 0``) it goes
+    left where the category is among those whose bits are set in ``words``, or where it is not if
+    ``set_goes_right``.
+    """
+
+    starts: Index  # (trees + 1,): the root of each tree, and the number of nodes
+    output: Index  # (trees,): the logit that a tree adds to
+    feature: Index  # (nodes,): −1 for a leaf
+    threshold: FloatArray
+    left: Index
+    right: Index
+    missing: NDArray[np.uint8]  # one of the three constants above
+    missing_left: NDArray[np.bool_]
+    first_word: Index
+    n_words: Index
+    set_goes_right: NDArray[np.bool_]
+    words: NDArray[np.uint32]
+    value: FloatArray  # of a leaf
+    cover: FloatArray  # training rows that reach a node, by their weight
+
+    @property
+    def n_outputs(self) -> int:
+        """The number of logits."""
+        return int(self.output.max()) + 1 if len(self.output) else 1
+
+
+class ForestPaths(NamedTuple):
+    """What the paths to the nodes of a forest have in common for all rows."""
+
+    parent: Index  # −1 for a root
+    asked: Index  # the feature of the parent
+    is_left: NDArray[np.bool_]
+    share: FloatArray  # of training rows, over all splits of the path on the same feature
+    earlier: Index  # the last node above whose parent asks about the same feature; −1 if none
+    n_points: Index  # (trees,): quadrature nodes
+    expected: FloatArray  # (outputs,): mean of the leaves
+
+
+def forest_paths(forest: Forest) -> ForestPaths:
+    """Follow the paths of every tree once."""
+    n_nodes = len(forest.feature)
+    inner = np.flatnonzero(forest.feature >= 0)
+    parent = np.full(n_nodes, -1)
+    parent[forest.left[inner]] = parent[forest.right[inner]] = inner
+    below = np.flatnonzero(parent >= 0)
+    asked = np.full(n_nodes, -1)
+    asked[below] = forest.feature[parent[below]]
+    is_left = np.zeros(n_nodes, dtype=bool)
+    is_left[forest.left[inner]] = True
+    earlier = _earlier(parent, asked)
+    share = np.ones(n_nodes)
+    share[below] = _shares(forest, parent, below)
+    reach, n_features = share.copy(), np.zeros(n_nodes, dtype=np.int64)
+    for nodes in _levels(parent):
+        before = earlier[nodes]
+        reach[nodes] *= reach[parent[nodes]]
+        share[nodes] *= np.where(before >= 0, share[before], 1.0)
+        n_features[nodes] = n_features[parent[nodes]] + (before < 0)
+    share = np.maximum(share, _SMALLEST_SHARE)
+    deepest = np.maximum.reduceat(n_features, forest.starts[:-1])
+    tree = np.repeat(np.arange(len(forest.output)), np.diff(forest.starts))
+    leaves = forest.feature < 0
+    expected = np.zeros(forest.n_outputs)
+    np.add.at(expected, forest.output[tree[leaves]], (reach * forest.value)[leaves])
+    return ForestPaths(
+        parent, asked, is_left, share, earlier, np.maximum(1, -(-deepest // 2)), expected
+    )
+
+
+def _earlier(parent: Index, asked: Index) -> Index:
+    """Return the last node above each one whose parent asks about the same feature, or −1."""
+    above = parent.copy()
+    while True:
+        wrong = (above >= 0) & (asked[above] != asked)
+        if not wrong.any():
+            return above
+        above[wrong] = parent[above[wrong]]
+
+
+def _shares(forest: Forest, parent: Index, below: Index) -> FloatArray:
+    """Return each node's share of the training rows of its parent; halves if it has none."""
+    up = parent[below]
+    total = forest.cover[forest.left[up]] + forest.cover[forest.right[up]]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(total > 0.0, forest.cover[below] / total, 0.5)
+
+
+def _levels(parent: Index) -> list[Index]:
+    """Return the nodes by depth, without the roots."""
+    depth = np.zeros(len(parent), dtype=np.int64)
+    above = parent
+    while (above >= 0).any():
+        depth += above >= 0
+        above = np.where(above >= 0, parent[above], -1)
+    order = np.argsort(depth, kind="stable")
+    ends = np.searchsorted(depth[order], np.arange(1, depth.max(initial=0) + 2))
+    return [order[a:b] for a, b in pairwise(ends)]
+
+
+@cache
+def quadrature(n_points: int) -> tuple[FloatArray, FloatArray]:
+    """Return the nodes and weights of the Gauss-Legendre rule on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(n_points)
+    return (nodes + 1.0) / 2.0, weights / 2.0
+
+
+def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArray:
+    """Return the Shapley values of every feature, (n, outputs, features).
+
+    Together with ``paths.expected`` they add up to the outputs.
+
+    Parameters
+    ----------
+    forest, paths : the trees
+    rows : array of shape (n, features)
+        In the precision that the trees compare in.
+    """
+    values = np.zeros((rows.shape[0], forest.n_outputs, rows.shape[1]))
+    for tree, (first, end) in enumerate(pairwise(forest.starts)):
+        points, weights = quadrature(int(paths.n_points[tree]))
+        agrees, product = _downwards(forest, paths, range(first, end), rows, points)
+        for node in reversed(range(first + 1, end)):
+            if forest.feature[node] >= 0:
+                product[node] = product[forest.left[node]] + product[forest.right[node]]
+            column = values[:, forest.output[tree], paths.asked[node]]
+            for step, sign in ((node, 1.0), (int(paths.earlier[node]), -1.0)):
+                if step >= 0:
+                    o, r = agrees[step], paths.share[step]
+                    factor = points[:, None] * o + (1 - points)[:, None] * r
+                    without = product[node] / factor
+                    column += sign * (o - r) * (weights @ without)
+    return values
+
+
+def _downwards(
+    forest: Forest, paths: ForestPaths, nodes: range, rows: FloatArray, points: FloatArray
+) -> tuple[dict[int, FloatArray], dict[int, FloatArray]]:
+    """Return whether rows agree with the splits above on the same feature, and the products."""
+    root = nodes[0]
+    agrees: dict[int, FloatArray] = {}
+    product: dict[int, FloatArray] = {root: np.ones((len(points), len(rows)))}
+    for node in nodes[1:]:
+        up, before = int(paths.parent[node]), int(paths.earlier[node])
+        goes = goes_left(forest, up, rows[:, forest.feature[up]])
+        agrees[node] = (goes == paths.is_left[node]).astype(np.float64)
+        product[node] = product[up]
+        known, unknown = points[:, None], (1 - points)[:, None]
+        if before >= 0:
+            agrees[node] = agrees[node] * agrees[before]
+            product[node] = product[node] / (known * agrees[before] + unknown * paths.share[before])
+        product[node] = product[node] * (known * agrees[node] + unknown * paths.share[node])
+    for node in nodes:
+        if forest.feature[node] < 0:
+            product[node] = product[node] * forest.value[node]
+    return agrees, product
+
+
+def goes_left(forest: Forest, node: int, column: FloatArray) -> NDArray[np.bool_]:
+    """Tell which rows go left at a split, from the column of its feature."""
+    kind, lost = forest.missing[node], np.isnan(column)
+    x = np.where(lost, 0.0, column)
+    missing = lost if kind != NAN_IS_ZERO else np.zeros_like(lost)
+    if kind == ZERO_IS_MISSING:
+        missing = lost | (np.abs(x) <= _ZERO)
+    if forest.n_words[node]:
+        left = _in_set(forest, node, x) != forest.set_goes_right[node]
+    else:
+        left = x <= forest.threshold[node]
+    chosen: NDArray[np.bool_] = np.where(missing, forest.missing_left[node], left)
+    return chosen
+
+
+def _in_set(forest: Forest, node: int, x: FloatArray) -> NDArray[np.bool_]:
+    first, n_words = forest.first_word[node], forest.n_words[node]
+    known = (x > -1.0) & (x < 32.0 * n_words)
+    category = np.where(known, x, 0.0).astype(np.int64)
+    word = forest.words[first + category // 32].astype(np.int64)
+    inside: NDArray[np.bool_] = known & ((word >> (category % 32)) & 1 == 1)
+    return inside

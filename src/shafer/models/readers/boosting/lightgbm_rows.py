@@ -1,0 +1,41 @@
+"""``lightgbm_rows``: a table as LightGBM holds it, in double precision."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import lightgbm
+import numpy as np
+from scipy import sparse
+
+from shafer._typing import FloatArray
+
+
+def lightgbm_rows(model: Any, X: Any) -> FloatArray | None:
+    """Return the numbers that the trees compare; None for a table of another kind."""
+    if sparse.issparse(X):
+        return np.asarray(X.toarray(), dtype=np.float64)
+    if isinstance(X, np.ndarray):
+        return X.astype(np.float64) if X.ndim == 2 and X.dtype.kind in "biuf" else None
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(X, pandas.DataFrame):
+        return None
+    return _frame_rows(model, X)
+
+
+def _frame_rows(model: Any, frame: Any) -> FloatArray | None:
+    """Write categories as their codes in training; one that training did not have is NaN."""
+    booster = model if isinstance(model, lightgbm.Booster) else model.booster_
+    trained = iter(booster.pandas_categorical or [])
+    columns = []
+    for j in range(frame.shape[1]):
+        column = frame.iloc[:, j]
+        if column.dtype.name == "category":
+            codes = column.cat.set_categories(next(trained, [])).cat.codes.to_numpy(np.float64)
+            columns.append(np.where(codes < 0, np.nan, codes))
+        elif column.dtype.kind in "biuf":
+            columns.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        else:
+            return None
+    return np.stack(columns, axis=1)

@@ -1,0 +1,168 @@
+"""Shapley values of trees against the definition: every set of known features."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+from shafer.kernels.compiled.numba_tree_shap import tree_shap as compiled
+from shafer.kernels.tree_shap import Forest, forest_paths, goes_left, quadrature, tree_shap
+
+N_FEATURES = 4
+
+
+def random_forest(rng, n_trees, depth, n_outputs=2, empty=0.0):
+    """Grow random trees that ask about few features, so that paths ask about some repeatedly."""
+    columns = {name: [] for name in ("feature", "threshold", "left", "right", "missing")}
+    columns |= {name: [] for name in ("missing_left", "first", "n_words", "flip", "value", "cover")}
+    starts, words = [0], []
+
+    def grow(level, cover):
+        here = len(columns["feature"])
+        leaf = level == 0 or rng.random() < 0.2
+        categorical = not leaf and rng.random() < 0.3
+        n_words = int(rng.integers(1, 3)) if categorical else 0
+        columns["first"].append(len(words))
+        words.extend(int(w) for w in rng.integers(0, 2**32, n_words))
+        columns["n_words"].append(n_words)
+        columns["feature"].append(-1 if leaf else int(rng.integers(N_FEATURES)))
+        columns["threshold"].append(float(rng.normal()))
+        columns["missing"].append(int(rng.integers(3)))
+        columns["missing_left"].append(bool(rng.integers(2)))
+        columns["flip"].append(bool(rng.integers(2)))
+        columns["value"].append(float(rng.normal()) if leaf else 0.0)
+        columns["cover"].append(cover)
+        columns["left"].append(-1)
+        columns["right"].append(-1)
+        if not leaf:
+            share = 0.0 if rng.random() < empty else rng.uniform(0.05, 0.95)
+            columns["left"][here] = grow(level - 1, cover * share)
+            columns["right"][here] = grow(level - 1, cover * (1 - share))
+        return here
+
+    for _ in range(n_trees):
+        grow(depth, 100.0)
+        starts.append(len(columns["feature"]))
+    array = {name: np.array(values) for name, values in columns.items()}
+    return Forest(
+        np.array(starts),
+        np.arange(n_trees) % n_outputs,
+        array["feature"],
+        array["threshold"],
+        array["left"],
+        array["right"],
+        array["missing"].astype(np.uint8),
+        array["missing_left"],
+        array["first"],
+        array["n_words"],
+        array["flip"],
+        np.array(words, dtype=np.uint32),
+        array["value"],
+        array["cover"],
+    )
+
+
+def expectation(forest, row, known, node):
+    """Follow known features, and average over the training rows where a feature is unknown."""
+    if forest.feature[node] < 0:
+        return forest.value[node]
+    left, right = forest.left[node], forest.right[node]
+    if forest.feature[node] in known:
+        goes = goes_left(forest, node, row[forest.feature[node]][None])[0]
+        return expectation(forest, row, known, left if goes else right)
+    covers = forest.cover[left], forest.cover[right]
+    share = covers[0] / sum(covers) if sum(covers) else 0.5
+    return share * expectation(forest, row, known, left) + (1 - share) * expectation(
+        forest, row, known, right
+    )
+
+
+def by_definition(forest, row):
+    """Average what a feature changes over all sets of features that are known before it."""
+    values = np.zeros((forest.n_outputs, N_FEATURES))
+    for tree, root in enumerate(forest.starts[:-1]):
+        worth = {
+            known: expectation(forest, row, known, root)
+            for size in range(N_FEATURES + 1)
+            for known in combinations(range(N_FEATURES), size)
+        }
+        for j in range(N_FEATURES):
+            for known, before in worth.items():
+                if j not in known:
+                    weight = 1 / (N_FEATURES * comb(N_FEATURES - 1, len(known)))
+                    after = worth[tuple(sorted((*known, j)))]
+                    values[forest.output[tree], j] += weight * (after - before)
+    return values
+
+
+def some_rows(rng, n):
+    rows = rng.normal(size=(n, N_FEATURES)) * rng.choice([0.0, 1.0, 20.0, -3.0], size=(n, 1))
+    rows[rng.random(rows.shape) < 0.2] = np.nan
+    rows[rng.random(rows.shape) < 0.1] = 0.0
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("depth", [1, 3, 6])
+def test_values_are_shapley_values(seed, depth):
+    rng = np.random.default_rng(seed)
+    forest = random_forest(rng, 3, depth)
+    rows = some_rows(rng, 4)
+    expected = np.stack([by_definition(forest, row) for row in rows])
+    paths = forest_paths(forest)
+    np.testing.assert_allclose(tree_shap(forest, paths, rows), expected, atol=1e-12)
+    np.testing.assert_allclose(compiled(forest, paths, rows), expected, atol=1e-12)
+
+
+def test_values_add_up_to_the_leaves():
+    rng = np.random.default_rng(7)
+    forest = random_forest(rng, 20, 8)
+    paths, rows = forest_paths(forest), some_rows(rng, 300)  # more than one block of rows
+    every = tuple(range(N_FEATURES))
+    leaves = np.zeros((len(rows), forest.n_outputs))
+    for i, row in enumerate(rows):
+        for tree, root in enumerate(forest.starts[:-1]):
+            leaves[i, forest.output[tree]] += expectation(forest, row, every, root)
+    values = compiled(forest, paths, rows)
+    np.testing.assert_allclose(values.sum(axis=2) + paths.expected, leaves, atol=1e-12)
+
+
+def test_rows_do_not_depend_on_each_other():
+    rng = np.random.default_rng(8)
+    forest = random_forest(rng, 5, 5)
+    paths, rows = forest_paths(forest), some_rows(rng, 200)
+    together = compiled(forest, paths, rows)
+    alone = np.concatenate([compiled(forest, paths, rows[i : i + 1]) for i in range(len(rows))])
+    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-14)
+
+
+def test_branches_that_no_training_row_reached():
+    rng = np.random.default_rng(9)
+    forest = random_forest(rng, 10, 6, empty=0.5)
+    paths, rows = forest_paths(forest), some_rows(rng, 20)
+    expected = np.stack([by_definition(forest, row) for row in rows])
+    assert (forest.cover == 0).any()
+    np.testing.assert_allclose(compiled(forest, paths, rows), expected, atol=1e-12)
+    np.testing.assert_allclose(tree_shap(forest, paths, rows), expected, atol=1e-12)
+
+
+def test_a_tree_without_splits_gives_nothing():
+    rng = np.random.default_rng(10)
+    forest = random_forest(rng, 2, 0)
+    paths = forest_paths(forest)
+    rows = some_rows(rng, 3)
+    assert not compiled(forest, paths, rows).any()
+    np.testing.assert_allclose(paths.expected, forest.value)
+
+
+def test_no_rows():
+    forest = random_forest(np.random.default_rng(11), 2, 3)
+    assert compiled(forest, forest_paths(forest), np.zeros((0, N_FEATURES))).shape == (0, 2, 4)
+
+
+@pytest.mark.parametrize("n_points", [1, 2, 5, 30])
+def test_quadrature_is_exact_for_twice_its_points(n_points):
+    nodes, weights = quadrature(n_points)
+    degree = 2 * n_points - 1
+    assert weights @ nodes**degree == pytest.approx(1 / (degree + 1), rel=1e-12)
