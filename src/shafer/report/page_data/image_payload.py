@@ -31,9 +31,9 @@ def images_payload(study: Study) -> dict[str, Any]:
     if isinstance(layout, GridLayout):
         size, labels = [layout.height, layout.width], None
     elif isinstance(layout, RegionLayout):
-        shared = layout.labels.ndim == 2
-        size = list(_small_labels(layout.labels).shape[-2:])
-        labels = _packed(_small_labels(layout.labels), "<u2") if shared else None
+        shared = layout.label_map.ndim == 2
+        size = list(_small_labels(layout.label_map).shape[-2:])
+        labels = _packed(_small_labels(layout.label_map), "<u2") if shared else None
     else:
         return {"images": None}
     named = layout.n_components
@@ -65,8 +65,8 @@ def _entry(one: Evidence, X: Any, row: int) -> dict[str, Any]:
         "ignorance": _packed(np.round(ignorance * _LEVELS), "<i2"),
         "disagreement": _packed(np.round(disagreement * _LEVELS), "<i2"),
     }
-    if isinstance(layout, RegionLayout) and layout.labels.ndim == 3:
-        entry["labels"] = _packed(_small_labels(layout.labels)[0], "<u2")
+    if isinstance(layout, RegionLayout) and layout.label_map.ndim == 3:
+        entry["labels"] = _packed(_small_labels(layout.label_map)[0], "<u2")
     return entry
 
 

@@ -65,7 +65,7 @@ def cells_of(evidence: Evidence, shape: Any = None, regions: Any = None) -> MapC
         cells = np.arange(layout.n_components).reshape(layout.height, layout.width)
         return MapCells(cells)
     if isinstance(layout, RegionLayout):
-        return MapCells(layout.labels.reshape(layout.labels.shape[-2:]), regions=True)
+        return MapCells(layout.label_map.reshape(layout.label_map.shape[-2:]), regions=True)
     raise ValueError(
         f"The places of the {len(where)} components in the image are not known. Make the evidence "
         "with Explainer(network, images, components='locations'), or pass shape=(rows, columns) "
