@@ -1,4 +1,4 @@
-"""The time that a map of one image takes."""
+"""The processor time that a map of one image takes, on one core."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def milliseconds(
 def _best(run: object) -> float:
     times = []
     for _ in range(_REPEATS):
-        start = time.perf_counter()
+        start = time.process_time()
         run()  # type: ignore[operator]
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
