@@ -80,7 +80,7 @@ def test_words() -> None:
     assert "for bag" in text
     contrast = ev.contrast("boot", "bag")[0]
     sums = contrast[contrast > 0].sum(), -contrast[contrast < 0].sum()
-    assert f"for boot {sums[0]:.2f}, for bag {sums[1]:.2f}" in text
+    assert f"for boot: {sums[0]:.2f}, for bag: {sums[1]:.2f}" in text
 
 
 def test_base_rate_is_written_not_drawn() -> None:
@@ -94,7 +94,7 @@ def test_base_rate_is_written_not_drawn() -> None:
     ev = pool(np.ones((1, 4)))
     display = EvidenceMapDisplay.from_evidence(ev, 0, IMAGE, classes="shoe", shape=(2, 2)).plot()
     assert_allclose(display.values(), ev.weights[0, :4, 0].reshape(2, 2))
-    assert "base rate +1.00" in _texts(display)
+    assert "base rate: +1.00" in _texts(display)
     most = np.abs(ev.weights[0, :4, 0]).max()
     assert_allclose(display.figure_.axes[-1].get_ylim(), (-most, most))  # the base rate apart
     shared = shafer.least_commitment(np.eye(3, 4), [1.0, 0.0, -1.0], np.zeros(4))(np.ones((1, 4)))

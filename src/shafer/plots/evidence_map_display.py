@@ -109,7 +109,7 @@ class EvidenceMapDisplay:
             Position of the image among those of the evidence.
         image : array or tensor of shape (H, W), (H, W, C) or (C, H, W)
             The image of this row, before or after resizing. C is 1, 3 (RGB) or 4 (RGBA). Bytes,
-            floats from 0 to 1 or from 0 to 255; other floats are rescaled, with a note.
+            floats from 0 to 1, numbers from 0 to 255; others are rescaled, with a note.
         class_ : class label, optional
             By default the most plausible class.
         over : class label, optional
@@ -228,7 +228,7 @@ class EvidenceMapDisplay:
         figure, grid = pyplot.subplots(
             rows,
             columns,
-            figsize=(_PANEL * columns + 1.3 * bars, (tall + 0.9) * rows),
+            figsize=(_PANEL * columns + 1.3 * bars, (tall + 1.1) * rows),
             layout="constrained",
             squeeze=False,
         )

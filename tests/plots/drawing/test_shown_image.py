@@ -81,6 +81,17 @@ def test_normalised_images() -> None:
         read_image(GREY, normalised=0.5)
 
 
+@pytest.mark.parametrize("top", [2.0, 16.0, 1000.0])
+@pytest.mark.parametrize("dtype", [float, int])
+def test_other_ranges_are_rescaled(top: float, dtype: type) -> None:
+    read = read_image((GREY * top).round().astype(dtype))
+    assert read.note == RESCALED
+    assert_allclose(read.grey, (GREY * top).round() / top)
+    dark = read_image(np.full((3, 5), 16, dtype=np.uint8))
+    assert dark.note == ""
+    assert_allclose(dark.grey, 16 / 255)
+
+
 @pytest.mark.parametrize("image", [[[0.5]], [[[7]]], [[[1, 2, 3]]], np.zeros((1, 1, 4)), [[True]]])
 def test_a_single_pixel(image: Any) -> None:
     read = read_image(image)

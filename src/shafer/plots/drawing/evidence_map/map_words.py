@@ -39,18 +39,18 @@ def sums_text(
     Examples
     --------
     >>> sums_text("boot", "shoe", (5.12, -1.2), None)
-    'for boot 5.12, for shoe 1.20'
+    'for boot: 5.12, for shoe: 1.20'
     >>> print(sums_text("boot", None, (5.12, -1.2), -0.3))
-    for 5.12, against 1.20
-    base rate −0.30
+    for: 5.12, against: 1.20
+    base rate: −0.30
     """
     positive, negative = (signed(abs(part), max(map(abs, sums))).lstrip("+") for part in sums)
     if over is None:
-        text = f"for {positive}, against {negative}"
+        text = f"for: {positive}, against: {negative}"
     else:
         first, second = without_middle(label, 14), without_middle(over, 14)
-        text = f"for {first} {positive}, for {second} {negative}"
-    return text if base is None else f"{text}\nbase rate {signed(base, max(map(abs, sums)))}"
+        text = f"for {first}: {positive}, for {second}: {negative}"
+    return text if base is None else f"{text}\nbase rate: {signed(base, max(map(abs, sums)))}"
 
 
 def evidence_axis(over: Label | None, note: str) -> str:

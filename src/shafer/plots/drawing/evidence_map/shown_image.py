@@ -15,7 +15,7 @@ from shafer._validation import to_numpy
 RESCALED = "brightness of the image rescaled"
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 _DEPTHS = (1, 3, 4)  # grey, RGB, RGBA
-_BYTE_LIKE = 8.0  # floats up to 255, not normalised ones: a photograph has some light pixel
+_BYTE_LIKE = 127.0  # numbers up to 255: a photograph has some light pixel
 
 
 @final
@@ -45,8 +45,8 @@ def read_image(
     Parameters
     ----------
     image : array of shape (H, W), (H, W, C) or (C, H, W)
-        C is 1, 3 (RGB) or 4 (RGBA). Bytes, floats from 0 to 1 or from 0 to 255, booleans; floats
-        beyond are taken as normalised, and rescaled from the darkest to the lightest value.
+        C is 1, 3 (RGB) or 4 (RGBA). Bytes, floats from 0 to 1, numbers from 0 to 255, booleans;
+        other numbers are rescaled from the darkest to the lightest value, with a note.
     channels : {"first", "last"}, optional
         Where the channels are; needed only if the shape leaves it open.
     normalised : pair (mean, std), optional
@@ -122,8 +122,7 @@ def _from_zero_to_one(pixels: NDArray[Any]) -> tuple[FloatArray, str]:
     low, high = float(values.min()), float(values.max())
     if pixels.dtype.kind == "b" or (pixels.dtype.kind == "f" and low >= 0.0 and high <= 1.0 + 1e-6):
         return np.clip(values, 0.0, 1.0), ""
-    whole = pixels.dtype.kind in "ui"
-    if low >= 0.0 and high <= 255.0 and (whole or high > _BYTE_LIKE):
+    if pixels.dtype == np.uint8 or (low >= 0.0 and _BYTE_LIKE < high <= 255.0):
         return values / 255.0, ""
     if pixels.dtype == np.uint16:
         return values / 65535.0, ""
