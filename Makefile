@@ -9,7 +9,7 @@ MUTANTS_SEED ?= 0
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-sets fashion-mnist demo paper test lint types layers unit coverage fuzz mutants clean
+.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-sets fashion-mnist demo paper test lint types layers unit coverage fuzz mutants clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -57,6 +57,10 @@ bench-ignorance: .venv/.bench
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
 
+# What decisions cost under each rule, with an act to refer. Takes about ten minutes.
+bench-costs: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python costs.py
+
 # Do error bars hold true weights, and those of refits? Takes about ten minutes.
 bench-errors: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python weight_errors.py
@@ -75,6 +79,14 @@ fashion-mnist:
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq dataset-fashion-mnist; } \
 	|| { echo "Install the images: apt-get install dataset-fashion-mnist"; exit 1; }
+
+# Does the promise of deferral hold? Over 1000 calibration sets, beside MAPIE and broken bounds.
+bench-deferral: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python deferral.py
+
+# What a monitor notices and how often it errs. Takes about ten minutes.
+bench-monitor: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python monitoring.py
 
 # Needs a CUDA device; PYTHON must have torch and Triton.
 bench-gpu:
