@@ -83,6 +83,7 @@ def test_names_of_models() -> None:
 def test_names_of_subpackages() -> None:
     assert shafer.datasets.__all__ == [
         "gaussian_posterior",
+        "load_bird_strikes",
         "load_german_credit",
         "load_heart",
         "make_gaussian",
@@ -100,6 +101,7 @@ def test_names_of_subpackages() -> None:
         "SetConfusionDisplay",
         "SourceConflictDisplay",
         "SummaryDisplay",
+        "TextDisplay",
         "UncertaintyDisplay",
         "UnitDisplay",
         "WaterfallDisplay",

@@ -236,7 +236,7 @@ def monitored(world: World) -> list[Any]:
     explainer = shafer.Explainer(_model(world), MANY).conformalize(
         MANY, np.tile(world.training_labels, 2)
     )
-    report = shafer.Monitor.fit(explainer, MANY, y).check(shifted, pd.Series(y))
+    report = shafer.Monitor.fit(explainer, MANY.copy(), y).check(shifted, pd.Series(y))
     table = report.columns()
     places = {str(label): k for k, label in enumerate(world.classes)}
     pairs = [[places.get(text, -1) for text in table[name]] for name in ("class", "over")]

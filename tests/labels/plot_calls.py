@@ -24,6 +24,14 @@ def waterfall(world: World) -> list[Any]:
     return [one.weights, other.weights]
 
 
+@covers("plots.TextDisplay.from_evidence")
+def text(world: World) -> list[Any]:
+    ev, (first, second) = _evidence(world), world.given[:2]
+    one = plots.TextDisplay.from_evidence(ev, 1, ["u", "v"], class_=second)
+    other = plots.TextDisplay.from_evidence(ev, 1, ["u", "v"], class_=second, over=first)
+    return [one.weights, other.weights]
+
+
 @covers("plots.SummaryDisplay.from_evidence")
 def summary(world: World) -> list[Any]:
     ev = _evidence(world)

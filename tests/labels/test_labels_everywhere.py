@@ -43,7 +43,7 @@ RECORDS = {
     "report.Study",
     *(f"plots.{name}Display" for name in ("Dependence", "Interval", "Mass", "Region")),
     *(f"plots.{name}Display" for name in ("SetConfusion", "SourceConflict", "Summary")),
-    *(f"plots.{name}Display" for name in ("Monitor", "Unit", "Waterfall")),
+    *(f"plots.{name}Display" for name in ("Monitor", "Text", "Unit", "Waterfall")),
 }
 """Constructors that store finished arrays. Functions of the table make them from labels."""
 

@@ -31,6 +31,7 @@ ALLOWED = {
     ("plots.RegionDisplay.plot", "label"): "text of a legend, as in matplotlib",
     ("plots.SummaryDisplay", "labels"): "texts above the panels",
     ("plots.WaterfallDisplay", "label"): "text of the axis",
+    ("plots.TextDisplay", "label"): "text of the legend",
     ("plots.SummaryDisplay.from_evidence", "labels"): "the old name, which warns",
     ("plots.DependenceDisplay.plot", "labels"): "the old name, which warns",
     ("report.Study", "truth"): "a record that stores positions",

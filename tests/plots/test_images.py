@@ -29,6 +29,7 @@ from shafer.plots import (
     SetConfusionDisplay,
     SourceConflictDisplay,
     SummaryDisplay,
+    TextDisplay,
     UncertaintyDisplay,
     UnitDisplay,
     WaterfallDisplay,
@@ -336,3 +337,33 @@ def test_monitor() -> Figure:
 @_compared("dark_background")
 def test_monitor_of_many_batches() -> Figure:
     return _monitored(30).plot(max_components=4).figure_
+
+
+def _marked_text() -> TextDisplay:
+    text = "Landed <b>safely</b>, 2 gulls\nin #1 engine: $5 café — shut down & towed."
+    words = ["Landed", "safely", "gulls", "engine", "café", "shut", "down"]
+    spans = [(text.index(word), text.index(word) + len(word)) for word in words]
+    silent = [(text.index(word), text.index(word) + len(word)) for word in ("in", "towed")]
+    return TextDisplay(
+        text,
+        spans,
+        [-1.2, -0.4, 0.02, 0.7, 0.1, 1.4, 0.9],
+        silent=silent,
+        label="engine shut down",
+        over="precautionary landing",
+        base_rate=-1.6,
+        absent=0.31,
+        n_absent=900,
+        probability=0.66,
+        over_probability=0.3,
+    )
+
+
+@_compared()
+def test_text() -> Figure:
+    return _marked_text().plot(width=48).figure_
+
+
+@_compared("dark_background")
+def test_text_on_dark() -> Figure:
+    return _marked_text().plot(width=48).figure_

@@ -45,6 +45,7 @@ from shafer.models.inputs.frame_order import (
     trained_columns,
 )
 from shafer.models.inputs.row_labels import with_row_labels
+from shafer.models.inputs.text_inputs import text_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.scorecards.scorecard_tables import ScorecardTables
@@ -171,6 +172,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         columns = column_order(model, given)
         first = in_order(given, columns)
         adapted = adapt(model, first, **options)
+        first = text_rows(adapted.encoders, first, "background")
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         bars = ErrorBarsFit(adapted, model, errors, refits, background)
         if missing != "error":

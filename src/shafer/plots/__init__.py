@@ -19,6 +19,7 @@ from shafer.plots.risk_coverage_display import RiskCoverageDisplay
 from shafer.plots.set_confusion_display import SetConfusionDisplay
 from shafer.plots.source_conflict_display import SourceConflictDisplay
 from shafer.plots.summary_display import SummaryDisplay
+from shafer.plots.text_display import TextDisplay
 from shafer.plots.uncertainty_display import UncertaintyDisplay
 from shafer.plots.unit_display import UnitDisplay
 from shafer.plots.waterfall_display import WaterfallDisplay
@@ -36,6 +37,7 @@ __all__ = [
     "SetConfusionDisplay",
     "SourceConflictDisplay",
     "SummaryDisplay",
+    "TextDisplay",
     "UncertaintyDisplay",
     "UnitDisplay",
     "WaterfallDisplay",

@@ -40,6 +40,7 @@ _SCRIPTS = (
     "plane.js",
     "instance.js",
     "questions.js",
+    "text.js",
     "bars.js",
     "intervals.js",
     "sliders.js",

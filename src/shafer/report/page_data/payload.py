@@ -21,6 +21,7 @@ from shafer.report.page_data.json_text import as_json
 from shafer.report.page_data.question_payload import question_entries, questions_payload
 from shafer.report.page_data.row_payload import KEPT, rows_payload
 from shafer.report.page_data.shown_rows import preferred
+from shafer.report.page_data.text_payload import text_entries, texts_payload
 from shafer.report.page_data.what_if_payload import what_if_payload
 from shafer.report.study import Study
 
@@ -54,6 +55,7 @@ def payload(
         **errors_payload(study.undiscounted),
         **groups_payload(grouped),
         **questions_payload(answered),
+        **texts_payload(study),
         "judgeFirst": judge_first,
     }
     left = room - len(as_json(head).encode())
@@ -61,6 +63,7 @@ def payload(
     more = (
         group_entries(grouped, shown, store=model is None),
         question_entries(study, answered, shown),
+        text_entries(study, shown),
     )
     written = rows_payload(study, shown, always, left, *more)
     return {**head, "rows": written, "asked": rows is not None, "wanted": len(shown)}
