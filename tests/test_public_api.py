@@ -84,6 +84,8 @@ def test_names_of_subpackages() -> None:
     assert shafer.datasets.__all__ == [
         "gaussian_posterior",
         "load_bird_strikes",
+        "load_fashion",
+        "load_fashion_network",
         "load_german_credit",
         "load_heart",
         "make_gaussian",
@@ -92,6 +94,7 @@ def test_names_of_subpackages() -> None:
         "DeferralDisplay",
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
+        "EvidenceMapDisplay",
         "IntervalCalibrationDisplay",
         "IntervalDisplay",
         "MassDisplay",
