@@ -111,7 +111,7 @@ def _print(header: Header, arrays: Arrays) -> ExplainerPrint:
         class_labels(classes, len(classes)),
         means,
         floats(arrays, "offset", (len(classes),)),
-        floats(arrays, "beta", (None, None)),
+        floats(arrays, "beta", (None,) * arrays["beta"].ndim),
         factor,
     )
 
