@@ -6,10 +6,10 @@
     references. Shifts of 0.25 and 0.5 have 100 trials. Peers on the same batches, from the raw
     features: the two-sample KS test with Bonferroni's correction, and the rules PSI > 0.1 and
     PSI > 0.25 for any feature, with ten bins. The false alarms again for batches of 100 rows.
-(b) *Simulated streams*: 500 streams of 10,000 rows in which nothing changes, with ten features and
-    the row's typicality, and 100 streams in which one feature is shifted after 5,000 rows. They use
-    the ranks and bets of ``MonitorStream`` for all streams at once; 20 streams of 10,000 rows run
-    through ``Monitor.watch`` itself.
+(b) *Simulated streams*: 2,000 streams of 10,000 rows in which nothing changes, with ten features
+    and the row's typicality, and 100 streams in which one feature is shifted after 5,000 rows. They
+    use the ranks and bets of ``MonitorStream`` for all streams at once; 20 streams of 10,000 rows
+    run through ``Monitor.watch`` itself.
 (c) *Real data*: German credit, and six KEEL data sets with at least 1,400 rows. A third of the rows
     trains a logistic regression, a third is the reference, and batches of 200 come from the rest;
     20 random divisions. The largest numerical component (by the spread of its weights) is shifted
@@ -176,7 +176,7 @@ def streams(n_streams: int, n_rows: int, change_at: int | None, shift: float) ->
 def stream_rows(quick: bool) -> list[dict[str, Any]]:
     """Measure false alarms over the whole stream, and how long a change takes to be found."""
     n_rows, change = (2000, 1000) if quick else (10_000, 5000)
-    quiet = streams(50 if quick else 500, n_rows, None, 0.0)
+    quiet = streams(50 if quick else 2000, n_rows, None, 0.0)
     rows = [_stream_row("nothing changes", quiet, n_rows, None)]
     for shift in (0.25, 0.5, 1.0):
         found = streams(20 if quick else 100, n_rows, change, shift)
