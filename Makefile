@@ -9,7 +9,7 @@ MUTANTS_SEED ?= 0
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-monitor bench-sets demo paper test lint types layers unit coverage fuzz mutants clean
+.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-monitor bench-sets demo paper test lint types layers unit coverage fuzz mutants clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -56,6 +56,10 @@ bench-ignorance: .venv/.bench
 
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
+
+# What decisions cost under each rule, with an act to refer. Takes about ten minutes.
+bench-costs: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python costs.py
 
 # Do error bars hold true weights, and those of refits? Takes about ten minutes.
 bench-errors: .venv/.bench

@@ -98,7 +98,7 @@ def test_decisions_that_moved_are_counted() -> None:
     # P(x > 0) grows from 0.5 to Φ(1) = 0.84; quantile mapping takes the shift off again.
     assert report.decisions_moved == report.component_decisions["strong"]
     assert abs(report.decisions_moved / 1000 - 0.34) < 0.05
-    assert "decisions moved: so many rows" in str(report)
+    assert "decisions moved: with the reference" in str(report)
     harmless = monitor.check(random.normal(size=(1000, 2)) + np.array([0.0, 1.0]))
     assert harmless.alarm
     assert harmless.moved == ("weak",)
@@ -340,6 +340,13 @@ def test_an_explainer_that_was_tempered_since_is_refused() -> None:
     explainer.temper(draw(100), np.arange(100) % 2)
     with pytest.raises(ValueError, match="not the one that the monitor was fitted with: its temp"):
         monitor.check(draw(50))
+
+
+def test_losses_on_training_rows_are_warned_of() -> None:
+    explainer, draw = linear_world(3, seed=13)
+    with pytest.warns(UserWarning, match="the model was probably trained on it"):
+        shafer.Monitor.fit(explainer, explainer._background, np.arange(500) % 2)
+    shafer.Monitor.fit(explainer, draw(100), np.arange(100) % 2)
 
 
 def test_texts() -> None:

@@ -22,7 +22,7 @@ def saved(tmp_path: Path) -> tuple[shafer.Monitor, Path, np.ndarray]:
     y = np.array(["low", "middle", "high"])[(X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)]
     explainer = shafer.Explainer(LogisticRegression().fit(X, y), X, prior="own")
     explainer.conformalize(X[:100], y[:100])
-    monitor = shafer.Monitor.fit(explainer, X, y, alpha=0.01, seed=3)
+    monitor = shafer.Monitor.fit(explainer, X.copy(), y, alpha=0.01, seed=3)
     monitor.save(tmp_path / "monitor.npz")
     return monitor, tmp_path / "monitor.npz", X
 

@@ -159,6 +159,18 @@ def test_a_stream_is_continued(tmp_path: Path) -> None:
         other.resume(tmp_path / "stream.npz")
 
 
+def test_a_long_history_is_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shafer.monitor.stream_state.MOST_UPDATES", 8)
+    explainer, draw = linear_world(3, seed=7)
+    stream = shafer.Monitor.fit(explainer, draw(100)).watch()
+    for row in draw(30):
+        stream.update(row[None])
+    seen, logs = stream.history
+    assert len(seen) == len(logs) <= 8
+    assert seen[-1] == 30
+    assert_allclose(logs[-1], stream.log_martingales)
+
+
 def test_no_rows() -> None:
     explainer, draw = linear_world(3, seed=6)
     stream = shafer.Monitor.fit(explainer, draw(100)).watch()

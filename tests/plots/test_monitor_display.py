@@ -64,6 +64,7 @@ def test_from_reports_and_streams() -> None:
     assert drawn.alarms.tolist() == [False, True, True]
     assert drawn.moved[0].tolist() == [False, True, True]
     assert drawn.curves_ax_ is not None
+    assert reports[1].plot().batch_names == ("1",)
     with pytest.raises(ValueError, match="names must hold 3 names; got 1"):
         monitor.display(reports, ["jan"])
     with pytest.raises(ValueError, match="at least one MonitorReport"):

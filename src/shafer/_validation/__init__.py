@@ -27,6 +27,7 @@ from shafer._validation.data_frames import frame_columns, frame_of
 from shafer._validation.group_labels import group_labels, group_positions
 from shafer._validation.labelled_values import labelled
 from shafer._validation.numbered_names import numbered
+from shafer._validation.prior_logarithms import log_prior
 from shafer._validation.row_weights import row_weights
 from shafer._validation.true_classes import TrueClasses, column_labels, true_classes
 
@@ -49,6 +50,7 @@ __all__ = [
     "label_array",
     "label_positions",
     "labelled",
+    "log_prior",
     "numbered",
     "one_position",
     "order_by_label",

@@ -28,6 +28,10 @@ class InputValues(ABC):
         """Keep some instances."""
 
     @abstractmethod
+    def same_rows(self, other: InputValues) -> bool:
+        """Return whether both are about the same table: the same values in the same cells."""
+
+    @abstractmethod
     def grouped(self, groups: Sequence[Sequence[int]]) -> InputValues:
         """Join components; a group of one renames, components in no group are dropped."""
 

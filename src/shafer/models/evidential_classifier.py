@@ -20,10 +20,12 @@ from shafer.decision import (
     CrossConformalSets,
     conformal_scores,
     cross_conformal,
+    rule_for_costs,
     split_conformal,
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.models.deciding.row_decisions import RowDecisions
 from shafer.models.deferring.deferral_control import DeferralControl
 from shafer.models.deferring.deferring import Deferring
 from shafer.models.deferring.row_groups import grouped_rows, rows_of_known_groups
@@ -36,7 +38,9 @@ from shafer.models.inputs.row_access import take_rows
 _FOLDS = 5
 
 
-class EvidentialClassifier(Deferring, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class EvidentialClassifier(
+    RowDecisions, Deferring, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
     By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
@@ -301,8 +305,8 @@ class EvidentialClassifier(Deferring, MetaEstimatorMixin, ClassifierMixin, BaseE
         Parameters
         ----------
         X : array or data frame of shape (n, J)
-        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
-            The first predicts as the inner classifier does.
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            The first predicts as the inner classifier does. For costs, use :meth:`decide`.
         """
         check_is_fitted(self)
         if rule not in PRECISE_RULES:
@@ -341,8 +345,9 @@ class EvidentialClassifier(Deferring, MetaEstimatorMixin, ClassifierMixin, BaseE
         X : array or data frame of shape (n, J)
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered,
-            moderated or guarded, and the paper's ``"interval_dominance"`` if it is not.
+            :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is none of these.
         groups : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name.
@@ -359,8 +364,13 @@ class EvidentialClassifier(Deferring, MetaEstimatorMixin, ClassifierMixin, BaseE
         if sets is not None:
             scores = self._fold_scores(self.explainer_, X, sets.score)
             return np.asarray(sets.sets(scores, labels))
-        chosen = self._bet(self.explainer_, X).decide(rule or "utility_set", **options)
-        return to_numpy(chosen)
+        rule = rule or rule_for_costs(options, calibrated=True) or "utility_set"
+        return to_numpy(self._evidence_for(X, rule).decide(rule, **options))
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        check_is_fitted(self)
+        guarded = self.guard
+        return self._bet(self.explainer_, X) if guarded else self.explainer_._evidence_for(X, rule)
 
     # -- deferral -------------------------------------------------------------------------------
 

@@ -13,8 +13,10 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
+    BETTING_RULES,
     ConformalSets,
     conformal_scores,
+    rule_for_costs,
     split_conformal,
     tempering_factor,
 )
@@ -26,6 +28,7 @@ from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.asked_model import AskedModel
 from shafer.models.asking.input_questions import InputQuestions
 from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.deciding.row_decisions import RowDecisions
 from shafer.models.deferring.deferral_control import DeferralControl
 from shafer.models.deferring.deferral_state import deferral_state
 from shafer.models.deferring.explainer_deferral import ExplainerDeferral
@@ -54,7 +57,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer(InputQuestions, ScorecardTables, ExplainerDeferral):
+class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -428,8 +431,9 @@ class Explainer(InputQuestions, ScorecardTables, ExplainerDeferral):
         X : as the model takes it
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered or
-            moderated, and the paper's ``"interval_dominance"`` if it is not.
+            :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is neither.
         groups : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name. The set of an unknown group holds all classes.
@@ -438,14 +442,14 @@ class Explainer(InputQuestions, ScorecardTables, ExplainerDeferral):
         X, labels, _ = rows_of_known_groups(X, groups, sets, self._weighed.columns)
         if sets is not None:
             return sets.sets(self._scores(X, sets.score), labels)
-        rule = self._default_rule if rule is None else rule
-        # Utility sets need the probabilities only: no discount, and no search for neighbours.
-        ev = self.bet(X) if rule == "utility_set" else self._evidence(X)
-        return ev.decide(rule, **options)
+        if rule is None:
+            usual = "interval_dominance" if self._is_plain else "utility_set"
+            rule = rule_for_costs(options, calibrated=not self._is_plain) or usual
+        return self._evidence_for(X, rule).decide(rule, **options)
 
-    @property
-    def _default_rule(self) -> str:
-        return "interval_dominance" if self._is_plain else "utility_set"
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        # A bet needs the probabilities only: no discount, and no search for neighbours.
+        return self.bet(X) if rule in BETTING_RULES else self._evidence(X)
 
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)

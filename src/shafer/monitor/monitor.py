@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
@@ -111,6 +112,14 @@ class Monitor:
         if not watched(explainer.component_names):
             raise ValueError("explainer has no component besides the base rate, nothing to watch.")
         check_rows(X_reference, "X_reference")
+        if y is not None and explainer._background is X_reference:
+            warnings.warn(
+                "X_reference is the background of the explainer, so the model was probably trained "
+                "on it. Its losses are then smaller than those of new rows, and y leads to false "
+                "alarms. Pass rows that the model was not trained on, or leave out y.",
+                UserWarning,
+                stacklevel=2,
+            )
         reference = ReferenceRows.fit(explainer, X_reference, y, options.max_rows, options.seed)
         return cls(explainer, reference, options, ExplainerPrint.of(explainer))
 

@@ -124,6 +124,12 @@ class MonitorReport:
         ]
         return columns
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the shifts of the components, as :meth:`shafer.Monitor.display` of one batch."""
+        from shafer.monitor.report_display import display_of
+
+        return display_of([self], None).plot(ax)
+
     def __str__(self) -> str:
         return "\n".join(report_lines(self))
 

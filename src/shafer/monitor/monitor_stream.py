@@ -151,7 +151,10 @@ class MonitorStream:
 
     @property
     def history(self) -> tuple[NDArray[np.int64], FloatArray]:
-        """Rows seen (u,), and the logarithms of the martingales (u, C), after each update."""
+        """Rows seen (u,), and the logarithms of the martingales (u, C), after updates.
+
+        A long history is thinned, so that it has at most 1,000 updates.
+        """
         return self._state.seen, self._state.logs
 
     def display(self) -> MonitorDisplay:

@@ -71,8 +71,8 @@ def decision_sentence(report: MonitorReport) -> str:
             f"{report.n_rows:,} rows would have the same most probable class."
         )
     return (
-        f"{report.decisions_moved:,} of {report.n_rows:,} decisions moved: so many rows would have "
-        f"another most probable class with the reference distribution of {what}."
+        f"{report.decisions_moved:,} of {report.n_rows:,} decisions moved: with the reference "
+        f"distribution of {what}, these rows would have another most probable class."
     )
 
 

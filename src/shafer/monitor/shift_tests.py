@@ -20,6 +20,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import ndtr
 
 from shafer._typing import FloatArray
 from shafer.monitor.population_stability import bin_counts, stability_index
@@ -108,7 +109,7 @@ def _rank_sum_p(places: NDArray[np.intp], counts: NDArray[np.intp], n: int) -> f
     distance = abs(float(rank[places[n:]].sum()) - m * (total + 1) / 2.0) - 0.5
     ties = float((counts.astype(np.float64) ** 3 - counts).sum())
     variance = n * m / 12.0 * (total + 1 - ties / (total * (total - 1.0)))
-    return float(2.0 * stats.norm.sf(max(distance, 0.0) / np.sqrt(variance)))
+    return float(2.0 * ndtr(-max(distance, 0.0) / np.sqrt(variance)))
 
 
 def bins_p_value(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> float:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from shafer._typing import FloatArray
 from shafer.monitor.jumping_bets import log_martingale
 
+MOST_UPDATES = 1000  # in the history
+
 
 def _never(n: int = 0) -> NDArray[np.int64]:
     return np.full(n, -1, dtype=np.int64)
@@ -36,7 +38,7 @@ class StreamState:
     crossed : array of shape (C,)
         The row with which a martingale reached the threshold; −1 if it did not yet.
     seen, logs : arrays of shape (u,) and (u, C)
-        Rows and logarithms of the martingales after each update.
+        Rows and logarithms of the martingales after updates, at most 1,000 of them.
     """
 
     names: tuple[str, ...]
@@ -80,6 +82,8 @@ class StreamState:
     ) -> StreamState:
         """Return the state after n more rows."""
         rows = self.n_rows + n
+        # A long history is thinned: every second update stays.
+        kept = slice(1, None, 2) if len(self.seen) >= MOST_UPDATES else slice(None)
         return replace(
             self,
             counts=counts,
@@ -87,6 +91,6 @@ class StreamState:
             log_capital=log_capital,
             n_rows=rows,
             crossed=crossed,
-            seen=np.append(self.seen, rows),
-            logs=np.concatenate([self.logs, log_martingale(log_capital)[None]]),
+            seen=np.append(self.seen[kept], rows),
+            logs=np.concatenate([self.logs[kept], log_martingale(log_capital)[None]]),
         )

@@ -35,6 +35,7 @@ Stored: TypeAlias = tuple[
     None,
     WeightErrors | None,
     ComponentLayout | None,
+    bool,
 ]
 
 
@@ -55,6 +56,8 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
             arrays[_LABELS] = header["layout"].pop("labels")
     if evidence.errors is not None:
         header["errors"] = type(evidence.errors).__name__
+    if evidence.calibrated:
+        header["calibrated"] = True
     classes = evidence.classes
     if classes.dtype.kind not in _LABEL_KINDS:
         header["classes"] = _plain_labels(classes)
@@ -99,6 +102,7 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         None,  # and neither are the inputs
         stored_errors(header.get("errors"), of_errors, source),
         _layout(header.get("layout"), labels, source),
+        _flag(header, "calibrated"),
     )
 
 
@@ -132,6 +136,13 @@ def _labels(stored: NDArray[Any], header: dict[str, Any]) -> NDArray[Any]:
     classes = np.empty(len(labels), dtype=object)
     classes[:] = labels
     return classes
+
+
+def _flag(header: dict[str, Any], key: str) -> bool:
+    flag = header.get(key, False)
+    if not isinstance(flag, bool):
+        raise ValueError(f"its {key!r} must be true or false")
+    return flag
 
 
 def _texts(header: dict[str, Any], key: str) -> tuple[str, ...]:

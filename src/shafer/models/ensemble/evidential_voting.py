@@ -12,11 +12,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer._validation import row_weights, to_numpy
-from shafer.decision import PRECISE_RULES
+from shafer._validation import log_prior, row_weights, to_numpy
+from shafer.decision import PRECISE_RULES, rule_for_costs
 from shafer.evidence import MassEvidence
 from shafer.fusion import prior_evidence
-from shafer.fusion.class_prior import log_prior
+from shafer.models.deciding.row_decisions import RowDecisions
 from shafer.models.deferring.deferral_control import DeferralControl
 from shafer.models.deferring.deferral_state import deferral_state, restored_deferral
 from shafer.models.deferring.deferring import Deferring
@@ -43,7 +43,7 @@ from shafer.models.fitting.folds import read_splits
 from shafer.models.inputs.row_labels import with_row_labels
 
 
-class EvidentialVotingClassifier(Deferring, ClassifierMixin, NamedEstimators):
+class EvidentialVotingClassifier(RowDecisions, Deferring, ClassifierMixin, NamedEstimators):
     """Trains several classifiers, and combines their evidence instead of averaging probabilities.
 
     A source whose inputs are missing (NaN) in a row contributes nothing in that row, in training
@@ -279,7 +279,8 @@ class EvidentialVotingClassifier(Deferring, ClassifierMixin, NamedEstimators):
         Parameters
         ----------
         X : array, data frame, or mapping from source name to its input
-        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            For costs, use :meth:`decide`.
         """
         if rule not in PRECISE_RULES:
             raise ValueError(
@@ -294,9 +295,24 @@ class EvidentialVotingClassifier(Deferring, ClassifierMixin, NamedEstimators):
         """Return the probabilities of the classes: normalised plausibilities of the combination."""
         return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
-    def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
+    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
+        """Predict a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : array, data frame, or mapping from source name to its input
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default ``"interval_dominance"``;
+            but ``"expected_loss"`` if costs are given and the sources are tempered.
+        """
+        if rule is None:
+            costs = rule_for_costs(options, calibrated=self.tempering is not None)
+            rule = costs or "interval_dominance"
         return np.asarray(to_numpy(self.evidence(X).decide(rule, **options)))
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        del rule  # the discounts of the sources are part of the combination
+        return self.evidence(X)
 
     # -- deferral -------------------------------------------------------------------------------
 

@@ -163,6 +163,11 @@ class RowInputs(InputValues):
         chosen = positions if self.chosen is None else self.chosen[positions]
         return replace(self, chosen=chosen)
 
+    def same_rows(self, other: InputValues) -> bool:
+        if not isinstance(other, RowInputs) or not _same(self.chosen, other.chosen):
+            return False
+        return _same(self.X, other.X)
+
     def text_columns(self) -> tuple[str | None, ...]:
         parts = self.trace.text_parts
         if any(are_grouped(part, self.members) for part in parts):
@@ -188,6 +193,24 @@ class RowInputs(InputValues):
             for group in groups
         ]
         return replace(self, members=tuple(tuple(int(m) for m in members) for members in inside))
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Return whether two tables of one type have the same cells; False if it is not known."""
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if sparse.issparse(first):
+        return bool(first.shape == second.shape and (first != second).nnz == 0)
+    if frame_of(first) is not None:
+        return bool(first.equals(second))
+    if isinstance(first, list):
+        return bool(first == second)
+    if not hasattr(first, "shape"):
+        return False
+    one, other = to_numpy(first), to_numpy(second)
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
 
 
 def _array_column(X: Any, position: int) -> Array | None:
