@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 import shafer
+from shafer.evidence import GridLayout, RegionLayout
 from shafer.plots import EvidenceMapDisplay
 from shafer.plots.drawing.evidence_map.map_blending import FOR_AND_AGAINST, NOTHING
 
@@ -66,6 +68,19 @@ def test_several_classes_share_a_symmetric_scale() -> None:
         ev, 0, IMAGE, classes=["bag", "shoe"], over="boot", shape=(3, 4)
     )
     assert_allclose(over.values("bag"), ev.contrast("bag", "boot")[0].reshape(3, 4))
+
+
+def test_places_come_from_the_layout() -> None:
+    ev = replace(_evidence(12), layout=GridLayout(4, 3))
+    display = EvidenceMapDisplay.from_evidence(ev, 1, IMAGE, class_="bag", over="boot")
+    assert_allclose(display.values(), ev.contrast("bag", "boot")[1].reshape(4, 3))
+    labels = np.random.default_rng(0).integers(0, 12, (2, 12, 16))
+    names = tuple(f"region {g}" for g in range(12))
+    for given in (labels, labels[1]):  # of each image, or one for all
+        ev = replace(_evidence(12), layout=RegionLayout(given, names))
+        display = EvidenceMapDisplay.from_evidence(ev, 1, IMAGE, class_="bag", over="boot")
+        assert_allclose(display.values(), ev.contrast("bag", "boot")[1][labels[1]])
+        assert display.plot().ax_.collections
 
 
 def test_words() -> None:

@@ -45,7 +45,7 @@ from shafer.models.inputs.frame_order import (
     trained_columns,
 )
 from shafer.models.inputs.row_labels import with_row_labels
-from shafer.models.inputs.text_inputs import text_rows
+from shafer.models.inputs.texts.text_inputs import text_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.scorecards.scorecard_tables import ScorecardTables

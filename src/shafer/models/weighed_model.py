@@ -23,10 +23,10 @@ from shafer.models.grouping.component_partition import (
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
-from shafer.models.inputs.hashed_words import HashedWords
 from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
-from shafer.models.inputs.text_inputs import first_vectorizer, text_rows
+from shafer.models.inputs.texts.hashed_words import HashedWords
+from shafer.models.inputs.texts.text_inputs import first_vectorizer, text_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.uncertainty.laplace import LaplaceFit

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from shafer._text import listed
 from shafer._validation import frame_of
 from shafer.evidence.word_spans import WordSpans
-from shafer.models.inputs.located_terms import LocatedTerms, locate_terms, term_columns
-from shafer.models.inputs.text_parts import TextPart
+from shafer.models.inputs.texts.located_terms import LocatedTerms, locate_terms, term_columns
+from shafer.models.inputs.texts.text_parts import TextPart
 
 
 def column_of_texts(parts: Sequence[TextPart], column: Any) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from shafer._text import listed, shortened
 from shafer._validation import frame_of
 from shafer.models.inputs.row_access import n_rows
-from shafer.models.inputs.text_parts import is_vectorizer, kinds, text_parts
+from shafer.models.inputs.texts.text_parts import is_vectorizer, kinds, text_parts
 
 
 def text_rows(encoders: Sequence[Any], X: Any, name: str) -> Any:

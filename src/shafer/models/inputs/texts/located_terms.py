@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction import FeatureHasher
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.models.inputs.text_alignment import AlignedText, aligned
+from shafer.models.inputs.texts.text_alignment import AlignedText, aligned
 
 Places = NDArray[np.intp]
 _SPACES = re.compile(r"\s\s+")  # a vectorizer of characters makes one space of them

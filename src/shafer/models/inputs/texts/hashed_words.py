@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._text import shortened
-from shafer.models.inputs.located_terms import term_columns
-from shafer.models.inputs.row_texts import texts_of
-from shafer.models.inputs.text_parts import TextPart, kinds, text_parts
+from shafer.models.inputs.texts.components_in_text import texts_of
+from shafer.models.inputs.texts.located_terms import term_columns
+from shafer.models.inputs.texts.text_parts import TextPart, kinds, text_parts
 
 _MOST_WORDS = 3  # of one column, the most frequent
 _LONGEST = 40  # characters of a word in a name
