@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from machine import describe, record, table
+
 from maps.text_methods import Scores, methods, without, word_spans
 from maps.text_tasks import TextTask, models, tasks
 

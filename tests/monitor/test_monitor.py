@@ -171,7 +171,10 @@ def test_frames_are_read_by_name(shop: Any) -> None:
     assert "base rate" not in [check.name for check in report.checks]
     for other in (batch[["colour", "size"]], pl.from_pandas(batch)):
         assert monitor.check(other).columns() == report.columns()
-    assert isinstance(report.to_frame("polars"), pl.DataFrame)
+    assert isinstance(report.table, pd.DataFrame)
+    polars, arrow = report.to_frame("polars"), report.to_frame("pyarrow")
+    names = [check.name for check in report.checks]
+    assert polars["name"].to_list() == arrow["name"].to_pylist() == names
     with pytest.raises(ValueError, match="without 'size'"):
         monitor.check(batch[["colour"]])
 

@@ -15,11 +15,12 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import shafer
-from shafer.datasets import load_heart
+from shafer.datasets import load_fashion, load_heart
 from shafer.evidence import Evidence, LinearPool
 from shafer.plots import (
     DependenceDisplay,
     ErrorImprecisionDisplay,
+    EvidenceMapDisplay,
     IntervalCalibrationDisplay,
     IntervalDisplay,
     MassDisplay,
@@ -241,6 +242,37 @@ def test_regions(heart: Heart) -> Figure:
 def test_region_of_ignorance(heart: Heart) -> Figure:
     pool, X, _ = heart
     return RegionDisplay.from_explainer(pool, X, "ignorance", grid_resolution=80).plot().figure_
+
+
+def _boot() -> np.ndarray:
+    return load_fashion().images[0]
+
+
+@_compared()
+def test_evidence_map() -> Figure:
+    display = EvidenceMapDisplay.from_evidence(_weights(1, 49, 3, 0.4), 0, _boot(), shape=(7, 7))
+    return display.plot(grid=True).figure_
+
+
+@_compared("dark_background")
+def test_evidence_map_of_all_kinds() -> Figure:
+    kinds = ("evidence", "ignorance", "disagreement")
+    evidence = _weights(1, 49, 10, 0.4)
+    display = EvidenceMapDisplay.from_evidence(evidence, 0, _boot(), show=kinds, shape=(7, 7))
+    return display.plot(smooth=True).figure_
+
+
+@_compared()
+def test_evidence_map_of_regions() -> Figure:
+    boot = _boot()
+    regions = np.where(boot > 0, 1 + (np.arange(28) // 7)[:, None], 0)
+    evidence = _weights(1, 5, 10)
+    classes = evidence.classes[:6]
+    return (
+        EvidenceMapDisplay.from_evidence(evidence, 0, boot, classes=classes, regions=regions)
+        .plot()
+        .figure_
+    )
 
 
 @_compared()

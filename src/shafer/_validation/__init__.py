@@ -7,6 +7,7 @@ argument, the value that was given, and what to do. May import ``_text`` and ``_
 from shafer._validation.arrays import (
     check_finite,
     check_overflow,
+    check_overflows,
     float_array,
     frozen,
     same_library,
@@ -35,6 +36,7 @@ __all__ = [
     "TrueClasses",
     "check_finite",
     "check_overflow",
+    "check_overflows",
     "class_columns",
     "class_labels",
     "column_labels",

@@ -101,13 +101,24 @@ def check_finite(array: Array, name: str, columns: Sequence[Any] | None = None) 
 
 def check_overflow(array: Array, what: str) -> None:
     """Refuse values so large that sums of them overflow the precision of the array."""
-    xp = array_api_compat.array_namespace(array)
-    limit = xp.finfo(array.dtype).max / (4 * max(1, array.shape[-1]))
-    if math.prod(array.shape) and not (xp.max(array) < limit and xp.min(array) > -limit):
+    check_overflows([array], what)
+
+
+def check_overflows(arrays: Sequence[Array], what: str) -> None:
+    """Do the same for several arrays of one library; a device is waited for only once."""
+    xp = array_api_compat.array_namespace(*arrays)
+    filled = [array for array in arrays if math.prod(array.shape)]
+    inside = [xp.all(xp.abs(array) < _largest(xp, array)) for array in filled]
+    if inside and not bool(xp.all(xp.stack(inside))):
         raise ValueError(
-            f"The {what} overflow {array.dtype}: coefficients and features are too large together. "
-            "Scale the features, or use float64."
+            f"The {what} overflow {filled[0].dtype}: coefficients and features are too large "
+            "together. Scale the features, or use float64."
         )
+
+
+def _largest(xp: Any, array: Array) -> float:
+    largest: float = xp.finfo(array.dtype).max
+    return largest / (4 * max(1, array.shape[-1]))
 
 
 def same_library(arrays: dict[str, Array]) -> Any:

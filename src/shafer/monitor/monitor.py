@@ -45,7 +45,9 @@ class Monitor:
         What is kept of the reference rows: numbers about at most ``max_rows`` of them, not the rows
         themselves.
     options : MonitorOptions
-        ``alpha``, ``bins`` and ``seed``.
+        ``alpha``, ``max_rows``, ``bins`` and ``seed``.
+    explainer_print : ExplainerPrint
+        What the explainer looked like, so that another one is refused.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class Monitor:
     explainer: Explainer
     reference: ReferenceRows
     options: MonitorOptions
-    print_: ExplainerPrint
+    explainer_print: ExplainerPrint
 
     @classmethod
     def fit(
@@ -149,7 +151,7 @@ class Monitor:
                 f"X has {n_rows(X)} rows; a batch needs at least {LEAST_BATCH}. Collect more rows, "
                 "or watch them one by one: stream = monitor.watch(); stream.update(X)."
             )
-        self.print_.check(self.explainer)
+        self.explainer_print.check(self.explainer)
         reference, options = self.reference, self.options
         batch = row_facts(self.explainer, X, reference.axes, reference.profile)
         random = np.random.default_rng(options.seed)

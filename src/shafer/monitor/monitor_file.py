@@ -29,7 +29,7 @@ _PROFILE_ARRAYS = ("mean", "spread", "axes", "precision", "distances")
 
 def save_monitor(monitor: Monitor, path: str | os.PathLike[str]) -> None:
     """Write the reference, the options, and the print of the explainer."""
-    own, reference = monitor.print_, monitor.reference
+    own, reference = monitor.explainer_print, monitor.reference
     labels = own.classes.tolist()
     header = {
         "format": FORMAT,
@@ -111,7 +111,7 @@ def _print(header: Header, arrays: Arrays) -> ExplainerPrint:
         class_labels(classes, len(classes)),
         means,
         floats(arrays, "offset", (len(classes),)),
-        floats(arrays, "beta", (None, None)),
+        floats(arrays, "beta", (None,) * arrays["beta"].ndim),
         factor,
     )
 

@@ -91,7 +91,7 @@ class MonitorStream:
         """
         check_rows(X, "X")
         monitor, state = self._monitor, self._state
-        monitor.print_.check(monitor.explainer)
+        monitor.explainer_print.check(monitor.explainer)
         reference = monitor.reference
         facts = row_facts(monitor.explainer, X, reference.axes, reference.profile)
         bins = bins_of(_scores(facts), self._splits)

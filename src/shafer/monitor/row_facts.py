@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import label_positions, to_numpy
+from shafer._validation import frame_columns, label_positions, to_numpy
 from shafer.evidence import Evidence
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.profiles.weight_profile import WeightProfile
@@ -147,6 +147,12 @@ def _facts(
     )
 
 
+def _has_sets(explainer: Explainer, X: Any) -> bool:
+    """Return whether calibrated sets can be made of X: their groups must be a column of it."""
+    sets = explainer.conformal
+    return sets is not None and (sets.groups is None or sets.column in (frame_columns(X) or ()))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class LabelFacts:
@@ -159,7 +165,8 @@ class LabelFacts:
         Sum over the classes of the squared differences to the truth.
     correct : boolean array of shape (n,)
     covered : boolean array of shape (n,), or None
-        Whether the calibrated set holds the class; None without ``conformalize``.
+        Whether the calibrated set holds the class; None without ``conformalize``, and if its
+        groups are not a column of the rows.
     """
 
     log_loss: FloatArray
@@ -173,7 +180,7 @@ def label_facts(explainer: Explainer, X: Any, y: Any, rows: RowFacts) -> LabelFa
     truth = label_positions(y, explainer.classes, len(rows))
     wanted = np.eye(len(explainer.classes))[truth]
     covered = None
-    if explainer.conformal is not None:
+    if _has_sets(explainer, X):
         sets = to_numpy(explainer.predict_set(X)).astype(bool)
         covered = sets[np.arange(len(rows)), truth]
     return LabelFacts(

@@ -10,6 +10,7 @@ explainer, a Display takes any function from X to evidence.
 from shafer.plots.deferral_display import DeferralDisplay
 from shafer.plots.dependence_display import DependenceDisplay
 from shafer.plots.error_imprecision_display import ErrorImprecisionDisplay
+from shafer.plots.evidence_map_display import EvidenceMapDisplay
 from shafer.plots.interval_calibration_display import IntervalCalibrationDisplay
 from shafer.plots.interval_display import IntervalDisplay
 from shafer.plots.mass_display import MassDisplay
@@ -28,6 +29,7 @@ __all__ = [
     "DeferralDisplay",
     "DependenceDisplay",
     "ErrorImprecisionDisplay",
+    "EvidenceMapDisplay",
     "IntervalCalibrationDisplay",
     "IntervalDisplay",
     "MassDisplay",

@@ -42,6 +42,7 @@ _SCRIPTS = (
     "questions.js",
     "text.js",
     "bars.js",
+    "image.js",
     "intervals.js",
     "sliders.js",
     "components.js",

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from array_api_compat import array_namespace
 
 from shafer import kernels
 from shafer._typing import Array
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
-from shafer.evidence.weight_sources.weight_source import Positions, WeightSource, take
+from shafer.evidence.weight_sources.weight_source import (
+    Positions,
+    WeightSource,
+    device_version,
+    take,
+)
 from shafer.kernels import Pooled
 
 
@@ -27,6 +32,10 @@ class LocatedWeights(WeightSource):
     shift: Array  # (1, K) or (G, K): minus the contribution of the background mean
     offset: Array  # (1, K) or (G, K): the share of the base rate
     shares: Array | None = None  # (n, G): s, a factor on shift and offset; 1 by default
+    version: int | None = field(init=False)  # of the features, where it is counted
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "version", device_version(self.features))
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -110,6 +119,8 @@ class LocatedWeights(WeightSource):
         }
 
     def has_changed(self, pooled: Pooled) -> bool:
+        if self.version is not None:
+            return device_version(self.features) != self.version
         xp = array_namespace(self.beta)
         logits = self._logits()
         change = xp.abs(logits - pooled.logits)

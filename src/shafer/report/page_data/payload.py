@@ -17,6 +17,7 @@ from shafer.report.overview import overview
 from shafer.report.page_data.component_payload import components_payload
 from shafer.report.page_data.error_payload import errors_payload
 from shafer.report.page_data.group_payload import group_entries, groups_payload
+from shafer.report.page_data.image_payload import image_entries, images_payload
 from shafer.report.page_data.json_text import as_json
 from shafer.report.page_data.question_payload import question_entries, questions_payload
 from shafer.report.page_data.row_payload import KEPT, rows_payload
@@ -55,6 +56,7 @@ def payload(
         **errors_payload(study.undiscounted),
         **groups_payload(grouped),
         **questions_payload(answered),
+        **images_payload(study),
         **texts_payload(study),
         "judgeFirst": judge_first,
     }
@@ -63,6 +65,7 @@ def payload(
     more = (
         group_entries(grouped, shown, store=model is None),
         question_entries(study, answered, shown),
+        image_entries(study, shown),
         text_entries(study, shown),
     )
     written = rows_payload(study, shown, always, left, *more)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from shafer._errors import UnsupportedModelError
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
+from shafer.models.readers.live_parameters import trained_again
 from shafer.models.readers.located_terms import LocatedTerms
 from shafer.models.readers.torch.bag_map import bag_locations
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
@@ -25,7 +26,13 @@ from shafer.models.readers.torch.map_reading import (
     location_weights,
 )
 from shafer.models.readers.torch.op_trace import OpTrace
-from shafer.models.readers.torch.output_form import check_form, has_form, logits_of, output_form
+from shafer.models.readers.torch.output_form import (
+    check_form,
+    has_form,
+    is_same,
+    logits_of,
+    output_form,
+)
 from shafer.models.readers.torch.pending_checks import PendingChecks
 from shafer.models.readers.torch.watched_layers import LayerCall, watched
 
@@ -73,6 +80,7 @@ class MapForward:
         self._batch_size = batch_size
         self._columns = columns
         self._form: str | None = None
+        self._weight = plan.head.weight.detach().clone()
 
     def __call__(self, X: Any) -> Iterator[LocatedTerms]:
         """Yield the feature maps of X, a batch at a time; each batch passes the module once."""
@@ -111,6 +119,8 @@ class MapForward:
         )
         entered = seen.entered.to(seen.pooled.dtype)
         checks.add(agree(seen.pooled, entered, seen.entered.dtype), _another)
+        if self._weight.is_cuda:  # on other devices all values are compared before
+            checks.add((plan.head.weight == self._weight).all(), trained_again)
         self._check_output(checks, seen.logits, logits_of(output))
         checks.settle()
         return self._terms(seen, rows)
@@ -119,7 +129,7 @@ class MapForward:
         if self._form is None:
             checks.settle()
             self._form = check_form(output_form(logits, given), logits, given)
-        else:
+        elif self._form != "logits" or not is_same(logits, given):
             failure = partial(_other_form, logits, given)
             checks.add(has_form(self._form, logits, given), failure)
 

@@ -31,8 +31,8 @@ def quiet(model: nn.Module) -> Iterator[None]:
     Only one thread at a time may hold a module.
     """
     with _lock_of(model):
-        training = [part for part in _parts(model) if part.training]
-        modes = [(part, part.training) for part in _parts(model)] if training else []
+        training = [part for part in parts_of(model) if part.training]
+        modes = [(part, part.training) for part in parts_of(model)] if training else []
         try:
             if training:
                 model.eval()
@@ -66,7 +66,7 @@ def watched(model: nn.Module, layers: Sequence[nn.Module]) -> Iterator[list[Laye
                 hook.remove()
 
 
-def _parts(model: nn.Module) -> list[nn.Module]:
+def parts_of(model: nn.Module) -> list[nn.Module]:
     """List a module and all its parts, faster than ``modules()``."""
     found, seen, waiting = [], {id(model)}, [model]
     while waiting:
