@@ -38,8 +38,8 @@ from tqdm import tqdm
 
 import shafer
 from datasets import load
-from shafer.monitor.binned_ranks import N_BINS, bins_of, ranked, stream_splits
-from shafer.monitor.jumping_bets import bet, first_capital, log_martingale
+from shafer.monitor.streaming.binned_ranks import N_BINS, bins_of, ranked, stream_splits
+from shafer.monitor.streaming.jumping_bets import bet, first_capital, log_martingale
 
 ALPHA, N_REFERENCE, N_BATCH, CORRELATION = 0.05, 2000, 500, 0.3
 SHIFTS = (0.0, 0.25, 0.5, 1.0)  # the two in the middle in every fifth trial

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer.models.inputs.table_checks import check_rows
-from shafer.monitor.binned_ranks import N_BINS, bins_of, ranked, stream_splits
-from shafer.monitor.jumping_bets import bet, first_capital, log_martingale
-from shafer.monitor.row_facts import RowFacts, row_facts
-from shafer.monitor.stream_state import StreamState
+from shafer.monitor.rows.row_facts import RowFacts, row_facts
+from shafer.monitor.streaming.binned_ranks import N_BINS, bins_of, ranked, stream_splits
+from shafer.monitor.streaming.jumping_bets import bet, first_capital, log_martingale
+from shafer.monitor.streaming.stream_state import StreamState
 
 if TYPE_CHECKING:
     from shafer.monitor.monitor import Monitor
@@ -159,7 +159,7 @@ class MonitorStream:
 
     def display(self) -> MonitorDisplay:
         """Return a picture of the martingales after each update: call its ``plot()``."""
-        from shafer.monitor.report_display import stream_display
+        from shafer.monitor.streaming.stream_display import stream_display
 
         return stream_display(self)
 
@@ -168,7 +168,7 @@ class MonitorStream:
 
         :meth:`shafer.Monitor.resume` reads it.
         """
-        from shafer.monitor.stream_file import save_stream
+        from shafer.monitor.streaming.stream_file import save_stream
 
         save_stream(self._state, path)
 

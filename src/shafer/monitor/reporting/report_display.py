@@ -1,4 +1,4 @@
-"""Reports of a monitor over time, and streams, as arrays for ``MonitorDisplay``."""
+"""Reports of a monitor over time, as arrays for ``MonitorDisplay``."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from shafer.monitor.monitor_report import MonitorReport
-    from shafer.monitor.monitor_stream import MonitorStream
+    from shafer.monitor.reporting.monitor_report import MonitorReport
     from shafer.plots import MonitorDisplay
 
 
@@ -62,7 +61,7 @@ def arrays_of(reports: list[MonitorReport], names: Any) -> BatchArrays:
     pair = f"log-odds of {classes[1]} over {classes[0]}"
     shifts = np.array([[check.shift for check in report.checks[:n]] for report in reports]).T
     moved = np.array([report.adjusted_p[:n] <= report.alpha for report in reports]).T
-    order = _order(shifts, moved)
+    order = component_order(shifts, moved)
     return BatchArrays(
         shifts[order],
         moved[order],
@@ -74,7 +73,7 @@ def arrays_of(reports: list[MonitorReport], names: Any) -> BatchArrays:
     )
 
 
-def _order(shifts: FloatArray, moved: BoolArray) -> list[int]:
+def component_order(shifts: FloatArray, moved: BoolArray) -> list[int]:
     """Return the components, those that moved most often first, then by size."""
     size = np.abs(shifts).max(axis=1)
     return [int(g) for g in np.lexsort((-size, -moved.sum(axis=1)))]
@@ -107,27 +106,3 @@ def _quantities(reports: list[MonitorReport], n: int) -> dict[str, Any]:
         found[name] = np.array(values)
     constant = ("unseen categories", "gaps")
     return {k: v for k, v in found.items() if k not in constant or np.nanmax(v) > 0.0}
-
-
-def stream_display(stream: MonitorStream) -> MonitorDisplay:
-    """Return the Display of the martingales after each update."""
-    from shafer.plots import MonitorDisplay
-
-    seen, logs = stream.history
-    if len(seen) == 0:
-        raise ValueError("The stream has no rows yet. Call update(X) first.")
-    state = stream.state
-    crossed = state.crossed[:, None]
-    moved: BoolArray = (crossed >= 0) & (crossed < seen)
-    evidence = np.maximum(logs.T - np.log(len(state.names)), 0.0)
-    order = _order(evidence, moved)
-    return MonitorDisplay(
-        evidence[order],
-        [state.names[c] for c in order],
-        [f"{n:,}" for n in seen.tolist()],
-        moved=moved[order],
-        alarms=np.asarray(moved.any(axis=0)),
-        unit=f"evidence of change; alarm at {-np.log(state.alpha):.1f}",
-        batch_name="rows seen",
-        signed=False,
-    )

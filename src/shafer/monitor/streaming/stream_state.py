@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer.monitor.jumping_bets import log_martingale
+from shafer.monitor.streaming.jumping_bets import log_martingale
 
 MOST_UPDATES = 1000  # in the history
 

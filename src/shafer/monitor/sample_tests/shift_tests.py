@@ -23,8 +23,8 @@ from scipy import stats
 from scipy.special import ndtr
 
 from shafer._typing import FloatArray
-from shafer.monitor.population_stability import bin_counts, stability_index
-from shafer.monitor.value_clusters import ValueClusters
+from shafer.monitor.sample_tests.population_stability import bin_counts, stability_index
+from shafer.monitor.sample_tests.value_clusters import ValueClusters
 
 _LARGEST_TIE = 0.5
 _MOST_VALUES, _BINS = 50, 20  # of the tests of counts: one bin for each of so few values

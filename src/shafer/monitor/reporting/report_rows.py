@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from shafer.monitor.monitor_report import MonitorReport
+    from shafer.monitor.reporting.monitor_report import MonitorReport
 
 
 def number(value: float | None, decimals: int = 3) -> str:

@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import shafer
-from shafer.monitor.binned_ranks import N_BINS, bins_of, ranked, stream_splits
-from shafer.monitor.jumping_bets import bet, first_capital, log_martingale
+from shafer.monitor.streaming.binned_ranks import N_BINS, bins_of, ranked, stream_splits
+from shafer.monitor.streaming.jumping_bets import bet, first_capital, log_martingale
 
-from .monitored_worlds import linear_world
+from ..monitored_worlds import linear_world
 
 
 def _p_values(n_items: int, n_rows: int, seed: int, n_reference: int = 50) -> np.ndarray:
@@ -160,7 +160,7 @@ def test_a_stream_is_continued(tmp_path: Path) -> None:
 
 
 def test_a_long_history_is_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shafer.monitor.stream_state.MOST_UPDATES", 8)
+    monkeypatch.setattr("shafer.monitor.streaming.stream_state.MOST_UPDATES", 8)
     explainer, draw = linear_world(3, seed=7)
     stream = shafer.Monitor.fit(explainer, draw(100)).watch()
     for row in draw(30):

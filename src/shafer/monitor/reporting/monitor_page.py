@@ -12,12 +12,12 @@ import numpy as np
 import shafer
 from shafer._files import replacing
 from shafer._html_templates import html_templates
-from shafer.monitor.report_display import BatchArrays, arrays_of
-from shafer.monitor.report_rows import number, signed_number, text_rows
-from shafer.monitor.report_text import report_lines
+from shafer.monitor.reporting.report_display import BatchArrays, arrays_of
+from shafer.monitor.reporting.report_rows import number, signed_number, text_rows
+from shafer.monitor.reporting.report_text import report_lines
 
 if TYPE_CHECKING:
-    from shafer.monitor.monitor_report import MonitorReport
+    from shafer.monitor.reporting.monitor_report import MonitorReport
 
 _MOST = 200  # components in the table over time
 
@@ -52,7 +52,7 @@ def render_page(
         for name, report in zip(held.batch_names, reports, strict=True)
     ]
     return (
-        html_templates("shafer.monitor")
+        html_templates("shafer.monitor.reporting")
         .get_template("monitor.html.jinja")
         .render(
             title=title,

@@ -7,11 +7,11 @@ import os
 import numpy as np
 
 from shafer._array_file import Arrays, Header, read_array_file, write_array_file
-from shafer.monitor.binned_ranks import N_BINS
-from shafer.monitor.jumping_bets import N_BETS, N_JUMPERS
 from shafer.monitor.monitor_options import checked_options
 from shafer.monitor.stored_arrays import floats, texts, whole_numbers
-from shafer.monitor.stream_state import StreamState
+from shafer.monitor.streaming.binned_ranks import N_BINS
+from shafer.monitor.streaming.jumping_bets import N_BETS, N_JUMPERS
+from shafer.monitor.streaming.stream_state import StreamState
 
 FORMAT = "shafer-monitor-stream-1"
 _ARRAYS = ("counts", "shares", "log_capital", "crossed", "seen", "logs")

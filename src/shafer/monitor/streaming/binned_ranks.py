@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer.monitor.value_clusters import ValueClusters
+from shafer.monitor.sample_tests.value_clusters import ValueClusters
 
 N_BINS = 128
 

@@ -17,7 +17,7 @@ from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models import Explainer
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.observed_rows import ObservedRows, observed_rows
-from shafer.monitor.component_axes import ComponentAxes
+from shafer.monitor.rows.component_axes import ComponentAxes
 
 _SMALLEST = float(np.finfo(np.float64).tiny)
 _BLOCK = 2**22  # weights held at a time
@@ -33,6 +33,9 @@ class RowFacts:
     ----------
     logits : array of shape (n, K)
         The logits behind the probabilities, centred over the classes.
+    row_factor : array of shape (n,)
+        What moderation multiplies all weights of a row by; 1 without it. It depends on the whole
+        row, so the scores are without it: otherwise one component would move all others.
     scores : array of shape (n, G, R)
         The components' scores on their axes.
     weight_sums : array of shape (blocks, G, K)
@@ -50,6 +53,7 @@ class RowFacts:
     """
 
     logits: FloatArray
+    row_factor: FloatArray
     scores: FloatArray
     weight_sums: FloatArray
     log_ignorance: FloatArray
@@ -131,12 +135,13 @@ def row_facts(
 def _facts(
     rows: ObservedRows, kept: list[int], axes: ComponentAxes, profile: WeightProfile
 ) -> RowFacts:
-    weights = weights_of(rows.bet, kept)
+    weights = weights_of(rows.even, kept)
     typicality = to_numpy(profile.typicality(rows.plain)).astype(np.float64)
     typicality[rows.unseen] = _SMALLEST
     ignorance = to_numpy(rows.evidence.ignorance).astype(np.float64)
     return RowFacts(
         logits=to_numpy(rows.bet.logits).astype(np.float64),
+        row_factor=rows.row_factor,
         scores=axes.scores(weights),
         weight_sums=weights.sum(axis=0, keepdims=True),
         log_ignorance=np.log(np.maximum(ignorance, _SMALLEST)),

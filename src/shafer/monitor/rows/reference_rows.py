@@ -13,8 +13,8 @@ from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models import Explainer
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.observed_rows import observed_rows
-from shafer.monitor.component_axes import ComponentAxes
-from shafer.monitor.row_facts import (
+from shafer.monitor.rows.component_axes import ComponentAxes
+from shafer.monitor.rows.row_facts import (
     LabelFacts,
     RowFacts,
     label_facts,
@@ -22,7 +22,7 @@ from shafer.monitor.row_facts import (
     watched,
     weights_of,
 )
-from shafer.monitor.value_clusters import rounding_tolerance
+from shafer.monitor.sample_tests.value_clusters import rounding_tolerance
 
 LEAST_ROWS = 50
 _OTHERS = 1e-4  # a component may be rounded like much larger ones
@@ -68,7 +68,7 @@ class ReferenceRows:
         defining = observed_rows(explainer, take_rows(X, np.flatnonzero(~held_out).tolist()))
         kept = watched(explainer.component_names)
         size = max(64, _BLOCK // (len(kept) * len(explainer.classes)))
-        axes = ComponentAxes.fit(weights_of(defining.bet[:size], kept))
+        axes = ComponentAxes.fit(weights_of(defining.even[:size], kept))
         profile = WeightProfile.fit(defining.plain)
         facts = row_facts(explainer, X, axes, profile)
         itemsize = to_numpy(defining.bet.logits).dtype.itemsize

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from shafer._text import shortened
 
 if TYPE_CHECKING:
-    from shafer.monitor.batch_checks import BatchCheck
-    from shafer.monitor.monitor_report import MonitorReport
+    from shafer.monitor.comparing.batch_checks import BatchCheck
+    from shafer.monitor.reporting.monitor_report import MonitorReport
 
 _MOST, _MOST_QUANTITIES = 12, 6  # lines
 
@@ -53,7 +53,7 @@ def component_line(check: BatchCheck, report: MonitorReport) -> str:
     spread = "" if check.spread != check.spread else f", spread ×{check.spread:.2f}"
     return (
         f"{shortened(check.name)}: {_signed(check.shift)} for {check.class_} over {check.over}"
-        f"{spread}, KS {check.ks:.2f}, PSI {check.psi:.2f}; {_decisions(moved, report.n_rows)}"
+        f"{spread}, KS {check.ks:.2f}, PSI {_index(check.psi)}; {_decisions(moved, report.n_rows)}"
     )
 
 
@@ -74,6 +74,11 @@ def decision_sentence(report: MonitorReport) -> str:
         f"{report.decisions_moved:,} of {report.n_rows:,} decisions moved: with the reference "
         f"distribution of {what}, these rows would have another most probable class."
     )
+
+
+def _index(psi: float) -> str:
+    """Write the stability index; it is infinite if a bin is empty."""
+    return "inf (a bin of the reference is empty now)" if psi == float("inf") else f"{psi:.2f}"
 
 
 def _decisions(moved: int, n: int) -> str:

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from shafer._typing import FloatArray
-from shafer.monitor.reference_rows import ReferenceRows
-from shafer.monitor.row_facts import RowFacts
+from shafer.monitor.rows.reference_rows import ReferenceRows
+from shafer.monitor.rows.row_facts import RowFacts
 
 
 def decisions_moved(
@@ -45,7 +45,8 @@ def _change(
     scores = batch.scores[:, g]
     usual = reference.facts.scores[:, g]
     back = [put_back(scores[:, r], usual[:, r], random) for r in range(scores.shape[1])]
-    return reference.axes.weights(g, np.stack(back, axis=1) - scores)
+    change = reference.axes.weights(g, np.stack(back, axis=1) - scores)
+    return np.asarray(change * batch.row_factor[:, None])
 
 
 def put_back(values: FloatArray, reference: FloatArray, random: np.random.Generator) -> FloatArray:

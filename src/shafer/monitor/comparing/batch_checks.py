@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
 from shafer.evidence.io.frame_table import label_texts
-from shafer.monitor.reference_rows import ReferenceRows
-from shafer.monitor.row_facts import LabelFacts, RowFacts
-from shafer.monitor.shift_tests import Shift, distribution_shift, share_shift
-from shafer.monitor.value_clusters import rounding_tolerance
+from shafer.monitor.rows.reference_rows import ReferenceRows
+from shafer.monitor.rows.row_facts import LabelFacts, RowFacts
+from shafer.monitor.sample_tests.shift_tests import Shift, distribution_shift, share_shift
+from shafer.monitor.sample_tests.value_clusters import rounding_tolerance
 
 NAN = float("nan")
 
@@ -35,7 +35,7 @@ class BatchCheck:
     spread : float
         Standard deviation in the batch over that in the reference; NaN for shares.
     ks, ks_p, psi : float
-        As in :class:`~shafer.monitor.shift_tests.Shift`; NaN where they do not apply.
+        As in :class:`~shafer.monitor.sample_tests.shift_tests.Shift`; NaN where they do not apply.
     p : float
         p-value of all tests of this quantity; NaN if there is nothing to compare with.
     """

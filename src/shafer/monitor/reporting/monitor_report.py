@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.evidence.io.frame_table import native_frame
-from shafer.monitor.batch_checks import BatchCheck
-from shafer.monitor.holm import adjusted_p_values
-from shafer.monitor.report_text import report_lines
+from shafer.monitor.comparing.batch_checks import BatchCheck
+from shafer.monitor.reporting.report_text import report_lines
+from shafer.monitor.sample_tests.holm import adjusted_p_values
 
 
 @final
@@ -126,7 +126,7 @@ class MonitorReport:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the shifts of the components, as :meth:`shafer.Monitor.display` of one batch."""
-        from shafer.monitor.report_display import display_of
+        from shafer.monitor.reporting.report_display import display_of
 
         return display_of([self], None).plot(ax)
 
