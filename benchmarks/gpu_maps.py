@@ -117,8 +117,9 @@ def measure(dtype: torch.dtype, channels_last: bool) -> tuple[dict[str, str], An
     alone, full = interleaved(forward, lambda: maps(explainer, X))
     units = shafer.Explainer(network, X[:64], check=False)
     by_unit = seconds(lambda: units(X).belief)
+    name = str(dtype).removeprefix("torch.") + (", channels last" if channels_last else "")
     row = {
-        "module": f"{str(dtype).removeprefix('torch.')}{', channels last' if channels_last else ''}",
+        "module": name,
         "forward ms": f"{1e3 * alone:.2f}",
         "with maps ms": f"{1e3 * full:.2f}",
         "cost ms": f"{1e3 * (full - alone):.2f}",

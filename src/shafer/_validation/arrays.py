@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import array_api_compat
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array
 from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.deferred_checks import check_later
 
 
 def to_numpy(x: Array) -> NDArray[Any]:
@@ -109,16 +111,21 @@ def check_overflows(arrays: Sequence[Array], what: str) -> None:
     xp = array_api_compat.array_namespace(*arrays)
     filled = [array for array in arrays if math.prod(array.shape)]
     inside = [xp.all(xp.abs(array) < _largest(xp, array)) for array in filled]
-    if inside and not bool(xp.all(xp.stack(inside))):
-        raise ValueError(
-            f"The {what} overflow {filled[0].dtype}: coefficients and features are too large "
-            "together. Scale the features, or use float64."
-        )
+    if inside:
+        check_later(xp.all(xp.stack(inside)), partial(_overflows, what, filled[0].dtype))
+
+
+def _overflows(what: str, dtype: Any) -> NoReturn:
+    raise ValueError(
+        f"The {what} overflow {dtype}: coefficients and features are too large together. Scale "
+        "the features, or use float64."
+    )
 
 
 def _largest(xp: Any, array: Array) -> float:
     largest: float = xp.finfo(array.dtype).max
-    return largest / (4 * max(1, array.shape[-1]))
+    n_last: int = array.shape[-1]
+    return largest / (4 * max(1, n_last))
 
 
 def same_library(arrays: dict[str, Array]) -> Any:

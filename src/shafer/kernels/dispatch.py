@@ -101,11 +101,25 @@ def pool_linear_sparse(
     return result
 
 
-def pool_located(features: Array, beta: Array, shift: Array, shares: Array | None) -> Pooled:
+def pool_located(
+    features: Array,
+    beta: Array,
+    shift: Array,
+    shares: Array | None = None,
+    total: Array | None = None,
+) -> Pooled:
     """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`."""
     kernels = _located_kernels(features, beta, shift) or located_pooling
-    result: Pooled = kernels.pool_located(features, beta, shift, shares)
+    result: Pooled = kernels.pool_located(features, beta, shift, shares, total)
     return result
+
+
+def located_weights_of(
+    features: Array, beta: Array, shift: Array, shares: Array | None, positions: Array
+) -> Array:
+    """Return weights for a few classes of each row; the reference is in ``located_pooling``."""
+    kernels = _located_kernels(features, beta, shift) or located_pooling
+    return kernels.located_weights_of(features, beta, shift, shares, positions)
 
 
 def closed_forms(pooled: Pooled) -> Forms:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
-from shafer._validation import to_numpy
+from shafer._validation import check_later, to_numpy
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
@@ -115,6 +115,7 @@ def _units(
         arrays,
         by_column=head is model,
         features=features,
+        finite=True,
         loss=PenalisedLoss(float(precision), None if head.bias is None else 0.0),
         live=(live_parameters(model, head),),
         options={"layer": _name_of(model, head)},
@@ -195,10 +196,14 @@ def _features(
             rows = take_rows(X, slice(start, min(start + batch_size, n)))
             output = forward(model, rows, calls)
             _check_calls(head, calls)
-            check_finite_features(model, calls[0].features, rows, start)
+            features = calls[0].features
+            check_later(
+                torch.isfinite(features).all(),
+                partial(check_finite_features, model, features, rows, start),
+            )
             given = logits_of(output)
             check_form(output_form(calls[0].logits, given), calls[0].logits, given)
-            batches.append(calls[0].features)
+            batches.append(features)
             calls.clear()
     return batches[0] if len(batches) == 1 else torch.cat(batches)
 
