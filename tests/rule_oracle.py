@@ -89,6 +89,8 @@ def check_rule(
         by_risk(upper, chosen, ties=ties)
     elif rule == "pignistic":
         by_risk(loss @ np.asarray(mass.pignistic), chosen, ties=ties)
+    elif rule == "expected_loss":  # of the mass function one bets with; logits, as above
+        by_risk(loss @ np.asarray(mass.probability), chosen, ties=False)
     elif rule == "hurwicz":
         by_risk(0.5 * lower + 0.5 * upper, chosen, ties=ties)
     elif rule == "minimax_regret":

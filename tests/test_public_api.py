@@ -25,6 +25,7 @@ def test_top_level_names() -> None:
         "FrameTooLargeError",
         "LinearHead",
         "MassEvidence",
+        "Monitor",
         "NeighbourEvidence",
         "TotalConflictError",
         "UnsupportedModelError",
@@ -62,6 +63,8 @@ def test_every_package_is_an_attribute() -> None:
 def test_names_of_models() -> None:
     assert shafer.models.__all__ == [
         "Contributions",
+        "DeferralControl",
+        "DeferringPrediction",
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
@@ -80,25 +83,33 @@ def test_names_of_models() -> None:
 def test_names_of_subpackages() -> None:
     assert shafer.datasets.__all__ == [
         "gaussian_posterior",
+        "load_bird_strikes",
+        "load_fashion",
+        "load_fashion_network",
         "load_german_credit",
         "load_heart",
         "make_gaussian",
     ]
     assert shafer.plots.__all__ == [
+        "DeferralDisplay",
         "DependenceDisplay",
         "ErrorImprecisionDisplay",
+        "EvidenceMapDisplay",
         "IntervalCalibrationDisplay",
         "IntervalDisplay",
         "MassDisplay",
+        "MonitorDisplay",
         "RegionDisplay",
         "RiskCoverageDisplay",
         "SetConfusionDisplay",
         "SourceConflictDisplay",
         "SummaryDisplay",
+        "TextDisplay",
         "UncertaintyDisplay",
         "UnitDisplay",
         "WaterfallDisplay",
     ]
+    assert shafer.monitor.__all__ == ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]
     assert shafer.paper.__all__ == ["reproduce"]
 
 
@@ -116,6 +127,7 @@ def test_evidence_names() -> None:
         "belief",
         "belief_of",
         "betting_probability",
+        "calibrated",
         "commonality_of",
         "components",
         "conflict",
@@ -211,12 +223,49 @@ def test_evidence_names() -> None:
         (shafer.models.torch.least_commitment_penalty, ["head", "features"]),
         (shafer.EvidentialClassifier.fit, ["self", "X", "y", "sample_weight"]),
         (shafer.EvidentialClassifier.predict, ["self", "X", "rule"]),
-        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "options"]),
+        (shafer.EvidentialClassifier.predict_set, ["self", "X", "rule", "groups", "options"]),
         (
             shafer.EvidentialClassifier.conformalize,
-            ["self", "X", "y", "coverage", "score", "class_conditional", "allow_empty", "cv"],
+            [
+                "self",
+                "X",
+                "y",
+                "coverage",
+                "score",
+                "class_conditional",
+                "allow_empty",
+                "cv",
+                "groups",
+            ],
         ),
+        (
+            shafer.Explainer.control_error,
+            [
+                "self",
+                "X",
+                "y",
+                "error",
+                "confidence",
+                "groups",
+                "false_negative_rate",
+                "recall",
+                "class_",
+                "mean_loss",
+                "loss",
+            ],
+        ),
+        (shafer.Explainer.predict_or_defer, ["self", "X", "groups"]),
         (shafer.Explainer.temper, ["self", "X", "y", "sample_weight"]),
+        (
+            shafer.Explainer.decide,
+            ["self", "X", "loss", "rule", "reject", "utility", "alpha", "tolerance", "expectation"],
+        ),
+        (
+            shafer.Evidence.decide,
+            ["self", "rule", "loss", "utility", "reject", "alpha", "tolerance", "expectation"],
+        ),
+        (shafer.Evidence.from_statements, ["statements", "classes", "columns", "prior"]),
+        (shafer.fusion.FiniteEvidence.from_statements, ["statements", "classes", "prior"]),
         (shafer.Explainer.next_inputs, ["self", "X", "top", "costs", "groups", "backend"]),
         (shafer.Explainer.next_measurements, ["self", "X", "budget", "costs", "groups", "backend"]),
         (shafer.Explainer.overturn, ["self", "X"]),
@@ -224,6 +273,13 @@ def test_evidence_names() -> None:
         (shafer.Explainer.check_cells, ["self", "X", "top", "backend"]),
         (shafer.Explainer.guard, ["self", "X"]),
         (shafer.Evidence.fragility, ["self", "q"]),
+        (
+            shafer.Monitor.fit,
+            ["explainer", "X_reference", "y", "alpha", "max_rows", "bins", "seed"],
+        ),
+        (shafer.Monitor.check, ["self", "X", "y"]),
+        (shafer.Monitor.watch, ["self", "alpha", "seed"]),
+        (shafer.Monitor.load, ["path", "explainer"]),
         (shafer.typicality, ["ev", "background"]),
         (
             shafer.combine,

@@ -15,7 +15,14 @@ import matplotlib
 from matplotlib import pyplot
 
 DOCS = Path(__file__).parent.parent
-PAGES = ("gallery.md", "declined_applicant.md", "undecided_patient.md")
+PAGES = (
+    "gallery.md",
+    "declined_applicant.md",
+    "undecided_patient.md",
+    "monitoring.md",
+    "deferring.md",
+    "images.md",
+)
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/gallery/([\w-]+\.png)\)")
 
 

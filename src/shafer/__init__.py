@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         LinearHead,
         NeighbourEvidence,
     )
+    from shafer.monitor import Monitor
 
 __version__ = "0.2.0.dev0"
 
@@ -38,6 +39,7 @@ _HOME = {
     "FrameTooLargeError": "shafer._errors",
     "LinearHead": "shafer.models",
     "MassEvidence": "shafer.evidence",
+    "Monitor": "shafer.monitor",
     "NeighbourEvidence": "shafer.models",
     "TotalConflictError": "shafer._errors",
     "UnsupportedModelError": "shafer._errors",
@@ -54,6 +56,7 @@ _SUBPACKAGES = (
     "kernels",
     "metrics",
     "models",
+    "monitor",
     "opinion",
     "paper",
     "plots",
@@ -69,6 +72,7 @@ __all__ = [
     "FrameTooLargeError",
     "LinearHead",
     "MassEvidence",
+    "Monitor",
     "NeighbourEvidence",
     "TotalConflictError",
     "UnsupportedModelError",

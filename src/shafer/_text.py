@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable
 
 
@@ -50,3 +51,18 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text
     )
+
+
+def cells(text: str) -> int:
+    """Return how many terminal cells a text takes: an emoji or an ideograph takes two.
+
+    Examples
+    --------
+    >>> cells("age"), cells("年")
+    (3, 2)
+    """
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    joined = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
+    return len(text) + wide - joined

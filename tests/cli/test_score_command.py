@@ -193,3 +193,53 @@ def test_an_ended_run_leaves_nothing(folder: Path) -> None:
     running.send_signal(signal.SIGTERM)
     assert running.wait(60) == 143
     assert sorted(folder.iterdir()) == before
+
+
+COSTS = pd.DataFrame({"1": [0.0, 5.0], "act": ["treat", "send home"], "0": [1.0, 0.0]})
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "scored.parquet"])
+def test_costs_as_columns(folder: Path, name: str) -> None:
+    frame = pd.read_csv(folder / "heart.csv")
+    model = skops.io.load(folder / "model.skops")
+    X = frame[model.feature_names_in_]
+    explainer = shafer.Explainer(model, X, groups="source", prior="own")
+    COSTS.to_csv(folder / "costs.csv", index=False)
+    out = folder / name
+    options = ("--model", folder / "model.skops", "--out", out, "--chunk", 100)
+    loss = ("--loss", folder / "costs.csv")
+    for given, arguments in (
+        ({"loss": COSTS}, loss),
+        ({"loss": COSTS, "reject": 0.4}, (*loss, "--reject", 0.4)),
+        (
+            {"loss": COSTS, "rule": "belief", "reject": 0.4},
+            (*loss, "--reject", 0.4, "--rule", "belief"),
+        ),
+        ({"reject": 0.3}, ("--reject", 0.3)),
+    ):
+        result = run("score", folder / "heart.csv", *options, *arguments)
+        assert result.exit_code == 0, result.output
+        scored = pd.read_parquet(out) if name.endswith("parquet") else pd.read_csv(out)
+        expected = explainer.decide(X, **given)
+        assert scored["act"].astype(str).tolist() == [str(act) for act in expected]
+        assert scored["act"].nunique() > 1
+    p = scored[["probability_0", "probability_1"]].to_numpy()
+    cost = np.where(scored["act"] == "reject", 0.3, 1.0 - p.max(axis=1))
+    np.testing.assert_allclose(scored["expected_loss"], cost)
+    result = run("score", folder / "heart.csv", *options, *loss, "--rule", "maximality")
+    scored = pd.read_parquet(out) if name.endswith("parquet") else pd.read_csv(out)
+    assert "expected_loss" not in scored
+    assert set(scored["act"]) == {"treat", "send home", "{treat, send home}"}
+
+
+def test_costs_that_are_refused(folder: Path) -> None:
+    options = ("--model", folder / "model.skops", "--out", folder / "scored.csv")
+    data = folder / "heart.csv"
+    refused("--rule needs --loss", "score", data, *options, "--rule", "belief")
+    COSTS.rename(columns={"act": "deed"}).to_csv(folder / "costs.csv", index=False)
+    loss = ("--loss", folder / "costs.csv")
+    refused("lacks the column act", "score", data, *options, *loss)
+    COSTS.rename(columns={"1": "2"}).to_csv(folder / "costs.csv", index=False)
+    refused("unknown labels ['2', '0'] and no value", "score", data, *options, *loss)
+    refused("reject must be a number from 0 to 1", "score", data, *options, "--reject", 7)
+    assert not (folder / "scored.csv").exists()

@@ -15,7 +15,7 @@ import shafer
 from evidence_types import CLOSE, PAIRS, TYPES, Weights, every_type, made
 from rule_oracle import best_by_value, check_rule, expectations, members, risks
 from shafer import Evidence, combine
-from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_utility
+from shafer.decision import BETTING_RULES, PRECISE_RULES, RULES, owa_weights, set_utility
 from shafer.decision.rules.rule_table import EXPECTATIONS
 from shafer.fusion import FiniteEvidence
 
@@ -34,7 +34,7 @@ def test_rules(kind: str, rule: str, pair: tuple[Weights, Weights], loss: Weight
     zero_one, any_loss = case.evidence.decide(rule), case.evidence.decide(rule, loss=loss)
     utility = case.evidence.decide(rule, utility=-loss)
     assert_array_equal(utility, any_loss)
-    for i, m in enumerate(case.rows):
+    for i, m in enumerate(case.bets if rule in BETTING_RULES else case.rows):
         check_rule(m, rule, 1.0 - np.eye(n_classes), zero_one[i])
         check_rule(m, rule, loss, any_loss[i])
 
@@ -83,10 +83,12 @@ def test_rejection(kind: str) -> None:
     loss = 1.0 - np.eye(3)
     lower, upper = np.moveaxis([risks(m.masses, loss) for m in case.rows], 1, 0)
     bet = 1.0 - np.array([m.pignistic for m in case.rows])
+    before_discounting = 1.0 - np.array([m.probability for m in case.bets])
     by_rule = {
         "plausibility": lower,
         "belief": upper,
         "pignistic": bet,
+        "expected_loss": before_discounting,
         "hurwicz": 0.5 * (lower + upper),
         "minimax_regret": upper,
     }

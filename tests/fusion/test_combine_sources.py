@@ -101,7 +101,7 @@ def test_a_factor_for_each_row_of_combined_evidence(tmp_path: Any) -> None:
 def test_features_changed_in_place_are_noticed() -> None:
     X = np.random.default_rng(4).normal(size=(4, 3))
     evidence = shafer.least_commitment(np.eye(3), np.zeros(3))(X)
-    both = combine([evidence, evidence])
+    both = combine([evidence, evidence], tempering=[0.5, 0.5])
     X[:, 0] += 1.0
     with pytest.raises(ValueError, match="changed in place"):
         both.weights  # noqa: B018 - the access is the test

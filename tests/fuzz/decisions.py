@@ -64,9 +64,21 @@ def _on_acts(rng: np.random.Generator, evidence: Any) -> int:
     for rule in RULES:
         chosen[rule] = np.asarray(evidence.decide(rule, loss=loss))
         _check_number(rule, chosen[rule], n_acts)
+    _check_expected_loss(evidence, loss, chosen["expected_loss"])
     is_part_of(chosen["maximality"], chosen["interval_dominance"], "maximality, dominance")
     is_part_of(chosen["e_admissible"], chosen["maximality"], "e_admissible, maximality")
     return len(evidence) * len(RULES)
+
+
+def _check_expected_loss(evidence: Any, loss: Any, chosen: NDArray[np.bool_]) -> None:
+    """Check that no act has a clearly smaller expected regret than the chosen one."""
+    wide = getattr(evidence, "evidence", evidence).logits.astype(np.float64)
+    shifted = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    probability = shifted / shifted.sum(axis=-1, keepdims=True)
+    regret = probability @ (loss - loss.min(axis=0)).T
+    least = regret.min(axis=-1)
+    wrong = regret[chosen] > least * (1.0 + 1e-11)
+    assert not wrong.any(), f"expected_loss is not the least in rows {np.flatnonzero(wrong)}"
 
 
 def _check_number(rule: str, chosen: Any, n_acts: int) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 import shafer
 from shafer import Evidence, belief, decision, evidence, fusion
@@ -25,7 +26,8 @@ BY_TEXT = ("strings for numbers",)  # column names of files are texts
 
 
 def _evidence(world: World, source: int = 0) -> Evidence:
-    return Evidence.from_weights(world.weights(source), classes=world.classes, names=["u", "v"])
+    names = [["u", "v"], ["s", "t"]][source]
+    return Evidence.from_weights(world.weights(source), classes=world.classes, names=names)
 
 
 def _every_type(world: World) -> list[Any]:
@@ -111,10 +113,30 @@ def statements(world: World) -> list[Any]:
         {"for": world.given[0], "weight": 1.0},
         {"against": world.given[1], "weight": 0.5},
     ]
-    return [
-        kind.from_statements(said, classes=world.classes).belief
-        for kind in (Evidence, fusion.FiniteEvidence)
+    prior = dict(zip(world.given[::-1], [0.2, 0.3, 0.5], strict=False))
+    sure = {"for": world.given[1], "probability": 0.7}
+    kinds = (Evidence, fusion.FiniteEvidence)
+    found = [kind.from_statements(said, classes=world.classes).belief for kind in kinds]
+    return found + [
+        kind.from_statements(sure, classes=world.classes, prior=prior).belief for kind in kinds
     ]
+
+
+@covers("evidence.Evidence.from_statements")
+def opinions_about_rows(world: World) -> list[Any]:
+    seen = world.named([0, 1, 0])
+    frame = pd.DataFrame({"label": pd.Series(seen.tolist(), dtype=object), "sure": [0.7, 0.8, 0.9]})
+    frame.loc[2] = [None, None]
+    columns = {
+        "doctor": {"for": "label", "probability": "sure"},
+        "nurse": {"against": world.given[1], "support": 0.4},
+    }
+    ev = Evidence.from_statements(frame, classes=world.classes, columns=columns)
+    turned = Evidence.from_statements(
+        frame[["sure", "label"]], classes=world.classes, columns=columns
+    )
+    np.testing.assert_array_equal(ev.weights, turned.weights)
+    return [ev.weights]
 
 
 @covers("fusion.FiniteEvidence.from_masses", "fusion.FiniteEvidence", compares=False)

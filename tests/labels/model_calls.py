@@ -14,6 +14,7 @@ import shafer
 from shafer import metrics, models, report
 
 from .calls import covers, covers_path
+from .evidence_calls import BY_TEXT, BY_VALUE
 from .worlds import FEATURES, World
 
 COLUMNS = ["p", "q", "r"]
@@ -79,6 +80,34 @@ def explainer_of_columns(world: World) -> list[Any]:
     for ev in found[1:]:
         np.testing.assert_allclose(ev.weights, found[0].weights, atol=1e-10)
     return [ev.weights for ev in found]
+
+
+@covers(
+    "models.Explainer.decide",
+    "models.EvidentialClassifier.decide",
+    "models.EvidentialVotingClassifier.decide",
+    trains=True,
+    allows=(*BY_VALUE, *BY_TEXT),
+)
+def decisions(world: World) -> list[Any]:
+    y = world.training_labels
+    voters = [("first", LogisticRegression(), ["p", "q"]), ("second", LogisticRegression(), ["r"])]
+    found: list[Any] = []
+    for decider in (
+        shafer.Explainer(_model(world, FRAME), FRAME),
+        shafer.EvidentialClassifier(temper=0.8).fit(FRAME, y),
+        shafer.EvidentialVotingClassifier(voters, tempering=None).fit(FRAME, y),
+    ):
+        named = [decider.decide(FRAME, loss=loss).tolist() for loss in world.losses()[1:]]
+        assert named[0] == named[1] == named[2]
+        found.append([act == "treat" for act in named[0]])
+        for loss in world.losses():
+            found.append(decider.decide(FRAME, utility=loss) == decider.decide(FRAME, loss=loss))
+        labels = decider.decide(FRAME, reject=0.4).tolist()
+        assert set(labels) <= {*world.classes, "reject"}
+        found.append([label == "reject" for label in labels])
+        found.append(decider.decide(FRAME) == y)
+    return found
 
 
 @covers("models.Explainer.scorecard", trains=True)
@@ -194,4 +223,44 @@ def written_report(path: str | Path) -> Any:
     world = World(("a", "b"))
     explainer = shafer.Explainer(_model(world), FEATURES)
     report.write_report(report.make_study(explainer, FEATURES, world.training_labels), path)
+    return len(Path(path).read_text()) > 1000
+
+
+MANY = np.concatenate([FEATURES, FEATURES + 0.01])
+
+
+@covers("monitor.Monitor.fit", "monitor.Monitor.check", trains=True)
+def monitored(world: World) -> list[Any]:
+    y = np.tile(world.named(world.truth), 2)
+    shifted = MANY + np.array([2.0, 0.0, 0.0])
+    explainer = shafer.Explainer(_model(world), MANY).conformalize(
+        MANY, np.tile(world.training_labels, 2)
+    )
+    report = shafer.Monitor.fit(explainer, MANY.copy(), y).check(shifted, pd.Series(y))
+    table = report.columns()
+    places = {str(label): k for k, label in enumerate(world.classes)}
+    pairs = [[places.get(text, -1) for text in table[name]] for name in ("class", "over")]
+    return [table["adjusted_p"], table["shift"], *pairs, report.decisions_moved]
+
+
+@covers_path("monitor.Monitor.save", "monitor.Monitor.load")
+def saved_monitor(path: str | Path) -> Any:
+    explainer = shafer.Explainer(_model(World(("a", "b"))), MANY)
+    shafer.Monitor.fit(explainer, MANY).save(path)
+    return shafer.Monitor.load(path, explainer).check(MANY + 0.2).typicality
+
+
+@covers_path("monitor.MonitorStream.save", "monitor.Monitor.resume")
+def saved_stream(path: str | Path) -> Any:
+    monitor = shafer.Monitor.fit(shafer.Explainer(_model(World(("a", "b"))), MANY), MANY)
+    stream = monitor.watch()
+    stream.update(MANY)
+    stream.save(path)
+    return monitor.resume(path).evidence
+
+
+@covers_path("monitor.Monitor.write_page")
+def written_page(path: str | Path) -> Any:
+    monitor = shafer.Monitor.fit(shafer.Explainer(_model(World(("a", "b"))), MANY), MANY)
+    monitor.write_page([monitor.check(MANY)], path)
     return len(Path(path).read_text()) > 1000

@@ -24,6 +24,23 @@ def waterfall(world: World) -> list[Any]:
     return [one.weights, other.weights]
 
 
+@covers("plots.EvidenceMapDisplay.from_evidence", "plots.EvidenceMapDisplay.values")
+def evidence_map(world: World) -> list[Any]:
+    ev, image, (first, second) = _evidence(world), np.ones((4, 6)), world.given[:2]
+    draw = plots.EvidenceMapDisplay.from_evidence
+    one = draw(ev, 1, image, class_=second, over=first, shape=(1, 2))
+    several = draw(ev, 1, image, classes=list(world.given[::-1]), shape=(1, 2))
+    return [one.values(second), several.values(first), *(m.values for m in several.maps)]
+
+
+@covers("plots.TextDisplay.from_evidence")
+def text(world: World) -> list[Any]:
+    ev, (first, second) = _evidence(world), world.given[:2]
+    one = plots.TextDisplay.from_evidence(ev, 1, ["u", "v"], class_=second)
+    other = plots.TextDisplay.from_evidence(ev, 1, ["u", "v"], class_=second, over=first)
+    return [one.weights, other.weights]
+
+
 @covers("plots.SummaryDisplay.from_evidence")
 def summary(world: World) -> list[Any]:
     ev = _evidence(world)

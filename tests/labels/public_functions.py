@@ -15,6 +15,7 @@ PACKAGES = (
     "fusion",
     "metrics",
     "models",
+    "monitor",
     "opinion",
     "paper",
     "plots",

@@ -13,15 +13,18 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from . import evidence_calls, metric_calls, model_calls, plot_calls
+from . import deferral_calls, evidence_calls, metric_calls, model_calls, plot_calls
 from .calls import CALLS, PATH_CALLS
 from .public_functions import watched_parameters
 from .worlds import MISMATCHES, STRINGS, UNSORTED, WORLDS, World
 
-assert all((evidence_calls, metric_calls, model_calls, plot_calls))  # they fill the table
+assert all(
+    (deferral_calls, evidence_calls, metric_calls, model_calls, plot_calls)
+)  # they fill the table
 
 RECORDS = {
     "decision.Acts",
+    "decision.ConformalSets",
     "evidence.AdditivePool",
     "evidence.DiscountedEvidence",
     "evidence.Evidence",
@@ -31,19 +34,27 @@ RECORDS = {
     "fusion.MixedEvidence",
     "fusion.SourceConflict",
     "fusion.SourceInfluence",
+    "metrics.GroupCoverage",
+    "models.DeferralControl",
+    "models.DeferringPrediction",
     "models.GuardedPrediction",
+    "monitor.BatchCheck",
+    "monitor.MonitorReport",
     "report.Study",
     *(f"plots.{name}Display" for name in ("Dependence", "Interval", "Mass", "Region")),
     *(f"plots.{name}Display" for name in ("SetConfusion", "SourceConflict", "Summary")),
-    *(f"plots.{name}Display" for name in ("Unit", "Waterfall")),
+    *(f"plots.{name}Display" for name in ("Monitor", "Text", "Unit", "Waterfall")),
 }
 """Constructors that store finished arrays. Functions of the table make them from labels."""
 
 NOT_LABELS = {
+    "datasets.load_fashion": "subset is a word, which images of the data set",
     "decision.choose": "acts that read_acts has read",
     "decision.chosen_names": "names of acts, in the order of the columns",
     "decision.tempering_factor": "positions: arrays alone, called with checked labels",
+    "models.DeferralControl.places": "groups of rows, in the form that row_groups has checked",
     "models.EvidentialVotingClassifier": "prior is a word, 'once' or 'each'",
+    "monitor.Monitor.display": "names of batches",
     "models.RBFLayer.fit": "y is ignored, as scikit-learn asks of a transformer",
     "plots.IntervalDisplay.from_evidence": "names of rows",
     "plots.RegionDisplay.plot": "text of a legend",

@@ -81,7 +81,7 @@ def boosted(y: Any = Y, **options: Any) -> Any:
 def test_catboost_trees_that_are_not_symmetric(
     monkeypatch: pytest.MonkeyPatch, policy: str, y: Any
 ) -> None:
-    monkeypatch.setattr(catboost_reader, "_check_trees", nothing)
+    monkeypatch.setattr(catboost_reader, "_policy", lambda _: "SymmetricTree")
     monkeypatch.setattr(catboost_reader, "_TOLERANCE", np.inf)
     caught(boosted(y, grow_policy=policy), X, LIKELY)
 
@@ -108,8 +108,8 @@ def test_an_xgboost_booster_read_up_to_its_best_round(monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         xgboost_reader,
         "_contributions",
-        lambda booster, options, rounds, rows: right(
-            booster, options, xgboost_reader._rounds(booster), rows
+        lambda booster, options, rounds, trees, rows: right(
+            booster, options, xgboost_reader._rounds(booster), trees, rows
         ),
     )
     rng = np.random.default_rng(0)

@@ -15,19 +15,22 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import shafer
-from shafer.datasets import load_heart
+from shafer.datasets import load_fashion, load_heart
 from shafer.evidence import Evidence, LinearPool
 from shafer.plots import (
     DependenceDisplay,
     ErrorImprecisionDisplay,
+    EvidenceMapDisplay,
     IntervalCalibrationDisplay,
     IntervalDisplay,
     MassDisplay,
+    MonitorDisplay,
     RegionDisplay,
     RiskCoverageDisplay,
     SetConfusionDisplay,
     SourceConflictDisplay,
     SummaryDisplay,
+    TextDisplay,
     UncertaintyDisplay,
     UnitDisplay,
     WaterfallDisplay,
@@ -241,6 +244,37 @@ def test_region_of_ignorance(heart: Heart) -> Figure:
     return RegionDisplay.from_explainer(pool, X, "ignorance", grid_resolution=80).plot().figure_
 
 
+def _boot() -> np.ndarray:
+    return load_fashion().images[0]
+
+
+@_compared()
+def test_evidence_map() -> Figure:
+    display = EvidenceMapDisplay.from_evidence(_weights(1, 49, 3, 0.4), 0, _boot(), shape=(7, 7))
+    return display.plot(grid=True).figure_
+
+
+@_compared("dark_background")
+def test_evidence_map_of_all_kinds() -> Figure:
+    kinds = ("evidence", "ignorance", "disagreement")
+    evidence = _weights(1, 49, 10, 0.4)
+    display = EvidenceMapDisplay.from_evidence(evidence, 0, _boot(), show=kinds, shape=(7, 7))
+    return display.plot(smooth=True).figure_
+
+
+@_compared()
+def test_evidence_map_of_regions() -> Figure:
+    boot = _boot()
+    regions = np.where(boot > 0, 1 + (np.arange(28) // 7)[:, None], 0)
+    evidence = _weights(1, 5, 10)
+    classes = evidence.classes[:6]
+    return (
+        EvidenceMapDisplay.from_evidence(evidence, 0, boot, classes=classes, regions=regions)
+        .plot()
+        .figure_
+    )
+
+
 @_compared()
 def test_unit() -> Figure:
     outputs = np.linspace(0.0, 2.0, 81)
@@ -304,3 +338,64 @@ def test_source_conflict(style: str) -> Figure:
         "expert": _weights(1, 1, 3),
     }
     return SourceConflictDisplay.from_evidences(sources, 0).plot().figure_
+
+
+def _monitored(n_batches: int) -> MonitorDisplay:
+    g, t = np.ogrid[:7, :n_batches]
+    shifts = np.sin(2.1 * g + 0.9 * t) * 0.05 + (g == 0) * np.maximum(t - 4, 0) * 0.11
+    shifts = shifts - (g == 1) * (t > 7) * 0.3
+    moved = np.abs(shifts) > 0.2
+    months = np.arange(n_batches)
+    return MonitorDisplay(
+        shifts,
+        ["age", "income_of_the_household_in_euros", *(f"feature {k}" for k in range(2, 7))],
+        [f"2025-{month + 1:02d}" for month in months],
+        moved=moved,
+        alarms=moved.any(axis=0),
+        quantities={
+            "decisions moved": np.maximum(months - 5, 0) * 0.03,
+            "typicality": 0.5 - 0.01 * months,
+            "disagreement": 0.3 + 0.02 * np.sin(months),
+        },
+        unit="shift, log-odds of yes over no",
+    )
+
+
+@_compared()
+def test_monitor() -> Figure:
+    return _monitored(12).plot().figure_
+
+
+@_compared("dark_background")
+def test_monitor_of_many_batches() -> Figure:
+    return _monitored(30).plot(max_components=4).figure_
+
+
+def _marked_text() -> TextDisplay:
+    text = "Landed <b>safely</b>, 2 gulls\nin #1 engine: $5 café — shut down & towed."
+    words = ["Landed", "safely", "gulls", "engine", "café", "shut", "down"]
+    spans = [(text.index(word), text.index(word) + len(word)) for word in words]
+    silent = [(text.index(word), text.index(word) + len(word)) for word in ("in", "towed")]
+    return TextDisplay(
+        text,
+        spans,
+        [-1.2, -0.4, 0.02, 0.7, 0.1, 1.4, 0.9],
+        silent=silent,
+        label="engine shut down",
+        over="precautionary landing",
+        base_rate=-1.6,
+        absent=0.31,
+        n_absent=900,
+        probability=0.66,
+        over_probability=0.3,
+    )
+
+
+@_compared()
+def test_text() -> Figure:
+    return _marked_text().plot(width=48).figure_
+
+
+@_compared("dark_background")
+def test_text_on_dark() -> Figure:
+    return _marked_text().plot(width=48).figure_

@@ -26,8 +26,10 @@ from shafer._validation.class_labels import (
 from shafer._validation.component_names import component_names
 from shafer._validation.data_frames import frame_columns, frame_of
 from shafer._validation.deferred_checks import check_later, deferred_checks
+from shafer._validation.group_labels import group_labels, group_positions
 from shafer._validation.labelled_values import labelled
 from shafer._validation.numbered_names import numbered
+from shafer._validation.prior_logarithms import log_prior
 from shafer._validation.row_weights import row_weights
 from shafer._validation.true_classes import TrueClasses, column_labels, true_classes
 
@@ -46,11 +48,14 @@ __all__ = [
     "frame_columns",
     "frame_of",
     "frozen",
+    "group_labels",
+    "group_positions",
     "is_missing",
     "is_one_label",
     "label_array",
     "label_positions",
     "labelled",
+    "log_prior",
     "numbered",
     "one_position",
     "order_by_label",

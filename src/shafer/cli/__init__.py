@@ -1,7 +1,8 @@
 """The command line. One file for each command; each calls one function of the layers below.
 
 ``table_files.py`` reads tables, ``model_loading/`` reads models, ``background_means.py`` finds the
-means, ``study_from_files.py``, ``score_table.py`` and ``measurement_plan.py`` put them together.
+means, ``study_from_files.py``, ``score_table.py``, ``measurement_plan.py`` and
+``monitored_files.py`` put them together.
 May import everything.
 """
 
@@ -14,6 +15,7 @@ except ImportError as error:  # pragma: no cover - click is there wherever the t
 
 import shafer
 from shafer.cli.explain_command import explain
+from shafer.cli.monitor_command import monitor
 from shafer.cli.next_command import next_
 from shafer.cli.paper_command import paper
 from shafer.cli.report_command import report
@@ -26,5 +28,5 @@ def main() -> None:
     """Show the evidence behind a classifier's probabilities."""
 
 
-for command in (report, explain, score, next_, paper):
+for command in (report, explain, score, next_, monitor, paper):
     main.add_command(command)

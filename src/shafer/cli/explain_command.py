@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from shafer.cli.shared_options import ModelOptions, careful, errors_option, examples, model_options
-from shafer.cli.terminal_output import say, terminal_width
+from shafer.cli.terminal_output import say, say_styled, terminal_width, wants_color
 
 if TYPE_CHECKING:
     from shafer.report.terminal_reasons import ReasonsAsked
@@ -62,6 +62,8 @@ def explain(
 ) -> None:
     """Explain one row in the terminal: weights, intervals, sets, and what to do about it.
 
+    If the model reads texts, the text is shown with the weights of its words.
+
     Below the evidence are up to three sentences: which missing input would settle the row, whether
     its answer would stand if inputs were lost, and which value to check.
 
@@ -75,6 +77,7 @@ def explain(
         from shafer.cli.study_from_files import study_of
         from shafer.cli.target_labels import label_named
         from shafer.report.asking.terminal_questions import asked_about
+        from shafer.report.row_texts import terminal_texts
         from shafer.report.terminal_view import explained
 
         asked = _reasons(reasons, codes)
@@ -86,6 +89,9 @@ def explain(
         )
         text = explained(study, row, terminal_width(), class_=first, over=second, reasons=asked)
         say(text)
+        pair = {"class_": first, "over": second}
+        for marked in terminal_texts(study, row, terminal_width(), color=wants_color(), **pair):
+            say_styled(f"\n{marked}")
         say(f"\n{asked_about(study, row, terminal_width())}")
         if data is not None:
             say(f"\n{study.about[0]}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from shafer._text import cells
 from shafer.cli.measurement_plan import MeasurementPlan
-from shafer.report.terminal_text import cells, label, padded
+from shafer.report.terminal_text import label, padded
 
 _MOST_LINES = 30
 _FEW_LINES = 10  # of the rows, below the measurements within a budget

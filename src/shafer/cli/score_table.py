@@ -13,9 +13,11 @@ import numpy as np
 
 import shafer
 from shafer._files import replacing
+from shafer.cli.act_columns import ActColumns
 from shafer.cli.ask_columns import AskColumns
 from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
+from shafer.cli.defer_columns import DeferColumns
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.reason_columns import ReasonColumns
@@ -46,7 +48,13 @@ class _Scorer:
     truth_as_text: bool
 
     def table(
-        self, frame: Any, first: int, reasons: ReasonColumns | None, asked: AskColumns | None
+        self,
+        frame: Any,
+        first: int,
+        reasons: ReasonColumns | None,
+        asked: AskColumns | None,
+        acts: ActColumns | None,
+        defer: DeferColumns | None,
     ) -> dict[str, Any]:
         X = self.inputs.rows(frame)
         evidence = self.model.evidence(X)
@@ -55,6 +63,8 @@ class _Scorer:
             **evidence_columns(evidence),
             **({} if reasons is None else reasons.of(evidence)),
             **({} if asked is None else asked(X, evidence)),
+            **({} if acts is None else acts.of(evidence)),
+            **({} if defer is None else defer(X, frame)),
         }
 
 
@@ -139,6 +149,8 @@ def write_scores(
     reasons: ReasonColumns | None = None,
     *,
     ask: bool = False,
+    acts: ActColumns | None = None,
+    defer: DeferColumns | None = None,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -156,6 +168,10 @@ def write_scores(
         The reasons to write for each row.
     ask : bool
         Also write what to measure, what to check, and whether the answer would stand.
+    acts : ActColumns, optional
+        Also write what to do, given the costs.
+    defer : DeferColumns, optional
+        Also write which rows a person should decide.
     """
     from tqdm import tqdm
 
@@ -166,8 +182,11 @@ def write_scores(
     scorer = _scorer(model, data, kinds, options, chunk)
     if reasons is not None and reasons.class_text is not None:  # an error before any row is read
         label_named(reasons.class_text, scorer.model.classes, "--reasons-for")
+    if acts is not None:
+        acts.check(scorer.model.classes)
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
-    chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
+    read = scorer.inputs.kinds if defer is None else defer.kinds(kinds, scorer.inputs.kinds, data)
+    chunks = chunks_of(data, read, chunk, truth_as_text=scorer.truth_as_text)
     asked = AskColumns(scorer.model.evidence) if ask else None
     done = 0
     with (
@@ -178,7 +197,7 @@ def write_scores(
     ):
         for rows in chunks:
             try:
-                table = scorer.table(rows, done, reasons, asked)
+                table = scorer.table(rows, done, reasons, asked, acts, defer)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error

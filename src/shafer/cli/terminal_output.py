@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 
@@ -33,7 +34,22 @@ _PLAIN = str.maketrans(
 
 def say(text: str) -> None:
     """Print a text; letters that the terminal lacks are replaced."""
-    text = printable(text)
+    _print(printable(text))
+
+
+def say_styled(text: str) -> None:
+    """Print a text with colours of our own, whose other control characters are written out."""
+    _print(text)
+
+
+def wants_color() -> bool:
+    """Tell whether the output may have colours: a terminal, and no wish against it (NO_COLOR)."""
+    return (
+        sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )
+
+
+def _print(text: str) -> None:
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)

@@ -12,10 +12,18 @@ from shafer.decision.calibration.split_conformal import ConformalSets, split_con
 from shafer.decision.calibration.temperature import tempering_factor
 from shafer.decision.rules.class_rules import interval_dominance
 from shafer.decision.rules.dominance import choose_largest
-from shafer.decision.rules.rule_table import PRECISE_RULES, RULES, choose, chosen_names
+from shafer.decision.rules.rule_for_costs import rule_for_costs
+from shafer.decision.rules.rule_table import (
+    BETTING_RULES,
+    PRECISE_RULES,
+    RULES,
+    choose,
+    chosen_names,
+)
 from shafer.decision.rules.set_utility import owa_weights, set_utility
 
 __all__ = [
+    "BETTING_RULES",
     "PRECISE_RULES",
     "RULES",
     "Acts",
@@ -30,6 +38,7 @@ __all__ = [
     "owa_weights",
     "read_acts",
     "read_loss",
+    "rule_for_costs",
     "set_utility",
     "split_conformal",
     "tempering_factor",

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from shafer._typing import Array
-from shafer.decision import choose, chosen_names, read_acts
+from shafer.decision import choose, chosen_names, read_acts, rule_for_costs
 from shafer.opinion import Opinion
 
 
 class Question(NamedTuple):
     """What the user asked for, as given."""
 
-    rule: str
+    rule: str | None
     loss: Any = None
     utility: Any = None
     reject: float | None = None
@@ -24,13 +24,21 @@ class Question(NamedTuple):
     expectation: str | None = None
 
 
-def question(rule: str, options: Mapping[str, Any]) -> Question:
+def question(rule: str | None, options: Mapping[str, Any]) -> Question:
     """Read the options of :meth:`shafer.Evidence.decide` from a mapping."""
     known = Question._fields[1:]
     for name in options:
         if name not in known:
             raise TypeError(f"Unknown option {name!r}; the options are {', '.join(known)}.")
     return Question(rule, **options)
+
+
+def with_rule(question: Question, *, calibrated: bool) -> Question:
+    """Fill in the default rule: interval dominance, or expected loss for costs if calibrated."""
+    if question.rule is not None:
+        return question
+    rule = rule_for_costs(question._asdict(), calibrated=calibrated)
+    return question._replace(rule=rule or "interval_dominance")
 
 
 def decide(opinion: Opinion, classes: NDArray[Any], question: Question) -> Array:
@@ -52,5 +60,6 @@ def _decided(
     opinion = opinion.in_double()
     acts = read_acts(loss, utility, reject, opinion.belief, classes)
     options = {"alpha": alpha, "tolerance": tolerance, "expectation": expectation}
+    assert rule is not None  # with_rule has filled it in
     chosen = choose(opinion, rule, acts, reject if acts is None else None, options)
     return chosen, tuple(classes.tolist()) if acts is None else acts.names

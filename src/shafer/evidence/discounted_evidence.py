@@ -46,7 +46,7 @@ class DiscountedEvidence(MassEvidence):
     A share 1 − r of all mass moves to the whole frame (Shafer 1976, p. 252):
     :math:`Bel' = r\,Bel`, :math:`Pl' = 1 - r + r\,Pl`, :math:`m'(\Theta) = 1 - r + r\,m(\Theta)`.
     Everything is exact for m', ``probability`` too. One bets with m: ``betting_probability`` and
-    the rule ``"utility_set"`` ignore the discount.
+    the rules ``"utility_set"`` and ``"expected_loss"`` ignore the discount.
 
     There are no weights of evidence whose pooled mass function is m'. So discounted evidence has no
     weights, and cannot be tempered, grouped or saved. Do that to ``evidence``, and discount the
@@ -121,6 +121,10 @@ class DiscountedEvidence(MassEvidence):
     @cached_property
     def _opinion(self) -> DiscountedOpinion:
         return DiscountedOpinion(PooledOpinion(self.evidence.pooled), self.reliability)
+
+    @property
+    def _bets_on_costs(self) -> bool:
+        return self.evidence.calibrated
 
     @property
     def epistemic_ignorance(self) -> Array:

@@ -28,16 +28,12 @@ from shafer.evidence.automatic_groups import N_GROUPS, automatic_groups, check_g
 from shafer.evidence.component_groups import Groups, component_positions, read_groups
 from shafer.evidence.component_layout import ComponentLayout, GridLayout, RegionLayout
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
-from shafer.evidence.expert_statements import (
-    labels_given,
-    read_statements,
-    statement_names,
-    statement_weights,
-)
 from shafer.evidence.focal_sets import FocalSet, pooled_focal_sets
 from shafer.evidence.input_values import InputValues
 from shafer.evidence.io import npz_file
 from shafer.evidence.region_weights import grid_regions, region_weights
+from shafer.evidence.statements.expert_statements import labels_given
+from shafer.evidence.statements.stated_weights import stated_weights
 from shafer.evidence.weighed_evidence import WeighedEvidence
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.evidence.weight_sources import (
@@ -90,6 +86,7 @@ class Evidence(WeighedEvidence):
         inputs: InputValues | None = None,
         errors: WeightErrors | None = None,
         layout: ComponentLayout | None = None,
+        calibrated: bool = False,
     ) -> Evidence:
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -104,6 +101,7 @@ class Evidence(WeighedEvidence):
             inputs,
             errors,
             layout,
+            calibrated,
             classes=classes,
             index=index,
         )
@@ -134,22 +132,41 @@ class Evidence(WeighedEvidence):
         )
 
     @classmethod
-    def from_statements(cls, statements: Any, *, classes: Any) -> Evidence:
-        """Read an expert's statements as evidence for one instance, one component for each.
+    def from_statements(
+        cls, statements: Any, *, classes: Any, columns: Any = None, prior: Any = None
+    ) -> Evidence:
+        """Read experts' statements as evidence: about one case, or about each row of a data frame.
 
         Parameters
         ----------
-        statements : sequence of statements, or one
-            Words, ``"for A with weight 1.2"`` or ``"against {B, C} with support 0.7"``; or
-            mappings, ``{"against": ["B", "C"], "support": 0.7, "name": "radiologist"}``. A support
-            s below 1 is a weight of −ln(1 − s).
+        statements : sequence of statements, or one; or a data frame
+            About one case: words, ``"for A with weight 1.2"``, ``"against {B, C} with support
+            0.7"`` or ``"for A with probability 0.7"``; or mappings, ``{"against": ["B", "C"],
+            "support": 0.7, "name": "radiologist"}``. Each statement is one component.
+            A data frame has a row for each case.
         classes : sequence of K labels
+        columns : mapping from the name of an expert to a mapping, for a data frame
+            ``{"doctor": {"for": "diagnosis", "probability": "sure"}}``: the column that names the
+            class (or one class for all rows), and the column of the certainty (or one number for
+            all rows). A percentage may be a text, ``"70 %"``. Each expert is one component. An
+            empty cell (None, NaN) is no opinion: no evidence in that row.
+        prior : array of shape (K,), or mapping or pandas Series by class, optional
+            What the experts thought before they looked at the case, for statements with a
+            probability; all classes alike by default.
+
+        Notes
+        -----
+        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
+        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
+        two classes is no evidence; less is evidence against the class. ``docs/fusion.md`` compares
+        the two.
 
         Raises
         ------
         ValueError
             If a statement supports a set of several classes but not all but one:
-            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those.
+            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those. If a cell cannot be
+            read; the error names its row and column.
 
         Examples
         --------
@@ -158,12 +175,18 @@ class Evidence(WeighedEvidence):
         >>> ev = shafer.Evidence.from_statements(statements, classes=["A", "B", "C"])
         >>> ev.belief.round(3), ev.component_names
         (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
+        >>> import pandas as pd
+        >>> seen = pd.DataFrame({"diagnosis": ["A", None, "B"], "sure": [0.7, None, "90 %"]})
+        >>> columns = {"doctor": {"for": "diagnosis", "probability": "sure"}}
+        >>> ev = shafer.Evidence.from_statements(seen, classes=["A", "B", "C"], columns=columns)
+        >>> ev.probability.round(3), ev.component_names
+        (array([[0.7  , 0.15 , 0.15 ],
+               [0.333, 0.333, 0.333],
+               [0.05 , 0.9  , 0.05 ]]), ('doctor',))
         """
-        listed = labels_given(classes)
-        labels = class_labels(classes, len(listed))
-        read = read_statements(statements, labels)
-        source = DenseWeights(statement_weights(read, labels)[None])
-        return cls.from_source(source, labels, tuple(statement_names(read)))
+        labels = class_labels(classes, len(labels_given(classes)))
+        weights, names, index = stated_weights(statements, labels, columns, prior)
+        return cls.from_source(DenseWeights(weights), labels, names, index=index)
 
     def _rows(self, positions: NDArray[np.intp]) -> Evidence:
         pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
@@ -184,7 +207,12 @@ class Evidence(WeighedEvidence):
         """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
         source = DenseWeights(self.weights[..., None, :])
         return Evidence.from_source(
-            source, self.classes, ("itself",), self.component_names, self.index
+            source,
+            self.classes,
+            ("itself",),
+            self.component_names,
+            self.index,
+            calibrated=self.calibrated,
         )
 
     # -- the pooled mass function ---------------------------------------------------------------
@@ -192,6 +220,10 @@ class Evidence(WeighedEvidence):
     @cached_property
     def _opinion(self) -> PooledOpinion:
         return PooledOpinion(self.pooled)
+
+    @property
+    def _bets_on_costs(self) -> bool:
+        return self.calibrated
 
     @property
     def _terms(self) -> LogTerms:
@@ -307,15 +339,34 @@ class Evidence(WeighedEvidence):
         source = source.grouped(members)
         inputs = None if self.inputs is None else self.inputs.grouped(members)
         errors = None if self.errors is None else self.errors.grouped(members)
+        return self._of(source, tuple(read), inputs, errors)
+
+    def _of(
+        self,
+        source: WeightSource,
+        names: tuple[str, ...],
+        inputs: InputValues | None,
+        errors: WeightErrors | None,
+        layout: ComponentLayout | None = None,
+    ) -> Evidence:
+        """Return evidence of other components about the same instances."""
         return Evidence.from_source(
-            source, self.classes, tuple(read), self.parts, self.index, inputs, errors
+            source,
+            self.classes,
+            names,
+            self.parts,
+            self.index,
+            inputs,
+            errors,
+            layout,
+            self.calibrated,
         )
 
     def _by_region(self, regions: RegionLayout) -> Evidence:
         assert isinstance(self.layout, GridLayout)
         source = region_weights(self.unchanged_source(), self.layout, regions)
         names = (*regions.names, *self.component_names[self.layout.n_components :])
-        return Evidence.from_source(source, self.classes, names, index=self.index, layout=regions)
+        return self._of(source, names, None, None, regions)
 
     def without(self, names: Any) -> Evidence:
         """Leave components out, by name or position, as if they had no evidence."""
@@ -327,9 +378,7 @@ class Evidence(WeighedEvidence):
         errors = None if self.errors is None else self.errors.keep(stay)
         placed = 0 if self.layout is None else self.layout.n_components
         layout = self.layout if stay[:placed] == list(range(placed)) else None
-        return Evidence.from_source(
-            source, self.classes, kept, self.parts, self.index, inputs, errors, layout
-        )
+        return self._of(source, kept, inputs, errors, layout)
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.
@@ -346,7 +395,8 @@ class Evidence(WeighedEvidence):
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
             errors = None if self.errors is None else self.errors.scaled(read)
         check_overflows(pooled, "weights of evidence")
-        return replace(self, source=source, pooled=pooled, errors=errors)
+        calibrated = self.calibrated or not (isinstance(read, float) and read == 1.0)
+        return replace(self, source=source, pooled=pooled, errors=errors, calibrated=calibrated)
 
     def discounted(self, reliability: Any) -> DiscountedEvidence:
         """Discount the evidence: a share 1 − reliability of all mass moves to the whole frame.

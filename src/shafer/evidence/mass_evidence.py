@@ -183,6 +183,11 @@ class MassEvidence(ABC):
 
     # -- deciding -------------------------------------------------------------------------------
 
+    @property
+    def _bets_on_costs(self) -> bool:
+        """Whether costs are decided by expected loss, if no rule is named."""
+        return False
+
     def lower_risk(self, loss: Any) -> Array:
         """Lower expected loss of each act, (n, acts), for a loss as in :meth:`decide`."""
         return self._opinion.lower_risk(read_loss(loss, self.belief, self.classes).loss)
@@ -193,7 +198,7 @@ class MassEvidence(ABC):
 
     def decide(
         self,
-        rule: str = "interval_dominance",
+        rule: str | None = None,
         *,
         loss: Any = None,
         utility: Any = None,
@@ -206,12 +211,14 @@ class MassEvidence(ABC):
 
         Parameters
         ----------
-        rule : str
+        rule : str, optional
             Rules that choose one: ``"plausibility"`` (least lower risk), ``"belief"`` (least upper
-            risk), ``"pignistic"``, ``"hurwicz"``, ``"minimax_regret"``. Rules that keep all that
-            may be right: ``"interval_dominance"``, ``"maximality"``, ``"e_admissible"``,
-            ``"weak_dominance"``. Or ``"utility_set"``, the set that is the best answer as a set;
-            it bets, so it ignores a discount.
+            risk), ``"pignistic"``, ``"expected_loss"`` (under ``betting_probability``),
+            ``"hurwicz"``, ``"minimax_regret"``. Rules that keep all that may be right:
+            ``"interval_dominance"``, ``"maximality"``, ``"e_admissible"``, ``"weak_dominance"``.
+            Or ``"utility_set"``, the set that is the best answer as a set. ``"expected_loss"`` and
+            ``"utility_set"`` bet, so they ignore a discount. By default ``"interval_dominance"``;
+            but ``"expected_loss"`` if costs are given and the weights were tempered or moderated.
         loss, utility : array of shape (acts, K), mapping or data frame, optional
             The loss, or utility, of each act if the class is k. An array, and a mapping of act
             names to K numbers, are in the order of ``classes``. ``{act: {class: number}}`` and a
@@ -246,9 +253,10 @@ class MassEvidence(ABC):
                [False, False,  True]])
         """
         asked = deciding.Question(rule, loss, utility, reject, alpha, tolerance, expectation)
-        return deciding.decide(self._opinion, self.classes, asked)
+        named = deciding.with_rule(asked, calibrated=self._bets_on_costs)
+        return deciding.decide(self._opinion, self.classes, named)
 
-    def acts(self, rule: str = "interval_dominance", **options: Any) -> list[Any]:
+    def acts(self, rule: str | None = None, **options: Any) -> list[Any]:
         """Decide, and return the names of the acts chosen for each instance, or of the classes.
 
         Takes the options of :meth:`decide`. Acts given by an array are named by their positions.
@@ -262,7 +270,9 @@ class MassEvidence(ABC):
         >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.4)
         [('send home',), ('reject',)]
         """
-        return deciding.named_acts(self._opinion, self.classes, deciding.question(rule, options))
+        asked = deciding.question(rule, options)
+        named = deciding.with_rule(asked, calibrated=self._bets_on_costs)
+        return deciding.named_acts(self._opinion, self.classes, named)
 
     # -- tables and text ------------------------------------------------------------------------
 

@@ -175,7 +175,7 @@ def _kinds(
         columns = () if ev.inputs is None else ev.inputs.columns(g)
         if codes is not None and codes[g][0] is not None:
             key = ("code", codes[g][0])
-        elif len(columns) == 1:
+        elif len(columns) == 1 and not (ev.inputs is not None and ev.inputs.is_word(g)):
             key = ("column", columns[0])
         numbers.append(keys.setdefault(key, len(keys)))
     return np.asarray(numbers)

@@ -51,6 +51,8 @@ class WeighedEvidence(MassEvidence, ABC):
     """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
     layout: ComponentLayout | None = None
     """Where the components lie in an image or a text, if they do."""
+    calibrated: bool = False
+    """Whether the weights were tempered or moderated: then costs are decided by expected loss."""
 
     # -- the shape ------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._validation import log_prior
 from shafer.evidence import Evidence, MassEvidence
-from shafer.fusion.class_prior import log_prior, prior_evidence, without_prior
+from shafer.fusion.class_prior import prior_evidence, without_prior
 from shafer.fusion.finite_evidence import check_frame
 from shafer.fusion.frame_alignment import FRAMES, Alignment, align
 from shafer.fusion.mass_tables import COMBINATIONS, combine_tables
@@ -23,6 +24,7 @@ from shafer.fusion.named_sources import (
     read_numbers,
     source_reliability,
 )
+from shafer.fusion.shared_components import warn_of_shared_components
 from shafer.fusion.source_pool import SourcePool, alone, source_pool
 
 
@@ -47,6 +49,7 @@ def combine(
     evidences : mapping from source name to evidence, or sequence of evidence
         Sources over the same n instances. A source of one instance, such as an expert's
         statements, counts for all of them. Discounted evidence counts with its ``reliability``.
+        Under Dempster's rule, sources that share components give a UserWarning.
     combination : str
         ``"dempster"``: all sources are reliable and independent; weights add up.
         ``"cautious"``: all sources are reliable but may share information; the largest weight
@@ -104,11 +107,41 @@ def combine(
     array([[1.   , 0.916],
            [0.2  , 0.916]])
     """
-    combination = _renamed("rule", rule, "combination", combination)
-    granularity = _renamed("components", components, "granularity", granularity)
+    combination = renamed("rule", rule, "combination", combination)
+    granularity = renamed("components", components, "granularity", granularity)
+    sources = checked_sources(evidences)
+    result = combined(
+        sources,
+        combination,
+        reliability=reliability,
+        tempering=tempering,
+        prior=prior,
+        frame=frame,
+        coarse=coarse,
+        classes=classes,
+        granularity=granularity,
+    )
+    if combination == "dempster":
+        factors = read_numbers(tempering, sources, "tempering")
+        warn_of_shared_components(sources, factors, prior_given=prior is not None)
+    return result
+
+
+def combined(
+    sources: Sources,
+    combination: str,
+    *,
+    reliability: Any = None,
+    tempering: Any = None,
+    prior: Any = None,
+    frame: str = "match",
+    coarse: Mapping[Any, Iterable[Any]] | None = None,
+    classes: Any = None,
+    granularity: str = "components",
+) -> MassEvidence:
+    """Combine checked sources, as :func:`combine` does, without a warning for what they share."""
     granularity = "components" if granularity == "all" else granularity  # its former name
     _check_choices(combination, frame, granularity)
-    sources = checked_sources(evidences)
     index = sources.index
     if granularity == "sources":
         whole = (e.grouped("one") if isinstance(e, Evidence) else e for e in sources.evidences)
@@ -140,7 +173,7 @@ def combine(
     return combined.with_index(index)
 
 
-def _renamed(old: str, given: str | None, new: str, value: str) -> str:
+def renamed(old: str, given: str | None, new: str, value: str) -> str:
     """Take an option under its former name, with a warning."""
     if given is None:
         return value

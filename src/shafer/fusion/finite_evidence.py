@@ -15,8 +15,9 @@ from shafer._typing import Array, FloatArray, Label
 from shafer._validation import class_labels, float_array, frozen, positions_of, to_numpy
 from shafer.belief import Frame, MassFunction, dempster
 from shafer.evidence import FocalSet, MassEvidence
-from shafer.evidence.expert_statements import labels_given, read_statements
 from shafer.evidence.focal_sets import table_focal_sets
+from shafer.evidence.statements.expert_statements import labels_given
+from shafer.evidence.statements.stated_weights import stated
 from shafer.evidence.weight_names import no_attribute
 from shafer.opinion import TableOpinion
 
@@ -81,17 +82,18 @@ class FiniteEvidence(MassEvidence):
         return from_rows([MassFunction(frame, row) for row in table], labels)
 
     @classmethod
-    def from_statements(cls, statements: Any, *, classes: Any) -> FiniteEvidence:
+    def from_statements(cls, statements: Any, *, classes: Any, prior: Any = None) -> FiniteEvidence:
         """Combine an expert's statements about any sets of up to 16 classes.
 
-        :meth:`shafer.Evidence.from_statements` takes any number of classes, but only sets of one
-        class or of all but one.
+        :meth:`shafer.Evidence.from_statements` takes any number of classes, and opinions about
+        each row of a data frame, but only sets of one class or of all but one. ``prior`` is as
+        there.
         """
         labels = class_labels(classes, len(labels_given(classes)))
         check_frame(len(labels), "statements about sets of several classes")
         frame = Frame(labels.tolist())
         parts = [MassFunction.vacuous(frame)]
-        for claim in read_statements(statements, labels):
+        for claim in stated(statements, labels, prior):
             focus = [frame.labels[k] for k in claim.focus(len(labels))]
             parts.append(MassFunction.simple(focus, frame, weight=claim.weight))
         return from_rows([dempster(*parts)], labels)

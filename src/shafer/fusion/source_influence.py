@@ -11,7 +11,7 @@ import numpy as np
 from shafer._typing import BoolArray, FloatArray
 from shafer._validation import frozen, to_numpy
 from shafer.evidence import MassEvidence
-from shafer.fusion.combine_sources import combine
+from shafer.fusion.combine_sources import combined, renamed
 from shafer.fusion.frame_alignment import meanings
 from shafer.fusion.named_sources import checked_sources, read_numbers, source_reliability
 
@@ -74,15 +74,20 @@ def influence(
     factors = read_numbers(tempering, sources, "tempering")
     trust = source_reliability(reliability, sources)
     given = dict(zip(sources.names, sources.evidences, strict=True))
-    together = combine(given, combination, tempering=factors, reliability=trust, **options)
+    if "components" in options:
+        former = options.pop("components")
+        options["granularity"] = renamed("components", former, "granularity", "components")
+    together = combined(
+        checked_sources(given), combination, tempering=factors, reliability=trust, **options
+    )
     labels = {name: evidence.classes.tolist() for name, evidence in given.items()}
     meaning = meanings(list(labels.values()), options.pop("coarse", None))
     options["classes"] = together.classes  # also where only one source knew a class
     without, change, decided = [], [], []
     for s, name in enumerate(sources.names):
         left = {label for other in labels if other != name for label in labels[other]}
-        rest = combine(
-            {other: evidence for other, evidence in given.items() if other != name},
+        rest = combined(
+            checked_sources({other: ev for other, ev in given.items() if other != name}),
             combination,
             coarse={label: meaning[label] for label in left & set(meaning)},
             tempering=None if factors is None else np.delete(factors, s, axis=1),

@@ -8,6 +8,7 @@ scikit-learn only when a scorer is asked for its metadata.
 
 from shafer.metrics.confusion import confusion_sets, set_confusion_matrix
 from shafer.metrics.error_imprecision import error_imprecision_area, error_imprecision_curve
+from shafer.metrics.group_coverage import GroupCoverage, coverage_by_group
 from shafer.metrics.intervals import IntervalCalibration, interval_calibration
 from shafer.metrics.rates import (
     coverage_score,
@@ -34,11 +35,13 @@ from shafer.metrics.strata import (
 from shafer.metrics.utility import discounted_utility_score, u65_score, u80_score
 
 __all__ = [
+    "GroupCoverage",
     "IntervalCalibration",
     "SetScorer",
     "StratifiedCoverage",
     "confusion_sets",
     "coverage_by_class",
+    "coverage_by_group",
     "coverage_by_size",
     "coverage_score",
     "discounted_utility_score",

@@ -2,7 +2,8 @@
 
 ``readers`` has one file per model family, which reads a model as a sum of contributions;
 ``weighed_model.py`` turns rows into weights, ``uncertainty`` changes weights by what the model does
-not know, ``asking`` answers questions about inputs, and ``Explainer`` puts them together.
+not know, ``asking`` answers questions about inputs, ``deferring`` hands rows to a person, and
+``Explainer`` puts them together.
 ``EvidentialClassifier`` and ``EvidentialVotingClassifier`` also train. May import ``fusion``,
 ``evidence`` and below, never ``plots`` or ``datasets``. A framework is loaded only when one of its
 models is given.
@@ -14,6 +15,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from shafer.models.asking.guarded_prediction import GuardedPrediction
+from shafer.models.deferring.deferral_control import DeferralControl
+from shafer.models.deferring.deferring_prediction import DeferringPrediction
 from shafer.models.ensemble.evidential_voting import EvidentialVotingClassifier
 from shafer.models.ensemble.neighbour_evidence import NeighbourEvidence
 from shafer.models.evidential_classifier import EvidentialClassifier
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Contributions",
+    "DeferralControl",
+    "DeferringPrediction",
     "EvidentialClassifier",
     "EvidentialVotingClassifier",
     "Explainer",

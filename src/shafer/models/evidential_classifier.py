@@ -20,10 +20,14 @@ from shafer.decision import (
     CrossConformalSets,
     conformal_scores,
     cross_conformal,
+    rule_for_costs,
     split_conformal,
     tempering_factor,
 )
 from shafer.evidence import Evidence, MassEvidence
+from shafer.models.deciding.row_decisions import RowDecisions
+from shafer.models.deferring.classifier_deferral import ClassifierDeferral
+from shafer.models.deferring.row_groups import grouped_rows, rows_of_known_groups
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.bootstrap_refits import bootstrap_refits
 from shafer.models.fitting.folds import check_fold_count, fold_explainers, stratified_folds
@@ -33,7 +37,9 @@ from shafer.models.inputs.row_access import take_rows
 _FOLDS = 5
 
 
-class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class EvidentialClassifier(
+    RowDecisions, ClassifierDeferral, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
     By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
@@ -79,6 +85,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         the factor on its weights.
     conformal_ : ConformalSets, CrossConformalSets or None
         The calibration of the sets, after :meth:`conformalize`.
+    deferral_ : DeferralControl or None
+        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
     classes_ : array of shape (K,)
 
     Examples
@@ -92,6 +100,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     array([[ True, False, False],
            [False,  True,  True]])
     """
+
+    explainer_: Explainer
 
     def __init__(
         self,
@@ -221,6 +231,7 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         class_conditional: bool = False,
         allow_empty: bool = True,
         cv: int | None = None,
+        groups: Any = None,
     ) -> Self:
         """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
@@ -234,6 +245,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             For small data: train ``cv`` models, each without a part of the rows, and calibrate on
             all rows (:func:`shafer.decision.cross_conformal`). Predicting uses every model. A
             class without any row here is in no set, or in all if ``class_conditional``.
+        groups : str or array of shape (n,), optional
+            A column of X, or a label for each row: the coverage then holds in each group. Not
+            with ``cv``.
         """
         check_is_fitted(self)
         options: dict[str, Any] = {
@@ -243,13 +257,20 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             "allow_empty": allow_empty,
         }
         if cv is None and self.guard:
+            X, labels, column = grouped_rows(X, groups, self._deferral_columns())
+            options |= {"classes": self.classes_, "groups": labels, "column": column}
             scores = self._fold_scores(self.explainer_, X, score)
-            self.conformal_ = split_conformal(scores, y, classes=self.classes_, **options)
+            self.conformal_ = split_conformal(scores, y, **options)
             return self
         if cv is None:
-            self.conformal_ = self.explainer_.conformalize(X, y, **options).conformal
+            self.conformal_ = self.explainer_.conformalize(X, y, groups=groups, **options).conformal
             return self
         check_fold_count(cv)
+        if groups is not None:
+            raise ValueError(
+                "groups needs held-out rows; got cv as well. Leave out cv and pass rows that were "
+                "not used in fit."
+            )
         y = column_or_1d(y)
         label_positions(y, self.classes_, len(y))  # an error for classes of other data
         folds = stratified_folds(y, int(cv), "conformalize(cv=)", "calibrate on held-out rows")
@@ -285,8 +306,8 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n, J)
-        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
-            The first predicts as the inner classifier does.
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            The first predicts as the inner classifier does. For costs, use :meth:`decide`.
         """
         check_is_fitted(self)
         if rule not in PRECISE_RULES:
@@ -315,7 +336,9 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return probability
         return to_numpy(self._bet(self.explainer_, X).probability)
 
-    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K).
 
         Parameters
@@ -323,8 +346,12 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X : array or data frame of shape (n, J)
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered,
-            moderated or guarded, and the paper's ``"interval_dominance"`` if it is not.
+            :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is none of these.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels. A column is found by
+            its name.
         """
         check_is_fitted(self)
         if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
@@ -332,12 +359,22 @@ class EvidentialClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             tables = (self._fold_scores(part, X, score) for part in self.fold_explainers_)
             return self.conformal_.sets(tables)
         if not self.guard:
-            return to_numpy(self.explainer_.predict_set(X, rule, **options))
-        if rule is None and not options and self.conformal_ is not None:
-            scores = self._fold_scores(self.explainer_, X, self.conformal_.score)
-            return np.asarray(self.conformal_.sets(scores))
-        chosen = self._bet(self.explainer_, X).decide(rule or "utility_set", **options)
-        return to_numpy(chosen)
+            return to_numpy(self.explainer_.predict_set(X, rule, groups=groups, **options))
+        sets = None if rule is not None or options else self.conformal_
+        X, labels, _ = rows_of_known_groups(X, groups, sets, self._deferral_columns())
+        if sets is not None:
+            scores = self._fold_scores(self.explainer_, X, sets.score)
+            return np.asarray(sets.sets(scores, labels))
+        rule = rule or rule_for_costs(options, calibrated=True) or "utility_set"
+        return to_numpy(self._evidence_for(X, rule).decide(rule, **options))
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        check_is_fitted(self)
+        guarded = self.guard
+        return self._bet(self.explainer_, X) if guarded else self.explainer_._evidence_for(X, rule)
+
+    def _deferral_bet(self, X: Any) -> MassEvidence:
+        return self._bet(self.explainer_, X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

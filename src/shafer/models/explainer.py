@@ -13,8 +13,10 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import Array, FloatArray
 from shafer._validation import row_weights, to_numpy
 from shafer.decision import (
+    BETTING_RULES,
     ConformalSets,
     conformal_scores,
+    rule_for_costs,
     split_conformal,
     tempering_factor,
 )
@@ -26,6 +28,11 @@ from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.asked_model import AskedModel
 from shafer.models.asking.input_questions import InputQuestions
 from shafer.models.asking.linear_inputs import LinearInputs
+from shafer.models.deciding.row_decisions import RowDecisions
+from shafer.models.deferring.deferral_control import DeferralControl
+from shafer.models.deferring.deferral_state import deferral_state
+from shafer.models.deferring.explainer_deferral import ExplainerDeferral
+from shafer.models.deferring.row_groups import grouped_rows, rows_of_known_groups
 from shafer.models.error_bars.error_bars import ErrorBars
 from shafer.models.error_bars.error_bars_fit import ErrorBarsFit, restored_bars
 from shafer.models.explainer_state import ExplainerState, checked_factor
@@ -38,6 +45,7 @@ from shafer.models.inputs.frame_order import (
     trained_columns,
 )
 from shafer.models.inputs.row_labels import with_row_labels
+from shafer.models.inputs.texts.text_inputs import text_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.scorecards.scorecard_tables import ScorecardTables
@@ -49,7 +57,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer(InputQuestions, ScorecardTables):
+class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -125,6 +133,8 @@ class Explainer(InputQuestions, ScorecardTables):
         The factor on all weights, 1 before :meth:`temper`.
     conformal : ConformalSets or None
         The calibrated threshold, after :meth:`conformalize`.
+    deferral : DeferralControl or None
+        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
 
     Examples
     --------
@@ -165,6 +175,7 @@ class Explainer(InputQuestions, ScorecardTables):
         columns = column_order(model, given)
         first = in_order(given, columns)
         adapted = adapt(model, first, **options)
+        first = text_rows(adapted.encoders, first, "background")
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         bars = ErrorBarsFit(adapted, model, errors, refits, background)
         if missing != "error":
@@ -190,6 +201,7 @@ class Explainer(InputQuestions, ScorecardTables):
         self._given = model
         self._options = {**options, **adapted.options}
         self.conformal: ConformalSets | None = None
+        self.deferral: DeferralControl | None = None
         self._background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
@@ -266,7 +278,7 @@ class Explainer(InputQuestions, ScorecardTables):
         the order of the classes stays the same. A weak prior keeps the factor finite for small
         calibration sets and for separable data. With at least 20 rows, the discount of
         ``moderate="laplace+discount"`` takes its distances from these rows. An earlier
-        :meth:`conformalize` no longer applies, because it used other weights.
+        :meth:`conformalize` or :meth:`control_error` no longer applies: it used other weights.
 
         Parameters
         ----------
@@ -282,7 +294,7 @@ class Explainer(InputQuestions, ScorecardTables):
         self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
         if self._moderation is not None:
             self._moderation = self._moderation.calibrated(rows)
-        self.conformal = None
+        self.conformal = self.deferral = None
         return self
 
     def conformalize(
@@ -294,6 +306,7 @@ class Explainer(InputQuestions, ScorecardTables):
         score: str = "plausibility",
         class_conditional: bool = False,
         allow_empty: bool = True,
+        groups: Any = None,
     ) -> Self:
         """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
@@ -305,6 +318,8 @@ class Explainer(InputQuestions, ScorecardTables):
             Their classes.
         coverage, score, class_conditional, allow_empty
             As in :func:`shafer.decision.split_conformal`.
+        groups : str or array of shape (n,), optional
+            A column of X, or a label for each row: the coverage then holds in each group.
 
         Examples
         --------
@@ -320,6 +335,7 @@ class Explainer(InputQuestions, ScorecardTables):
         >>> explainer.predict_set(X[:1])
         array([[ True, False, False]])
         """
+        X, labels, column = grouped_rows(X, groups, self._weighed.columns)
         self.conformal = split_conformal(
             self._scores(X, score),
             y,
@@ -328,6 +344,8 @@ class Explainer(InputQuestions, ScorecardTables):
             class_conditional=class_conditional,
             allow_empty=allow_empty,
             classes=self.classes,
+            groups=labels,
+            column=column,
         )
         return self
 
@@ -374,6 +392,7 @@ class Explainer(InputQuestions, ScorecardTables):
             means=weighed.means,
             factor=self.factor,
             conformal=self.conformal,
+            deferral=deferral_state(self.deferral),
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
@@ -398,6 +417,7 @@ class Explainer(InputQuestions, ScorecardTables):
             state.prior,
         )
         self.factor, self.conformal = state.factor, state.conformal
+        self.deferral = state.restored_deferral()
         self._moderation, self._profile = state.moderation, state.profile
         self._background = self._background_weight = None
         self._refits = tuple(map(_restored, state.refits))
@@ -405,7 +425,9 @@ class Explainer(InputQuestions, ScorecardTables):
         self._errors = restored_bars(state.errors, self._weighed, others)
         self._inputs = state.inputs
 
-    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> Array:
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
 
         Parameters
@@ -413,19 +435,25 @@ class Explainer(InputQuestions, ScorecardTables):
         X : as the model takes it
         rule : str, optional
             As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"utility_set"`` if the evidence is tempered or
-            moderated, and the paper's ``"interval_dominance"`` if it is not.
+            :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is neither.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels. A column is found by
+            its name. The set of an unknown group holds all classes.
         """
-        if rule is None and not options and self.conformal is not None:
-            return self.conformal.sets(self._scores(X, self.conformal.score))
-        rule = self._default_rule if rule is None else rule
-        # Utility sets need the probabilities only: no discount, and no search for neighbours.
-        ev = self.bet(X) if rule == "utility_set" else self._evidence(X)
-        return ev.decide(rule, **options)
+        sets = None if rule is not None or options else self.conformal
+        X, labels, _ = rows_of_known_groups(X, groups, sets, self._weighed.columns)
+        if sets is not None:
+            return sets.sets(self._scores(X, sets.score), labels)
+        if rule is None:
+            usual = "interval_dominance" if self._is_plain else "utility_set"
+            rule = rule_for_costs(options, calibrated=not self._is_plain) or usual
+        return self._evidence_for(X, rule).decide(rule, **options)
 
-    @property
-    def _default_rule(self) -> str:
-        return "interval_dominance" if self._is_plain else "utility_set"
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        # A bet needs the probabilities only: no discount, and no search for neighbours.
+        return self.bet(X) if rule in BETTING_RULES else self._evidence(X)
 
     def _scores(self, X: Any, score: str) -> Array:
         return conformal_scores(self.bet(X).pooled, score)

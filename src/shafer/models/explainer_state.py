@@ -21,6 +21,8 @@ from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models.asking.linear_inputs import LinearInputs
 from shafer.models.asking.value_decoder import ValueDecoder
+from shafer.models.deferring.deferral_control import DeferralControl
+from shafer.models.deferring.deferral_state import restored_deferral
 from shafer.models.error_bars.error_bars import KINDS
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian
@@ -30,7 +32,10 @@ from shafer.models.uncertainty.laplace import LaplacePosterior
 from shafer.models.uncertainty.missing_inputs import MissingInputs
 from shafer.models.uncertainty.moderation import Moderation
 
-_FORMAT = 3
+_FORMAT = 4
+_SINCE_3 = {"deferral": None}
+"""What a state of format 3 lacks; such states can still be read."""
+
 _Part = TypeVar("_Part")
 
 
@@ -54,6 +59,8 @@ class ExplainerState:
     means : array of shape (J,), (G, K), or (G, 1, C) for feature maps
         Means of the model's terms over the background.
     factor : float
+    deferral : dict or None
+        The thresholds of deferral, as :func:`deferral_state` writes them.
     conformal, moderation, missing, profile
         The fitted parts, None where they were not asked for.
     inputs : LinearInputs or None
@@ -81,6 +88,12 @@ class ExplainerState:
     prior: str
     errors: dict[str, Any] | None
     refits: list[dict[str, Any]]
+    deferral: dict[str, Any] | None = None
+
+    def restored_deferral(self) -> DeferralControl | None:
+        """Return the thresholds of deferral."""
+        n_classes = len(self.classes)
+        return None if self.deferral is None else restored_deferral(self.deferral, n_classes)
 
     def plain(self) -> dict[str, Any]:
         """Return the state as a dictionary of the model, arrays and plain Python values."""
@@ -97,6 +110,8 @@ class ExplainerState:
             If it was written by another version, or does not fit together.
         """
         wanted = {"format", *(field.name for field in fields(cls))}
+        if given.get("format") == 3:
+            given = {**_SINCE_3, **given, "format": _FORMAT}
         if given.get("format") != _FORMAT or set(given) != wanted:
             raise ValueError(
                 "This saved Explainer was written by another version of shafer, or is damaged: "
@@ -151,7 +166,9 @@ def _checked(given: Mapping[str, Any]) -> ExplainerState:
         prior=str(given["prior"]),
         errors=_optional(given["errors"], _errors),
         refits=[dict(refit) for refit in given["refits"]],
+        deferral=_optional(given["deferral"], dict),
     )
+    state.restored_deferral()  # an error if it is damaged
     _check_together(state, n_components)
     return state
 
@@ -191,15 +208,19 @@ def _shape(given: Mapping[str, Any], name: str, ndim: int) -> tuple[int, ...]:
 def _conformal(given: Mapping[str, Any]) -> ConformalSets:
     threshold = given["threshold"]
     limits = np.asarray(threshold, dtype=np.float64)
-    if np.isnan(limits).any() or limits.shape not in ((), (int(given["n_classes"]),)):
+    n_classes, groups = int(given["n_classes"]), given.get("groups")  # format 3 has no groups
+    shapes = ((), (n_classes,)) if groups is None else ((len(groups), 1), (len(groups), n_classes))
+    if np.isnan(limits).any() or limits.shape not in shapes:
         raise ValueError(f"threshold must be a number for each class or for all; got {threshold!r}")
     return ConformalSets(
         str(given["score"]),
         float(given["coverage"]),
         float(limits) if limits.ndim == 0 else limits,
         int(given["n_calibration"]),
-        int(given["n_classes"]),
+        n_classes,
         bool(given["allow_empty"]),
+        None if groups is None else tuple(groups),
+        given.get("column"),
     )
 
 

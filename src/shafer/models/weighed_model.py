@@ -27,6 +27,8 @@ from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
+from shafer.models.inputs.texts.hashed_words import HashedWords
+from shafer.models.inputs.texts.text_inputs import first_vectorizer, text_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.uncertainty.laplace import LaplaceFit
@@ -118,16 +120,18 @@ class WeighedModel:
         """
         running = RunningMean()
         features: Any = None
+        words = HashedWords(model.encoders if names is None else ())
         for given in batches:
-            batch = in_order(given, columns)
+            batch = text_rows(model.encoders, in_order(given, columns), "background")
             with model.clear_errors(batch):
                 encoded = model.encoded(batch)
                 features = model.accumulate(running, encoded, sample_weight)
+            words.take_in(batch)
             if moderation is not None:
                 moderation.take_in(ModelRows(encoded, features), sample_weight)
             if laplace is not None:
                 laplace.take_in(features, sample_weight)
-        known = names_of_components(model, columns) if names is None else names
+        known = names_of_components(model, columns, words) if names is None else names
         own = None if known is None else tuple(known)
         n_components = int(running.mean.shape[0])
         labels = model.head.classes if classes is None else classes
@@ -173,7 +177,7 @@ class WeighedModel:
 
     def _checked(self, X: Any) -> Any:
         check_rows(X, "X")
-        return in_order(X, self.columns)
+        return text_rows(self.model.encoders, in_order(X, self.columns), "X")
 
     def _passed(self, X: Any) -> tuple[ModelRows, FilledRows | None]:
         """Pass X through the model once."""
@@ -186,7 +190,8 @@ class WeighedModel:
     @cached_property
     def _trace(self) -> ColumnTrace:
         columns = self.columns
-        if columns is None and self.model.by_column:
+        texts = first_vectorizer(self.model.encoders) is not None
+        if columns is None and self.model.by_column and not texts:
             columns = tuple(f"x{j}" for j in range(len(self.means)))
         return ColumnTrace(self.model, columns)
 

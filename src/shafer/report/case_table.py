@@ -8,7 +8,7 @@ from typing import final
 
 import numpy as np
 
-from shafer._text import listed
+from shafer._text import cells, listed
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer._validation import one_position, to_numpy
 from shafer.evidence import Evidence, MassEvidence, with_weights
@@ -19,7 +19,7 @@ from shafer.report.answer_and_rival import most_probable_but
 from shafer.report.grouped_study import grouped_study
 from shafer.report.overview import OVERLAP, overview
 from shafer.report.study import Study
-from shafer.report.terminal_text import cells, harmless, label, padded
+from shafer.report.terminal_text import harmless, label, padded
 
 _STRONGEST = 3
 _MOST_INTERVALS = 3  # classes; of more, only the one in focus is shown

@@ -33,6 +33,8 @@ def as_table(X: Any) -> Any:
         return X
     if texts_of(X) is not None:
         raise NotLinearError("the input of this model is text")
+    if len(getattr(X, "shape", ())) > 2:
+        raise NotLinearError("the input of this model is images, or has other axes than columns")
     table = table_of(X) if isinstance(X, np.ndarray | list) else None
     if table is None:
         raise NotLinearError("the rows are not a pandas table, a NumPy array or a list of rows")

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-from shafer._text import shortened
+from shafer._text import cells, shortened
 
 _LONGEST = 32
-
-
-def cells(text: str) -> int:
-    """Return how many terminal cells a text takes: an emoji or an ideograph takes two."""
-    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
-    joined = sum(unicodedata.combining(c) > 0 for c in text)
-    return len(text) + wide - joined
 
 
 def harmless(text: str) -> str:

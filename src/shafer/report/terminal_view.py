@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shafer._text import cells
 from shafer._typing import FloatArray, Label
 from shafer._validation import to_numpy
 from shafer.evidence.interval_words import below_belief_words
@@ -15,7 +16,7 @@ from shafer.report.answer_and_rival import UNIT, Pair, pair_of_row
 from shafer.report.contrast_intervals import LEVEL, contrast_errors, sum_error
 from shafer.report.study import Study
 from shafer.report.terminal_reasons import ReasonsAsked, reason_lines
-from shafer.report.terminal_text import cells, harmless, label, padded
+from shafer.report.terminal_text import harmless, label, padded
 
 _WIDEST = 24  # cells of a bar
 _MOST_BARS = 15

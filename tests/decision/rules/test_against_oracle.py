@@ -24,7 +24,7 @@ from rule_oracle import (
     risks,
 )
 from shafer import belief
-from shafer.decision import PRECISE_RULES, RULES, owa_weights, set_utility
+from shafer.decision import BETTING_RULES, PRECISE_RULES, RULES, owa_weights, set_utility
 
 SIZES = st.sampled_from([0.0, 0.0, 1e-9, -1e-9, 0.5, -0.5, 2.0, -3.0, 20.0, -20.0])
 ELEMENT = st.one_of(SIZES, st.floats(-4, 4))
@@ -47,6 +47,16 @@ class Case:
     def ties(self) -> bool:
         """Whether the rules see the ties of the mass function: a discount may add some."""
         return isinstance(self.evidence, shafer.Evidence)
+
+    @property
+    def bet(self) -> belief.MassFunction:
+        """The mass function before discounting: what one bets with."""
+        masses = getattr(self.evidence, "evidence", self.evidence).masses()[0]
+        return belief.MassFunction(self.mass.frame, masses / masses.sum())
+
+    def decided_by(self, rule: str) -> belief.MassFunction:
+        """The mass function that a rule decides with."""
+        return self.bet if rule in BETTING_RULES else self.mass
 
     @property
     def n(self) -> int:
@@ -78,9 +88,8 @@ ONE_ACT_RULES = [rule for rule in RULES if rule != "utility_set"]
 @given(case=cases())
 @settings(max_examples=100)
 def test_any_loss(rule: str, case: Case) -> None:
-    check_rule(
-        case.mass, rule, case.loss, case.evidence.decide(rule, loss=case.loss)[0], ties=case.ties
-    )
+    chosen = case.evidence.decide(rule, loss=case.loss)[0]
+    check_rule(case.decided_by(rule), rule, case.loss, chosen, ties=case.ties)
     utility = case.evidence.decide(rule, utility=-case.loss)[0]
     assert utility.tolist() == case.evidence.decide(rule, loss=case.loss)[0].tolist()
 
@@ -89,7 +98,8 @@ def test_any_loss(rule: str, case: Case) -> None:
 @given(case=cases())
 @settings(max_examples=100)
 def test_zero_one_loss(rule: str, case: Case) -> None:
-    check_rule(case.mass, rule, 1.0 - np.eye(case.n), case.evidence.decide(rule)[0], ties=case.ties)
+    zero_one, chosen = 1.0 - np.eye(case.n), case.evidence.decide(rule)[0]
+    check_rule(case.decided_by(rule), rule, zero_one, chosen, ties=case.ties)
 
 
 @given(case=cases())
@@ -127,6 +137,7 @@ def test_reject(case: Case, cost: float) -> None:
         "plausibility": lower,
         "belief": upper,
         "pignistic": 1 - np.asarray(case.mass.pignistic),
+        "expected_loss": 1 - np.asarray(case.bet.probability),
         "hurwicz": 0.5 * (lower + upper),
         "minimax_regret": upper,
     }
@@ -146,8 +157,7 @@ EXPECTATIONS = st.sampled_from(["probability", "pignistic", "lower", "upper", "h
 @given(case=cases(), tolerance=TOLERANCES, expectation=EXPECTATIONS)
 @settings(max_examples=300)
 def test_best_set_of_classes(case: Case, tolerance: Any, expectation: str) -> None:
-    base = getattr(case.evidence, "evidence", case.evidence)  # one bets without the discount
-    mass = belief.MassFunction(case.mass.frame, base.masses()[0] / base.masses()[0].sum())
+    mass = case.bet
     sets = members(case.n)[1:]
     utility = set_utility(case.n, tolerance)[sets.sum(axis=1) - 1][:, None] * sets
     options = {"alpha": 0.3} if expectation == "hurwicz" else {}
@@ -160,8 +170,7 @@ def test_best_set_of_classes(case: Case, tolerance: Any, expectation: str) -> No
 @given(case=cases(), gamma=st.floats(0.5, 1), expectation=EXPECTATIONS)
 @settings(max_examples=100)
 def test_best_set_of_acts(case: Case, gamma: float, expectation: str) -> None:
-    base = getattr(case.evidence, "evidence", case.evidence)
-    mass = belief.MassFunction(case.mass.frame, base.masses()[0] / base.masses()[0].sum())
+    mass = case.bet
     sets = members(len(case.loss))[1:]
     utility = np.array([owa_weights(s.sum(), gamma) @ -np.sort(case.loss[s], axis=0) for s in sets])
     options = {"alpha": 0.3} if expectation == "hurwicz" else {}

@@ -16,13 +16,21 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from shafer._typing import Array, FloatArray
-from shafer._validation import float_array, frozen, to_numpy, true_classes
+from shafer._validation import (
+    float_array,
+    frozen,
+    group_positions,
+    label_array,
+    to_numpy,
+    true_classes,
+)
 from shafer.decision.calibration.conformal_quantile import (
     conformal_quantile,
     exact_coverage,
     warn_if_too_few,
 )
 from shafer.decision.calibration.conformal_scores import check_score
+from shafer.decision.calibration.group_quantiles import grouped_thresholds
 from shafer.decision.rules.dominance import choose_largest
 
 
@@ -37,13 +45,17 @@ class ConformalSets:
         The score the threshold is for; see :func:`conformal_scores`.
     coverage : float
         The promised coverage, 1 − α.
-    threshold : float or array of shape (K,)
-        A class is kept if its score is at most this; one for each class if class-conditional.
-        +∞ keeps every class: there were too few rows to promise more.
+    threshold : float or array of shape (K,), (M, 1) or (M, K)
+        A class is kept if its score is at most this; one for each class if class-conditional, and
+        a row for each of M groups. +∞ keeps every class: there were too few rows to promise more.
     n_calibration : int
         The number of calibration rows.
     n_classes : int
     allow_empty : bool
+    groups : tuple of M labels or None
+        The groups, if each has thresholds of its own.
+    column : str or None
+        The column that the groups came from.
     """
 
     score: str
@@ -52,11 +64,13 @@ class ConformalSets:
     n_calibration: int
     n_classes: int
     allow_empty: bool = True
+    groups: tuple[Any, ...] | None = None
+    column: str | None = None
 
     @property
     def class_conditional(self) -> bool:
         """Whether every class has a threshold of its own."""
-        return isinstance(self.threshold, np.ndarray)
+        return np.shape(self.threshold)[-1:] == (self.n_classes,)
 
     @property
     def plausibility_floor(self) -> float | FloatArray | None:
@@ -83,21 +97,40 @@ class ConformalSets:
             return None
         return _like(self.threshold, 1.0 - _exp(np.negative(self.threshold)))
 
-    def sets(self, scores: Array) -> Array:
+    def sets(self, scores: Array, groups: Any = None) -> Array:
         """Keep the classes whose score is at most the threshold, boolean (n, K).
 
         Parameters
         ----------
         scores : array of shape (n, K)
             Scores of new rows, by the same model and :func:`conformal_scores`.
+        groups : array of shape (n,), optional
+            The group of each row, if there are groups. All classes are kept in an unknown group.
         """
         scores = checked_scores(scores, self.n_classes)
         xp = array_namespace(scores)
         # Through a list: torch warns about arrays that are not to be written to.
-        limits = np.asarray(self.threshold).tolist()
+        limits = self._limits(groups, scores.shape[0]).tolist()
         threshold = xp.asarray(limits, dtype=scores.dtype, device=scores.device)
         kept = scores <= threshold
         return kept if self.allow_empty else kept | choose_largest(-scores)
+
+    def _limits(self, groups: Any, n: int) -> FloatArray:
+        """Return the thresholds, of each row if there are groups."""
+        limits = np.asarray(self.threshold, dtype=np.float64)
+        if (groups is None) != (self.groups is None):
+            given = "no groups" if groups is None else "groups"
+            raise ValueError(
+                "groups must be given if they were given at calibration, and only then; got "
+                f"{given}."
+            )
+        if self.groups is None:
+            return limits
+        labels = label_array(groups, "groups")
+        if labels.shape != (n,):
+            raise ValueError(f"groups must hold {n} labels; got shape {labels.shape}.")
+        unknown = np.full((1, limits.shape[1]), np.inf)
+        return np.asarray(np.concatenate([limits, unknown])[group_positions(labels, self.groups)])
 
 
 def split_conformal(
@@ -109,6 +142,8 @@ def split_conformal(
     class_conditional: bool = False,
     allow_empty: bool = True,
     classes: Any = None,
+    groups: Any = None,
+    column: str | None = None,
 ) -> ConformalSets:
     r"""Find the threshold on scores that gives prediction sets the promised coverage.
 
@@ -133,6 +168,11 @@ def split_conformal(
     classes : array of shape (K,), optional
         The labels in ``y``, in the order of the columns of ``scores``. May be left out if the
         labels are the numbers 0..K−1, each of them present.
+    groups : array of shape (n,), optional
+        The group of each row, such as a site or an age band. Promise the coverage in each group by
+        itself; with ``class_conditional``, for each class in each group.
+    column : str, optional
+        The name of the column that the groups came from; it is kept in the result.
 
     Returns
     -------
@@ -141,8 +181,8 @@ def split_conformal(
     Warns
     -----
     UserWarning
-        If there are too few rows for the coverage, :math:`n < \lceil 1/\alpha \rceil - 1`: all
-        classes are then kept.
+        If there are too few rows for the coverage, :math:`n < \lceil 1/\alpha \rceil - 1`, in
+        all, in a class or in a group: all classes, or this one, are then kept.
 
     Examples
     --------
@@ -160,15 +200,20 @@ def split_conformal(
     table = to_numpy(checked_scores(scores))
     truth, labels = true_classes(y, classes, table.shape[1], n=len(table))
     own = table[np.arange(len(table)), truth]
+    n, n_classes, names = len(table), len(labels), None
     threshold: float | FloatArray
-    if class_conditional:
-        parts = [own[truth == k] for k in range(len(labels))]
+    if groups is not None:
+        known = labels if class_conditional else None
+        threshold, names = grouped_thresholds(own, truth, groups, level, known)
+    elif class_conditional:
+        parts = [own[truth == k] for k in range(n_classes)]
         threshold = frozen(np.array([conformal_quantile(part, level) for part in parts]))
         warn_if_too_few([len(part) for part in parts], level, labels)
     else:
         threshold = conformal_quantile(own, level)
-        warn_if_too_few([len(own)], level)
-    return ConformalSets(score, float(level), threshold, len(table), len(labels), bool(allow_empty))
+        warn_if_too_few([n], level)
+    empty = bool(allow_empty)
+    return ConformalSets(score, float(level), threshold, n, n_classes, empty, names, column)
 
 
 def checked_scores(scores: Any, n_classes: int | None = None) -> Array:

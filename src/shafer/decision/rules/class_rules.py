@@ -94,6 +94,8 @@ def expected_success(opinion: Opinion, rule: str, alpha: float) -> Array:
         return opinion.plausibility
     if rule == "pignistic":
         return opinion.pignistic
+    if rule == "expected_loss":
+        return opinion.base.probability
     if rule == "hurwicz":
         return alpha * opinion.belief + (1.0 - alpha) * opinion.plausibility
     return opinion.belief

@@ -30,6 +30,8 @@ class Rule:
     options: tuple[str, ...] = ()
     precise: bool = False
     """Whether it always chooses exactly one."""
+    bets: bool = False
+    """Whether it uses the opinion before discounting only."""
 
 
 EXPECTATIONS = ("probability", "pignistic", "lower", "upper", "hurwicz")
@@ -73,6 +75,10 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(
         "pignistic": Rule(
             class_rules.most_probable_bet, act_rules.least_pignistic_risk, precise=True
         ),
+        # The most probable class is the most plausible one.
+        "expected_loss": Rule(
+            class_rules.most_plausible, act_rules.least_expected_loss, precise=True, bets=True
+        ),
         "hurwicz": Rule(
             class_rules.between, act_rules.least_hurwicz_risk, ("alpha",), precise=True
         ),
@@ -86,13 +92,18 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(
         "maximality": Rule(class_rules.not_interval_dominated, act_rules.maximal),
         "e_admissible": Rule(class_rules.e_admissible, e_admissible_acts),
         "weak_dominance": Rule(class_rules.not_weakly_dominated, act_rules.not_weakly_dominated),
-        "utility_set": Rule(_best_set, _best_acts, ("tolerance", "expectation", "alpha")),
+        "utility_set": Rule(
+            _best_set, _best_acts, ("tolerance", "expectation", "alpha"), bets=True
+        ),
     }
 )
 """The rules by name."""
 
 PRECISE_RULES = tuple(name for name, rule in RULES.items() if rule.precise)
 """The rules that always choose exactly one class or act."""
+
+BETTING_RULES = tuple(name for name, rule in RULES.items() if rule.bets)
+"""The rules that decide as if there were no discount."""
 
 
 def choose(

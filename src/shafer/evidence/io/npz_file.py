@@ -6,17 +6,13 @@ checked all the same.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._files import replacing
-from shafer._safe_archive import open_archive, read_array
-from shafer._text import printable, shortened
+from shafer._array_file import read_array_file, write_array_file
 from shafer._validation import class_labels, component_names, to_numpy
 from shafer.evidence.component_layout import ComponentLayout, read_layout
 from shafer.evidence.io.stored_errors import arrays_to_store, split_arrays, stored_errors
@@ -39,6 +35,7 @@ Stored: TypeAlias = tuple[
     None,
     WeightErrors | None,
     ComponentLayout | None,
+    bool,
 ]
 
 
@@ -59,14 +56,14 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
             arrays[_LABELS] = header["layout"].pop("labels")
     if evidence.errors is not None:
         header["errors"] = type(evidence.errors).__name__
+    if evidence.calibrated:
+        header["calibrated"] = True
     classes = evidence.classes
     if classes.dtype.kind not in _LABEL_KINDS:
         header["classes"] = _plain_labels(classes)
         classes = np.empty(0)
     arrays["classes"] = classes
-    header["checksum"] = _checksum(header, arrays)
-    with replacing(path) as file:
-        np.savez(file, allow_pickle=False, header=np.asarray(json.dumps(header)), **arrays)
+    write_array_file(path, header, arrays)
 
 
 def _plain_labels(classes: NDArray[Any]) -> list[Any]:
@@ -80,55 +77,9 @@ def _plain_labels(classes: NDArray[Any]) -> list[Any]:
     return labels
 
 
-def _checksum(header: dict[str, Any], arrays: Arrays) -> str:
-    """Return the SHA-256 of the header, and of the names, types, shapes and bytes of all arrays."""
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(repr((name, array.dtype.str, array.shape)).encode())
-        if array.size:
-            digest.update(array.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
-
-
-class _OtherFormatError(Exception):
-    """The file has a format of another version."""
-
-
 def load(path: str | os.PathLike[str]) -> Stored:
     """Read the arguments of ``Evidence.from_source``, in their order."""
-    with open(path, "rb") as file:  # a missing file is an OSError
-        try:
-            return _understood(*_read(file))
-        except _OtherFormatError as error:
-            raise ValueError(f"{os.fspath(path)!r} {error}") from None
-        except MemoryError:
-            raise
-        except Exception as error:  # a damaged file can fail in any way
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise ValueError(
-                f"{os.fspath(path)!r} is not a file written by Evidence.save, or is damaged: "
-                f"{shortened(printable(reason), 200)}. Save the evidence again."
-            ) from error
-
-
-def _read(file: BinaryIO) -> tuple[dict[str, Any], Arrays]:
-    with open_archive(file) as archive:
-        arrays = {
-            name.removesuffix(".npy"): read_array(archive, name) for name in archive.namelist()
-        }
-    header = json.loads(str(arrays.pop("header", "null")))
-    if not isinstance(header, dict):
-        raise ValueError("it has no header")
-    if header.get("format") != _FORMAT:
-        found = shortened(repr(header.get("format")))
-        raise _OtherFormatError(
-            f"has format {found}; this version reads {_FORMAT!r}. Update shafer to read it."
-        )
-    checksum = header.pop("checksum", None)
-    if checksum is not None and checksum != _checksum(header, arrays):
-        raise ValueError("its content does not match its checksum")
-    return header, arrays
+    return read_array_file(path, _FORMAT, _understood, "Evidence.save", "the evidence")
 
 
 def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
@@ -151,6 +102,7 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         None,  # and neither are the inputs
         stored_errors(header.get("errors"), of_errors, source),
         _layout(header.get("layout"), labels, source),
+        _flag(header, "calibrated"),
     )
 
 
@@ -184,6 +136,13 @@ def _labels(stored: NDArray[Any], header: dict[str, Any]) -> NDArray[Any]:
     classes = np.empty(len(labels), dtype=object)
     classes[:] = labels
     return classes
+
+
+def _flag(header: dict[str, Any], key: str) -> bool:
+    flag = header.get(key, False)
+    if not isinstance(flag, bool):
+        raise ValueError(f"its {key!r} must be true or false")
+    return flag
 
 
 def _texts(header: dict[str, Any], key: str) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import row_weights, to_numpy
-from shafer.decision import PRECISE_RULES
+from shafer._validation import log_prior, row_weights, to_numpy
+from shafer.decision import PRECISE_RULES, rule_for_costs
 from shafer.evidence import MassEvidence
 from shafer.fusion import prior_evidence
-from shafer.fusion.class_prior import log_prior
+from shafer.models.deciding.row_decisions import RowDecisions
+from shafer.models.ensemble.calibrated_voting import CalibratedVoting
 from shafer.models.ensemble.fitted_source import FittedSource, fit_present
 from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
 from shafer.models.ensemble.named_estimators import NamedEstimators
@@ -40,7 +41,7 @@ from shafer.models.fitting.folds import read_splits
 from shafer.models.inputs.row_labels import with_row_labels
 
 
-class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
+class EvidentialVotingClassifier(RowDecisions, CalibratedVoting, ClassifierMixin, NamedEstimators):
     """Trains several classifiers, and combines their evidence instead of averaging probabilities.
 
     A source whose inputs are missing (NaN) in a row contributes nothing in that row, in training
@@ -92,6 +93,10 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         The reliability of each source, 1 by default.
     prior_ : array of shape (K,)
         The class frequencies of the training data.
+    conformal_ : ConformalSets or None
+        The calibration of the sets, after :meth:`conformalize`.
+    deferral_ : DeferralControl or None
+        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
 
     Examples
     --------
@@ -161,6 +166,7 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         )
         self.tempering_ = self.source_factors_.all_present
         self.reliability_ = reliability
+        self._forget_calibration()
         return self
 
     def _trained(
@@ -273,7 +279,8 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         Parameters
         ----------
         X : array, data frame, or mapping from source name to its input
-        rule : {"plausibility", "belief", "pignistic", "hurwicz", "minimax_regret"}
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            For costs, use :meth:`decide`.
         """
         if rule not in PRECISE_RULES:
             raise ValueError(
@@ -288,9 +295,32 @@ class EvidentialVotingClassifier(ClassifierMixin, NamedEstimators):
         """Return the probabilities of the classes: normalised plausibilities of the combination."""
         return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
-    def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> BoolArray:
+        """Predict a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : array, data frame, or mapping from source name to its input
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; otherwise ``"interval_dominance"``, but ``"expected_loss"`` if
+            costs are given and the sources are tempered.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels.
+        """
+        sets = self._calibrated_sets(X, groups, wanted=rule is None and not options)
+        if sets is not None:
+            return sets
+        if rule is None:
+            costs = rule_for_costs(options, calibrated=self.tempering is not None)
+            rule = costs or "interval_dominance"
         return np.asarray(to_numpy(self.evidence(X).decide(rule, **options)))
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        del rule  # the discounts of the sources are part of the combination
+        return self.evidence(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

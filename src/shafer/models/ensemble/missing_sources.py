@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
 from shafer.evidence import MassEvidence
-from shafer.fusion import FiniteEvidence, combine
+from shafer.fusion import FiniteEvidence
+from shafer.fusion.combine_sources import combined
 from shafer.fusion.finite_evidence import check_frame
+from shafer.fusion.named_sources import checked_sources
 
 CHANGED_BY_VACUOUS_SOURCES = ("disjunctive", "bold", "dubois_prade")
 
@@ -40,10 +42,10 @@ def combine_present(
     classes, granularity : as for :func:`combine`
     """
 
-    def combined(rows: NDArray[np.intp] | slice, there: NDArray[np.intp]) -> MassEvidence:
+    def of_rows(rows: NDArray[np.intp] | slice, there: NDArray[np.intp]) -> MassEvidence:
         names = list(evidences)
-        return combine(
-            {names[s]: evidences[names[s]][rows] for s in there},
+        return combined(
+            checked_sources({names[s]: evidences[names[s]][rows] for s in there}),
             combination,
             tempering=tempering[rows][:, there],
             reliability=reliability[rows][:, there],
@@ -52,7 +54,7 @@ def combine_present(
         )
 
     if present.all():
-        return combined(slice(None), np.arange(len(evidences)))
+        return of_rows(slice(None), np.arange(len(evidences)))
     check_frame(len(classes), f"sources combined by {combination!r}")
     table = np.zeros((len(present), 1 << len(classes)))
     table[:, -1] = 1.0
@@ -61,6 +63,6 @@ def combine_present(
     for number, pattern in enumerate(patterns):
         rows, there = np.flatnonzero(where.reshape(-1) == number), np.flatnonzero(pattern)
         if len(there):
-            part = combined(rows, there)
+            part = of_rows(rows, there)
             table[rows], conflict[rows] = part.masses(), part.conflict
     return FiniteEvidence(table, conflict, classes=classes)

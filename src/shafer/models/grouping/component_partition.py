@@ -9,15 +9,19 @@ from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
 from shafer.models.grouping.components_by_column import components_by_column, with_columns
 from shafer.models.inputs.encoded_columns import encoded_names
+from shafer.models.inputs.texts.hashed_words import HashedWords
 from shafer.models.readers.adapted_model import AdaptedModel
 
 
 def names_of_components(
-    adapted: AdaptedModel, columns: tuple[str, ...] | None
+    adapted: AdaptedModel, columns: tuple[str, ...] | None, words: HashedWords
 ) -> Iterable[Any] | None:
-    """Return names of the components: the encoders', the model's own, or the background's."""
+    """Return names of the components: the encoders', the model's own, or the background's.
+
+    ``words`` names the columns of encoders that hash words.
+    """
     if adapted.by_column and adapted.encoders:
-        return encoded_names(adapted.encoders, columns)
+        return encoded_names(words.named(), columns)
     if adapted.head.names is not None or not adapted.by_column:
         own: Iterable[Any] | None = adapted.head.names
         return own

@@ -15,9 +15,21 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import Array
 from shafer._validation import frame_of, to_numpy
 from shafer.evidence.input_values import InputValues
+from shafer.evidence.word_spans import WordSpans
 from shafer.models.inputs.encoded_columns import encoded_sources
+from shafer.models.inputs.row_access import take_rows
+from shafer.models.inputs.texts.components_in_text import (
+    are_grouped,
+    column_of_texts,
+    spans_of_components,
+    text_in_row,
+    texts_of,
+)
+from shafer.models.inputs.texts.text_parts import TextPart, text_parts
 from shafer.models.readers.adapted_model import AdaptedModel
 
+IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
+"""Values of a word."""
 _MOST_COLUMNS = 4  # of one component, whose values are shown together
 
 
@@ -59,8 +71,15 @@ class ColumnTrace:
             sources = [frozenset[str]().union(*(sources[j] for j in term)) for term in terms]
         return tuple(order), tuple(sources)
 
+    @cached_property
+    def text_parts(self) -> tuple[TextPart, ...]:
+        """The text vectorizers behind the components; empty if components are not words."""
+        model = self._model
+        words = model.by_column and model.term_columns is None
+        return text_parts(model.encoders) if words else ()
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"order": self.order, "by_component": self.by_component}
+        return {"order": self.order, "by_component": self.by_component, "text_parts": ()}
 
 
 @final
@@ -92,7 +111,34 @@ class RowInputs(InputValues):
         place = {name: j for j, name in enumerate(self.trace.order)}
         return tuple(sorted(found, key=place.__getitem__))
 
+    def is_word(self, component: int) -> bool:
+        return self._word(component) is not None
+
+    def _word(self, component: int) -> tuple[TextPart, int] | None:
+        """Return the vectorizer of a component, and its column there; None if it is not a word."""
+        inside = (component,) if self.members is None else self.members[component]
+        for part in self.trace.text_parts:
+            if len(inside) == 1 and (column := part.column_of(inside[0])) >= 0:
+                return part, column
+        return None
+
+    @cached_property
+    def _present(self) -> dict[int, Any]:
+        """The words that each text has, by vectorizer, as far as it was asked for."""
+        return {}
+
+    def _has_word(self, part: TextPart, column: int) -> Array:
+        if id(part) not in self._present:
+            texts = texts_of(self.X, part.column)
+            some = texts if self.chosen is None else take_rows(texts, self.chosen.tolist())
+            self._present[id(part)] = part.vectorizer.transform(some).tocsc()
+        held = self._present[id(part)][:, [column]].toarray()[:, 0] != 0
+        return np.where(held, IN_TEXT, NOT_IN_TEXT).astype(object)
+
     def values(self, component: int) -> Array | None:
+        word = self._word(component)
+        if word is not None:
+            return self._has_word(*word)
         names = self.columns(component)
         if not 1 <= len(names) <= _MOST_COLUMNS:
             return None
@@ -117,12 +163,54 @@ class RowInputs(InputValues):
         chosen = positions if self.chosen is None else self.chosen[positions]
         return replace(self, chosen=chosen)
 
+    def same_rows(self, other: InputValues) -> bool:
+        if not isinstance(other, RowInputs) or not _same(self.chosen, other.chosen):
+            return False
+        return _same(self.X, other.X)
+
+    def text_columns(self) -> tuple[str | None, ...]:
+        parts = self.trace.text_parts
+        if any(are_grouped(part, self.members) for part in parts):
+            return ()
+        return tuple(dict.fromkeys(part.column for part in parts))
+
+    def word_spans(
+        self, row: int, text: str | None = None, column: str | None = None
+    ) -> WordSpans | None:
+        parts = self.trace.text_parts
+        if not parts:
+            return None
+        column = column_of_texts(parts, column)
+        if text is None:
+            at = row if self.chosen is None else int(self.chosen[row])
+            text = text_in_row(self.X, at, column, parts[0].vectorizer)
+        chosen = [part for part in parts if part.column == column]
+        return spans_of_components(chosen, text, self.members)
+
     def grouped(self, groups: Sequence[Sequence[int]]) -> RowInputs:
         inside = [
             [m for g in group for m in ((g,) if self.members is None else self.members[g])]
             for group in groups
         ]
         return replace(self, members=tuple(tuple(int(m) for m in members) for members in inside))
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Return whether two tables of one type have the same cells; False if it is not known."""
+    if first is second:
+        return True
+    if type(first) is not type(second):
+        return False
+    if sparse.issparse(first):
+        return bool(first.shape == second.shape and (first != second).nnz == 0)
+    if frame_of(first) is not None:
+        return bool(first.equals(second))
+    if isinstance(first, list):
+        return bool(first == second)
+    if not hasattr(first, "shape"):
+        return False
+    one, other = to_numpy(first), to_numpy(second)
+    return np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
 
 
 def _array_column(X: Any, position: int) -> Array | None:

@@ -34,6 +34,7 @@ from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.column_bins import ColumnBin
 from shafer.models.inputs.row_access import by_position, values_of
 from shafer.models.inputs.table_errors import explain_table_error
+from shafer.models.inputs.texts.text_inputs import explain_text_error
 from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 from shafer.models.readers.penalised_loss import PenalisedLoss
@@ -116,7 +117,8 @@ class AdaptedModel(ABC):
         """Give clearer errors for tables that the model or its transformers cannot take."""
         try:
             yield
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
+            explain_text_error(X, self.encoders)
             explain_table_error(error, X, self.encoders)
             raise
 

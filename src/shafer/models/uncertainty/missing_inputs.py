@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import array_api_compat
@@ -149,7 +149,8 @@ class MissingInputs:
         if filled.gaps is None:
             return ev
         if filled.open_variance is not None:
-            return ev.tempered(moderating_factor(filled.open_variance))
+            shrunk = ev.tempered(moderating_factor(filled.open_variance))
+            return replace(shrunk, calibrated=ev.calibrated)  # rows without gaps are alike
         counts = filled.gaps
         if groups is not None:
             counts = np.stack([filled.gaps[:, group].sum(axis=1) for group in groups], axis=1)

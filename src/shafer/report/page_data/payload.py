@@ -17,10 +17,12 @@ from shafer.report.overview import overview
 from shafer.report.page_data.component_payload import components_payload
 from shafer.report.page_data.error_payload import errors_payload
 from shafer.report.page_data.group_payload import group_entries, groups_payload
+from shafer.report.page_data.image_payload import image_entries, images_payload
 from shafer.report.page_data.json_text import as_json
 from shafer.report.page_data.question_payload import question_entries, questions_payload
 from shafer.report.page_data.row_payload import KEPT, rows_payload
 from shafer.report.page_data.shown_rows import preferred
+from shafer.report.page_data.text_payload import text_entries, texts_payload
 from shafer.report.page_data.what_if_payload import what_if_payload
 from shafer.report.study import Study
 
@@ -54,6 +56,8 @@ def payload(
         **errors_payload(study.undiscounted),
         **groups_payload(grouped),
         **questions_payload(answered),
+        **images_payload(study),
+        **texts_payload(study),
         "judgeFirst": judge_first,
     }
     left = room - len(as_json(head).encode())
@@ -61,6 +65,8 @@ def payload(
     more = (
         group_entries(grouped, shown, store=model is None),
         question_entries(study, answered, shown),
+        image_entries(study, shown),
+        text_entries(study, shown),
     )
     written = rows_payload(study, shown, always, left, *more)
     return {**head, "rows": written, "asked": rows is not None, "wanted": len(shown)}

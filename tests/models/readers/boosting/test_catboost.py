@@ -27,9 +27,42 @@ def _check(model: Any, rows: Any = X) -> None:
 
 
 @pytest.mark.parametrize("policy", ["Depthwise", "Lossguide"])
-def test_trees_that_are_not_symmetric_are_refused(policy: str) -> None:
-    with pytest.raises(shafer.UnsupportedModelError, match=f"{policy}.*Use .*SymmetricTree"):
-        shafer.Explainer(_fit(grow_policy=policy), X)
+@pytest.mark.parametrize("y", [Y, Y > 0])
+@pytest.mark.parametrize("nan_mode", ["Min", "Max"])
+def test_trees_that_are_not_symmetric(policy: str, y: Any, nan_mode: str) -> None:
+    rows = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    options: dict[str, Any] = {"grow_policy": policy, "nan_mode": nan_mode, "iterations": 20}
+    model = catboost.CatBoostClassifier(verbose=0, allow_writing_files=False, **options)
+    _check(model.fit(rows, y), rows)
+    frame = pd.DataFrame(rows, columns=list("abcd"))
+    _check(model.fit(frame, y), frame)
+
+
+def test_trees_that_are_not_symmetric_with_a_scale() -> None:
+    model = _fit(grow_policy="Lossguide")
+    model.set_scale_and_bias(2.0, [0.1, 0.2, 0.3])
+    _check(model)
+
+
+def test_trees_that_are_not_symmetric_give_shapley_values() -> None:
+    """For trees that ask about one feature, the contribution is that of the whole tree."""
+    model = _fit(Y > 0, grow_policy="Depthwise", depth=1)
+    ev = shafer.Explainer(model, X, prior="own")(X)
+    for j in range(X.shape[1]):
+        varied = np.tile(X[0], (len(X), 1))
+        varied[:, j] = X[:, j]
+        raw = model.predict(varied, prediction_type="RawFormulaVal")
+        assert_allclose(ev.contrast(True, False)[:, j], raw - raw.mean(), atol=1e-9)
+
+
+@pytest.mark.parametrize("policy", ["Depthwise", "Lossguide"])
+def test_trees_that_cannot_be_read_are_refused(policy: str) -> None:
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.where(Y > 1, "high", "low"))
+    model = catboost.CatBoostClassifier(
+        8, verbose=0, allow_writing_files=False, cat_features=["e"], grow_policy=policy
+    ).fit(frame, Y)
+    with pytest.raises(shafer.UnsupportedModelError, match=f"{policy}.*use .*SymmetricTree"):
+        shafer.Explainer(model, frame)
 
 
 def test_values_that_do_not_add_up_are_refused() -> None:

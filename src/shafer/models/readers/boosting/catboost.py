@@ -1,4 +1,8 @@
-"""CatBoost: a component is a feature, through the library's own exact contributions (TreeSHAP)."""
+"""CatBoost: a component is a feature, through exact Shapley contributions (TreeSHAP).
+
+Those of symmetric trees, the default, are the library's own. For other trees they do not add up to
+its predictions, so they are computed here.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,13 @@ import numpy as np
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
+from shafer.kernels.tree_shap import Forest
 from shafer.models.heads import Contributions
 from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.boosting.catboost_trees import catboost_trees
+from shafer.models.readers.boosting.shapley_trees import ShapleyTrees
 from shafer.models.readers.live_parameters import LiveParameters
 
 _TOLERANCE = 1e-6  # of contributions and raw scores, relative; both are in double precision
@@ -25,9 +32,14 @@ def adapt(model: Any) -> AdditiveModel:
     if not model.is_fitted():
         raise UnsupportedModelError("CatBoostClassifier is not trained. Call fit(X, y) first.")
     _check_loss(model)
-    _check_trees(model)
-    scale, bias = model.get_scale_and_bias()
-    function = partial(_contributions, model, _unscaled(model, scale), scale, np.ravel(bias))
+    if _policy(model) == "SymmetricTree":
+        scale, bias = model.get_scale_and_bias()
+        function = partial(_contributions, model, _unscaled(model, scale), scale, np.ravel(bias))
+    else:
+        trees = ShapleyTrees(
+            len(model.feature_names_), partial(_other_trees, model), partial(_scores, model)
+        )
+        function = partial(_own_contributions, model, trees)
     head = Contributions(function, None, model.classes_, _names(model))
     return AdditiveModel(head, live=(LiveParameters.of(partial(_identity, model)),))
 
@@ -47,17 +59,45 @@ def _check_loss(model: Any) -> None:
         )
 
 
-def _check_trees(model: Any) -> None:
-    """Refuse trees for which CatBoost's SHAP values do not add up to its prediction."""
+def _policy(model: Any) -> str:
+    """Return how the trees were grown."""
     if "params" not in model.get_metadata():
-        return
-    policy = model.get_all_params().get("grow_policy", "SymmetricTree")
-    if policy != "SymmetricTree":
+        return "SymmetricTree"
+    return str(model.get_all_params().get("grow_policy", "SymmetricTree"))
+
+
+def _other_trees(model: Any) -> Forest | None:
+    """Read trees of which each leaf has its own path; the scale belongs to their leaves."""
+    forest = catboost_trees(model)
+    scale, _ = model.get_scale_and_bias()
+    return None if forest is None else forest._replace(value=forest.value * scale)
+
+
+def _scores(model: Any, X: Any) -> FloatArray:
+    raw = model.predict(X, prediction_type="RawFormulaVal")
+    return np.reshape(raw, (-1, 1) if np.ndim(raw) == 1 else np.shape(raw))
+
+
+def _own_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
+    check_table(X, len(model.feature_names_), "the CatBoost model")
+    rows = _numbers(X)
+    ours = None if rows is None else trees.contributions(rows, _scores(model, _pool(model, X)))
+    if ours is None:
         raise UnsupportedModelError(
-            f"CatBoostClassifier was trained with grow_policy={policy!r}. For such trees the SHAP "
-            "values of CatBoost do not add up to its prediction. Use grow_policy='SymmetricTree', "
-            "the default."
+            f"CatBoostClassifier was trained with grow_policy={_policy(model)!r}. For such trees "
+            "the SHAP values of CatBoost do not add up to its prediction, and shafer computes them "
+            "only with numba and without categorical features. Install shafer[fast], or use "
+            "grow_policy='SymmetricTree', the default."
         )
+    return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
+
+
+def _numbers(X: Any) -> FloatArray | None:
+    """Return a table of numbers in single precision, as CatBoost holds them."""
+    try:
+        return np.asarray(X, dtype=np.float32).astype(np.float64)
+    except (TypeError, ValueError):
+        return None
 
 
 def _unscaled(model: Any, scale: float) -> Any:

@@ -17,7 +17,7 @@ from shafer.plots.drawing.style import without_middle
 
 _OF_A_SET = ("belief", "plausibility", "mass")
 _OF_AN_INSTANCE = ("ignorance", "conflict", "conflict_for_against", "weight_of_conflict")
-_SCORE_RULES = ("plausibility", "belief", "pignistic")
+_SCORE_RULES = ("plausibility", "belief", "pignistic", "expected_loss")
 _INTERVAL_RULES = ("interval_dominance", "maximality")
 _RESPONSES = (*_OF_A_SET, "probability", *_OF_AN_INSTANCE, "decision")
 
@@ -87,9 +87,9 @@ def margins(scores: FloatArray) -> FloatArray:
 def _scores(evidence: MassEvidence, rule: str) -> FloatArray:
     """Return the score of each class that the rule makes largest."""
     plain = before_discounting(evidence)
-    if rule == "plausibility" and isinstance(plain, Evidence):
+    if rule in ("plausibility", "expected_loss") and isinstance(plain, Evidence):
         return numbers(plain.logits)  # in the order of the plausibilities, without saturating
-    return numbers(getattr(evidence, rule))
+    return numbers(evidence.probability if rule == "expected_loss" else getattr(evidence, rule))
 
 
 def margins_of(evidence: MassEvidence, rule: str, options: Mapping[str, Any]) -> FloatArray:

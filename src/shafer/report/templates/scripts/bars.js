@@ -75,6 +75,8 @@ function drawBars(bars, sum, pair) {
 
 function drawWaterfall() {
   const pair = pairIn($("class"), $("over"));
+  drawImage();
+  drawTexts(pair);
   if (!pair) {
     $("waterfall").tBodies[0].replaceChildren();
     $("waterfall").tFoot.replaceChildren();

@@ -107,7 +107,7 @@ function drawInput() {
   const nameless = !data.whatIf && data.columns.length > 0 && columnOf.every((column) => column < 0);
   const apart = nameless || (data.judgeFirst && data.columns.length > 0);
   const most = data.judgeFirst ? MOST_JUDGED_INPUTS : MOST_INPUTS;
-  $("input").hidden = !apart;
+  $("input").hidden = !apart || data.texts;
   const shown = (value) => (nameless ? value ?? "missing" : Words.shownValue(value));
   const parts = data.columns.slice(0, most).map((name, j) => `${called(name)}: ${shown(state.x[j])}`);
   if (apart) $("input").textContent = parts.join("; ");

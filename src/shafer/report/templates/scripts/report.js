@@ -3,6 +3,7 @@ fillPair($("class"), $("over"), drawWaterfall, data.judgeFirst ? "choose a class
 fillPair($("dependence-class"), $("dependence-over"), drawDependence);
 setPair($("dependence-class"), $("dependence-over"), usualPair());
 startJudging();
+startImage();
 $("search").addEventListener("input", () => { state.page = 0; drawTable(); });
 $("sort").addEventListener("change", () => { state.page = 0; state.reversed = false; drawTable(); });
 document.querySelectorAll("#table th[data-sort]").forEach((head) => head.addEventListener("click", () => {

@@ -4,16 +4,16 @@ A statement names classes and a strength, as words or as a mapping::
 
     "for A with weight 1.2"                  {"for": "A", "weight": 1.2}
     "against {B, C} with support 0.7"        {"against": ["B", "C"], "support": 0.7}
+    "for A with probability 0.7"             {"for": "A", "probability": "70 %"}
 
 The grammar of the words is ``for|against  [class|classes]  LABEL or {LABEL, ...}  with
-weight|support  NUMBER``; labels are matched as they are printed. A statement *for* a set is a
-simple mass function focused on it, one *against* a set a simple mass function focused on its
-complement. Support s is the weight :math:`w = -\ln(1 - s)`.
+weight|support|probability  NUMBER``; labels are matched as they are printed. A statement *for* a
+set is a simple mass function focused on it, one *against* a set a simple mass function focused on
+its complement. ``stated_certainty`` shows how a certainty becomes a weight.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -23,11 +23,19 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
 from shafer._validation import is_one_label, numbered, positions_of
+from shafer.evidence.statements.stated_certainty import (
+    KINDS,
+    SIDES,
+    log_odds_of,
+    side_and_kind,
+    signed_weight,
+)
 
 _NOUN = re.compile(r"class(?:es)?\s+")
+_NUMBER = re.compile(r" \(\d+\)$")  # after names that are equal
 _FORMS = (
-    "A statement is a text such as 'for A with weight 1.2' or 'against {B, C} with support 0.7', "
-    "or a mapping such as {'for': 'A', 'weight': 1.2}"
+    "A statement is a text such as 'for A with weight 1.2' or 'against {B, C} with support 0.7' "
+    "or 'for A with probability 0.7', or a mapping such as {'for': 'A', 'weight': 1.2}"
 )
 
 
@@ -38,6 +46,8 @@ class Statement(NamedTuple):
     classes: tuple[int, ...]
     weight: float
     name: str
+    kind: str = "weight"
+    """How the strength was given: as a weight, a support or a probability."""
 
     def focus(self, n_classes: int) -> list[int]:
         """Return the classes the statement leaves possible."""
@@ -46,12 +56,15 @@ class Statement(NamedTuple):
         return [k for k in range(n_classes) if k not in self.classes]
 
 
-def read_statements(statements: Any, classes: NDArray[Any]) -> list[Statement]:
-    """Read one statement or several."""
+def read_statements(
+    statements: Any, classes: NDArray[Any], log_prior: FloatArray
+) -> list[Statement]:
+    """Read one statement or several; a probability is compared with the prior, (K,)."""
     alone = isinstance(statements, str | Mapping)
     if not alone and not isinstance(statements, Iterable):
         raise ValueError(f"statements must be a list of statements; got {statements!r}. {_FORMS}.")
-    read = [_read(statement, classes) for statement in ([statements] if alone else statements)]
+    several = [statements] if alone else statements
+    read = [_read(statement, classes, log_prior) for statement in several]
     if not read:
         raise ValueError(f"statements must hold at least one statement; got none. {_FORMS}.")
     return read
@@ -79,7 +92,15 @@ def statement_names(statements: list[Statement]) -> list[str]:
     return numbered([statement.name for statement in statements])
 
 
-def _read(statement: Any, classes: NDArray[Any]) -> Statement:
+def is_claim(name: str, classes: NDArray[Any]) -> bool:
+    """Return whether a component has the name that a statement gets by itself: ``"for A"``."""
+    side, _, named = name.partition(" ")
+    labels = {str(label) for label in classes.tolist()}
+    bare = _NUMBER.sub("", named)
+    return side in SIDES and bool({named, bare} & labels or bare.startswith("{"))
+
+
+def _read(statement: Any, classes: NDArray[Any], log_prior: FloatArray) -> Statement:
     if isinstance(statement, str):
         side, members, kind, value = _from_words(statement, classes)
         name = f"{side} {_set_text(members, classes)}"
@@ -93,7 +114,10 @@ def _read(statement: Any, classes: NDArray[Any]) -> Statement:
             "A statement must name at least one class, and not all of them; "
             f"{statement!r} names {len(members)} of {len(classes)} classes."
         )
-    return Statement(side == "for", tuple(members), _weight(kind, value, statement), name)
+    odds, where = log_odds_of(members, log_prior), f"in the statement {statement!r}"
+    weight = signed_weight(side, kind, value, odds, where)
+    favours = weight > 0 or (weight == 0 and side == "for")
+    return Statement(favours, tuple(members), abs(weight), name, kind)
 
 
 def _from_words(text: str, classes: NDArray[Any]) -> tuple[str, list[int], str, Any]:
@@ -122,9 +146,9 @@ def _words(text: str) -> tuple[str, str, str, str]:
     """
     side, *rest = text.split(None, 1)[:2] or [""]
     named, *words = rest[0].rsplit(None, 3) if rest else [""]
-    if side in ("for", "against") and len(words) == 3 and words[0] == "with":
+    if side in SIDES and len(words) == 3 and words[0] == "with":
         _, kind, value = words
-        if kind in ("weight", "support"):
+        if kind in KINDS:
             return side, named, kind, value
     raise ValueError(f"The statement {text!r} cannot be read. {_FORMS}.")
 
@@ -143,45 +167,8 @@ def _labels(named: str, known: Mapping[str, int]) -> list[str]:
 def _from_mapping(
     given: Mapping[str, Any], classes: NDArray[Any]
 ) -> tuple[str, list[int], str, Any]:
-    sides = [key for key in ("for", "against") if key in given]
-    kinds = [key for key in ("weight", "support") if key in given]
-    strange = set(given) - {"for", "against", "weight", "support", "name"}
-    if len(sides) != 1 or len(kinds) != 1 or strange:
-        raise ValueError(
-            "A statement given as a mapping must have either 'for' or 'against', and either "
-            f"'weight' or 'support', and may have a 'name'; got {dict(given)!r}."
-        )
-    members = given[sides[0]]
-    return sides[0], positions_of(members, classes), kinds[0], given[kinds[0]]
-
-
-def _number(value: Any) -> float:
-    """Return a number, NaN for anything that is none."""
-    try:
-        return math.nan if isinstance(value, bool | np.bool_) else float(value)
-    except (TypeError, ValueError):
-        return math.nan
-
-
-def _weight(kind: str, value: Any, statement: Any) -> float:
-    number = _number(value)
-    if math.isnan(number):
-        raise ValueError(f"{kind} must be a number; got {value!r} in the statement {statement!r}.")
-    if kind == "support":
-        if number == 1.0:
-            raise ValueError(
-                f"support must be below 1; got 1 in {statement!r}, an infinite weight. Give a "
-                "support such as 0.999, which other evidence can outweigh."
-            )
-        if not 0.0 <= number < 1.0:
-            raise ValueError(f"support must be in [0, 1); got {value!r} in {statement!r}.")
-        return -math.log1p(-number)
-    if not 0.0 <= number < math.inf:
-        raise ValueError(
-            f"weight must be finite and ≥ 0; got {value!r} in {statement!r}. Use 'against' for "
-            "evidence against a class."
-        )
-    return number
+    side, kind = side_and_kind(given, ("name",))
+    return side, positions_of(given[side], classes), kind, given[kind]
 
 
 def _set_text(members: list[int], classes: NDArray[Any]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from shafer import Evidence, belief
+from shafer import Evidence, belief, combine, fusion
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,13 @@ from shafer import Evidence, belief
         ({"for": "A", "weight": 1.2}, [1.2, 0, 0]),
         ({"against": ["B", "C"], "support": 0.7}, [-np.log(0.3), 0, 0]),
         ({"against": "C", "weight": 3, "name": "Dr. X"}, [0, 0, -3]),
+        ("for A with probability 0.7", [np.log(0.7 / 0.3) + np.log(2), 0, 0]),
+        ("for A with probability 70%", [np.log(0.7 / 0.3) + np.log(2), 0, 0]),
+        ({"for": "A", "probability": "70 % sure"}, [np.log(0.7 / 0.3) + np.log(2), 0, 0]),
+        ("against A with probability 0.3", [np.log(0.7 / 0.3) + np.log(2), 0, 0]),
+        ("for {B, C} with probability 0.3", [np.log(0.7 / 0.3) + np.log(2), 0, 0]),
+        ("against {A, B} with probability 0.1", [0, 0, np.log(0.1 / 0.9) + np.log(2)]),
+        ({"for": "A", "support": "70 %"}, [-np.log(0.3), 0, 0]),
     ],
 )
 def test_one_statement(statement: Any, expected: list[float]) -> None:
@@ -94,7 +101,12 @@ def test_labels_with_words_and_braces() -> None:
         ({"for": [], "weight": 1}, "names 0 of 4"),
         ("against {B, C} with support 0.7", "supports the set {A, D} as a whole.*FiniteEvidence"),
         ("for {B, C} with weight 1", "supports the set {B, C} as a whole"),
-        ({"for": "A"}, "either 'weight' or 'support'"),
+        ({"for": "A"}, "either 'weight' or 'support' or 'probability', and may have a 'name'"),
+        ("for A with probability 1", "above 0 and below 1; got '1'.*infinite weight.*such as 0.99"),
+        ("for A with probability 0", "above 0 and below 1; got '0'.*infinite weight"),
+        ("for A with probability 70", "got '70' in.*Write 70 % as 0.7 or as the text '70 %'"),
+        ("for A with probability -0.1", "above 0 and below 1; got '-0.1'"),
+        ({"for": "A", "weight": "70 %"}, "weight must be a number; got '70 %'"),
         ({"for": "A", "against": "B", "weight": 1}, "either 'for' or 'against'"),
         ({"for": "A", "weight": 1, "colour": 2}, "may have a 'name'; got .*colour"),
         ({"for": "A", "weight": True}, "weight must be a number; got True"),
@@ -149,3 +161,44 @@ def test_hostile_words_are_refused_at_once() -> None:
         with pytest.raises(ValueError, match="cannot be read"):
             Evidence.from_statements(f"for {words} 1 and", classes=["A", "B"])
     assert time.perf_counter() - start < 2.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 50])
+@pytest.mark.parametrize("q", [1e-12, 0.02, 0.3, 0.5, 0.9, 1 - 1e-12])
+def test_a_probability_alone_is_the_probability_of_the_class(n_classes: int, q: float) -> None:
+    classes = list(range(n_classes))
+    said = Evidence.from_statements({"for": 1, "probability": q}, classes=classes)
+    expected = np.full(n_classes, (1 - q) / (n_classes - 1))
+    expected[1] = q
+    assert_allclose(said.probability[0], expected, rtol=1e-9)
+    against = Evidence.from_statements({"against": 1, "probability": 1 - q}, classes=classes)
+    assert_allclose(against.probability[0], expected, rtol=1e-3 if q < 1e-9 else 1e-9)
+    nothing = Evidence.from_statements({"for": 1, "probability": 1 / n_classes}, classes=classes)
+    assert_allclose(nothing.ignorance, 1.0)
+
+
+def test_a_prior_makes_the_posterior_the_stated_probability() -> None:
+    classes, prior = ["A", "B", "C"], {"C": 0.1, "A": 0.6, "B": 0.3}
+    before = fusion.prior_evidence(prior, classes=classes)
+    for statement, expected in (
+        ({"for": "B", "probability": 0.5}, 0.5),
+        ({"against": "B", "probability": 0.5}, 0.5),
+        ({"for": "B", "probability": 0.3}, 0.3),
+    ):
+        said = Evidence.from_statements(statement, classes=classes, prior=prior)
+        after = combine({"before": before, "expert": said})
+        assert_allclose(after.probability[0, 1], expected)
+        assert_allclose(after.probability[0, 0] / after.probability[0, 2], 6.0)
+    assert_allclose(said.ignorance, 1.0)  # as likely as it was
+    pair = fusion.FiniteEvidence.from_statements(
+        {"for": ["A", "B"], "probability": 0.5}, classes=[*classes, "D"]
+    )
+    assert_allclose(pair.ignorance, 1.0)
+    pair = fusion.FiniteEvidence.from_statements(
+        {"for": ["A", "B"], "probability": 0.8}, classes=[*classes, "D"]
+    )
+    assert_allclose(pair.probability[0], [0.4, 0.4, 0.1, 0.1])
+    with pytest.raises(ValueError, match="no statement has a 'probability'. Leave out prior="):
+        Evidence.from_statements("for A with weight 1", classes=classes, prior=prior)
+    with pytest.raises(ValueError, match="prior must have a probability for every class"):
+        Evidence.from_statements("for A with probability 0.4", classes=classes, prior={"A": 1})

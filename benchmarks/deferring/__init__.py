@@ -1,0 +1,1 @@
+"""Parts of ``deferral.py``: populations, thresholds that are compared, reasons for deferral."""

@@ -1,0 +1,174 @@
+"""``DeferralControl``: thresholds that keep a promise, for all rows or for each group."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from shafer._text import listed
+from shafer._typing import FloatArray
+from shafer._validation import group_labels, group_positions
+from shafer.decision.calibration.selective_threshold import SelectiveThreshold
+from shafer.evidence.io.frame_table import native_frame
+from shafer.models.deferring.promise import Promise
+from shafer.models.deferring.reason_scale import ReasonScale
+from shafer.models.deferring.row_measures import NO_PROMISE, SMALL_GROUP, UNKNOWN_GROUP
+from shafer.models.deferring.sure_answers import SureAnswers
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class DeferralControl:
+    """What :meth:`shafer.Explainer.control_error` has found.
+
+    Attributes
+    ----------
+    promise : Promise
+        ``promise.text`` is the promise in words.
+    found : tuple of SelectiveThreshold
+        One for all rows, or one for each group: the threshold on the score, and the error of the
+        decided calibration rows with its upper bound.
+    groups : tuple of labels or None
+    column : str or None
+        The column the groups came from.
+    scale : ReasonScale
+    """
+
+    promise: Promise
+    found: tuple[SelectiveThreshold, ...]
+    groups: tuple[Any, ...] | None
+    column: str | None
+    scale: ReasonScale
+
+    @property
+    def threshold(self) -> float | dict[Any, float]:
+        """The largest probability that a row must exceed to be decided; by group, a mapping.
+
+        +∞ decides nothing, 0 everything. For a mean loss it is the expected loss that a row must
+        stay below, and −∞ decides nothing.
+        """
+        values = [self._shown(part.threshold) for part in self.found]
+        return values[0] if self.groups is None else dict(zip(self.groups, values, strict=True))
+
+    def _shown(self, threshold: float) -> float:
+        if self.promise.kind == "mean_loss":
+            return -threshold
+        return threshold if threshold == math.inf else float(expit(threshold))
+
+    @property
+    def too_small(self) -> tuple[Any, ...]:
+        """The groups with too few rows to promise anything; (None,) if all rows are too few."""
+        names = (None,) if self.groups is None else self.groups
+        needed = self.promise.rows_needed
+        return tuple(
+            name
+            for name, part in zip(names, self.found, strict=True)
+            if part.n_calibration < needed
+        )
+
+    def places(self, groups: NDArray[Any] | None, n: int) -> NDArray[np.intp]:
+        """Return which threshold each of n rows has, −1 in an unknown group."""
+        if groups is None or self.groups is None:
+            return np.zeros(n, dtype=np.intp)
+        return group_positions(groups, self.groups)
+
+    def thresholds(self, places: NDArray[np.intp]) -> FloatArray:
+        """Return the threshold of each row; +∞ in an unknown group."""
+        limits = np.array([*(part.threshold for part in self.found), math.inf])
+        return np.asarray(limits[places])
+
+    def group_reasons(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """Return why a row is deferred whatever its evidence; empty where it is not."""
+        small = set(self.too_small)
+        names = (None,) if self.groups is None else self.groups
+        words = []
+        for name, part in zip(names, self.found, strict=True):
+            unreachable = SMALL_GROUP if name in small and self.groups else NO_PROMISE
+            words.append(unreachable if part.decides_nothing else "")
+        return np.array([*words, UNKNOWN_GROUP], dtype=object)[places]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with one row for each group.
+
+        Columns: ``group`` (if there are groups), ``rows``, ``decided``, ``risk``, ``upper_bound``
+        and ``threshold``. For a false negative rate, only rows of the class are counted.
+        """
+        columns: dict[str, Any] = {} if self.groups is None else {"group": list(self.groups)}
+        columns["rows"] = [part.n_calibration for part in self.found]
+        columns["decided"] = [part.n_decided for part in self.found]
+        columns["risk"] = [part.risk for part in self.found]
+        columns["upper_bound"] = [part.upper_bound for part in self.found]
+        columns["threshold"] = [self._shown(part.threshold) for part in self.found]
+        return native_frame(columns, None, backend)
+
+    @property
+    def text(self) -> str:
+        """The promise in words, and for whom it holds."""
+        if self.groups is None:
+            return self.promise.text
+        where = "each group" if self.column is None else f"each group of {self.column!r}"
+        return f"{self.promise.text}, in {where}"
+
+    def __repr__(self) -> str:
+        return f"<DeferralControl: {self.text}>"
+
+
+def found_thresholds(
+    promise: Promise,
+    answers: SureAnswers,
+    truth: NDArray[np.intp],
+    classes: NDArray[Any],
+    groups: NDArray[Any] | None,
+) -> tuple[tuple[SelectiveThreshold, ...], tuple[Any, ...] | None]:
+    """Return the threshold of all rows or of each group, and the groups."""
+    names = None if groups is None else tuple(group_labels(groups))
+    places = (
+        np.zeros(len(truth), dtype=np.intp)
+        if groups is None or names is None
+        else group_positions(groups, names)
+    )
+    found = []
+    for place in range(1 if names is None else len(names)):
+        own = places == place
+        part = promise.threshold(answers.scores[own], answers.positions[own], truth[own], classes)
+        found.append(part)
+    return tuple(found), names
+
+
+def warn_if_unreachable(control: DeferralControl) -> None:
+    """Warn where nothing is decided: too few rows, or too many errors."""
+    idle = [k for k, part in enumerate(control.found) if part.decides_nothing]
+    if not idle:
+        return
+    needed = control.promise.rows_needed
+    short = [k for k in idle if control.found[k].n_calibration < needed]
+    failed = [k for k in idle if k not in short]
+    of_class = "" if control.promise.class_ is None else f" of class {control.promise.class_!r}"
+    messages = []
+    if short:
+        messages.append(
+            f"Too few calibration rows{of_class} to promise anything{_named(control, short)}: at "
+            f"least {needed} rows{of_class} without an error are needed."
+        )
+    if failed:
+        messages.append(
+            f"No threshold keeps the promise{_named(control, failed)}: there are too many errors "
+            "even among the surest rows."
+        )
+    advice = "Every such row will be deferred. Give more rows, or promise less."
+    message = " ".join([*messages, advice])
+    # From here through control_error to whoever called it.
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def _named(control: DeferralControl, places: list[int]) -> str:
+    if control.groups is None:
+        return f" ({control.found[0].n_calibration} rows)"
+    shown = [f"{control.groups[k]!r} ({control.found[k].n_calibration} rows)" for k in places]
+    return f" in group(s) {listed(shown, written=str)}"

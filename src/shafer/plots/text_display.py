@@ -1,0 +1,303 @@
+"""``TextDisplay``: a text with its words marked for and against a class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Self, final
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from shafer._typing import FloatArray, Label
+from shafer.evidence import MassEvidence, with_weights
+from shafer.evidence.marked_row import mark_text
+from shafer.evidence.texts.marked_text import MarkedText, NamedWeight
+from shafer.evidence.texts.segments import MARKED, PLAIN, STOP, segments_of
+from shafer.evidence.texts.text_html import text_html
+from shafer.evidence.texts.text_terminal import terminal_text
+from shafer.evidence.word_spans import WordSpans
+from shafer.plots.drawing.compared_classes import compared_in_row
+from shafer.plots.drawing.evidence_arrays import numbers, take_row
+from shafer.plots.drawing.marked_lines import draw_marked_text, marked_lines, text_around
+from shafer.plots.drawing.style import axes_for
+
+
+@final
+class TextDisplay:
+    """A text with its words marked: which of them support a class, and which another one.
+
+    The weight of a word is what it adds to the log-odds of the class over the other: +1 multiplies
+    the odds by 2.7. A word that is part of several n-grams gets a share of each. Words have
+    weights relative to the background, as in SHAP, so words that are *not* in the text have
+    weights too; their total is stated. All weights and the base rate add up to the log-odds.
+
+    In a notebook the Display shows itself. :meth:`to_html` returns HTML that needs nothing else and
+    is safe for any text, :meth:`terminal` text for a terminal, and :meth:`plot` draws with
+    matplotlib.
+
+    Make one with :meth:`from_evidence`.
+
+    Parameters
+    ----------
+    text : str
+    spans : array of shape (m, 2)
+        The words with weights: first character, and the one after the last.
+    weights : array of shape (m,)
+        Their weights for the class over the other one.
+    silent : array of shape (s, 2)
+        Words without a weight.
+    stop_words : boolean array of shape (s,), optional
+        Which of these are stop words; the others are not known to the model.
+    label : class label
+    over : class label, optional
+        The class it is compared with. Without it, weights are those for the class by itself.
+    base_rate : float
+        The log-odds when every component has its background mean.
+    absent : float
+        Total weight of the words that are not in the text.
+    n_absent : int
+        Their number.
+    others : float, optional
+        Total weight of inputs that are not this text.
+    unlocated, strongest_absent : sequences of (word, weight)
+        Words of the text whose place was not found; the strongest words that are not in it.
+    probability, over_probability : float, optional
+        Of the two classes.
+    tokens : bool
+        Whether the text was given as tokens.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> texts = ["a good film", "a bad film", "good plot", "bad, bad plot"]
+    >>> model = make_pipeline(TfidfVectorizer(), LogisticRegression(C=10.0))
+    >>> model = model.fit(texts, ["liked", "not", "liked", "not"])
+    >>> ev = shafer.Explainer(model, texts)(["A GOOD film about whales"])
+    >>> display = shafer.plots.TextDisplay.from_evidence(ev, class_="liked")
+    >>> print(display.terminal())
+    Why liked rather than not? log-odds +1.60, probability 0.833 for liked and 0.167
+    for not
+    base rate 0.00 + words of this text +0.75 + words that are not in this text
+    +0.85 = +1.60. In log-odds: +1 multiplies the odds by 2.7.
+    <BLANKLINE>
+      A GOOD[+0.75] film about whales
+    <BLANKLINE>
+    for liked: good +0.75
+    for not: none
+    The strongest words that are not in this text: bad +0.96, plot −0.10.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        spans: ArrayLike,
+        weights: ArrayLike,
+        *,
+        silent: ArrayLike = (),
+        stop_words: ArrayLike | None = None,
+        label: Label = "the class",
+        over: Label | None = None,
+        base_rate: float = 0.0,
+        absent: float = 0.0,
+        n_absent: int = 0,
+        others: float | None = None,
+        unlocated: Sequence[NamedWeight] = (),
+        strongest_absent: Sequence[NamedWeight] = (),
+        probability: float | None = None,
+        over_probability: float | None = None,
+        tokens: bool = False,
+    ) -> None:
+        self.text = text
+        self.spans = _checked_spans(spans, text, "spans")
+        self.weights: FloatArray = np.asarray(weights, dtype=np.float64)
+        if self.weights.shape != (len(self.spans),):
+            raise ValueError(
+                f"weights must have one number for each of the {len(self.spans)} spans; got shape "
+                f"{self.weights.shape}."
+            )
+        self.silent = _checked_spans(silent, text, "silent")
+        stops = np.zeros(len(self.silent)) if stop_words is None else stop_words
+        self.stop_words: NDArray[np.bool_] = np.asarray(stops, dtype=bool)
+        self.label = label
+        self.over = over
+        self.base_rate = base_rate
+        self.absent = absent
+        self.n_absent = n_absent
+        self.others = others
+        self.unlocated = tuple(unlocated)
+        self.strongest_absent = tuple(strongest_absent)
+        self.probability = probability
+        self.over_probability = over_probability
+        self.tokens = tokens
+
+    @classmethod
+    def from_evidence(
+        cls,
+        evidence: MassEvidence,
+        row: int = 0,
+        text: str | Sequence[str] | None = None,
+        *,
+        class_: Label | None = None,
+        over: Label | None = None,
+        quantity: str = "log-odds",
+        column: str | None = None,
+    ) -> Self:
+        """Return a Display of the words of one instance.
+
+        Parameters
+        ----------
+        evidence : Evidence or DiscountedEvidence
+            Of an ``Explainer`` whose model reads texts with a ``TfidfVectorizer``,
+            ``CountVectorizer`` or ``HashingVectorizer`` (also in a ``FeatureUnion`` or a
+            ``ColumnTransformer``), or of a torch module with ``components="tokens"``. Components
+            must be words: not with ``groups``.
+        row : int
+            Position of the instance.
+        text : str, or sequence of strings, optional
+            The text of the instance; for a model of tokens, its tokens. By default the text that
+            the evidence was computed from.
+        class_ : class label, optional
+            By default the most plausible class.
+        over : class label, optional
+            The class to compare with. By default the most plausible other class.
+        quantity : {"log-odds", "weight"}
+            ``"log-odds"``: the weights for the class over the other one. ``"weight"``: the weights
+            of evidence for the class by itself; with three or more classes they tell better which
+            words carry its probability, and with two classes they are half the log-odds.
+        column : str, optional
+            The column of texts, if the model takes several.
+        """
+        plain = take_row(with_weights(evidence), row)
+        compared = compared_in_row(numbers(plain.logits)[0], plain.classes, class_, over, quantity)
+        labels = plain.classes.tolist()
+        one, first = take_row(evidence, row), labels[compared.class_]
+        second = None if compared.over is None else labels[compared.over]
+        return cls._of(mark_text(one, 0, text, first, second, column))
+
+    @classmethod
+    def _of(cls, marked: MarkedText) -> Self:
+        segments = marked.segments
+        spans = np.stack([segments.bounds[:-1], segments.bounds[1:]], axis=1)
+        held = segments.kinds == MARKED
+        silent = (segments.kinds != MARKED) & (segments.kinds != PLAIN)
+        return cls(
+            segments.text,
+            spans[held],
+            segments.marks[held],
+            silent=spans[silent],
+            stop_words=segments.kinds[silent] == STOP,
+            label=marked.label,
+            over=marked.over,
+            base_rate=marked.base_rate,
+            absent=marked.absent,
+            n_absent=marked.n_absent,
+            others=marked.others,
+            unlocated=marked.unlocated,
+            strongest_absent=marked.strongest_absent,
+            probability=marked.probability,
+            over_probability=marked.over_probability,
+            tokens=marked.tokens,
+        )
+
+    @cached_property
+    def _marked(self) -> MarkedText:
+        every = np.arange(len(self.spans))
+        spans = WordSpans(
+            self.text,
+            self.spans[:, 0],
+            self.spans[:, 1],
+            every,
+            np.ones(len(every)),
+            self.silent[:, 0],
+            self.silent[:, 1],
+            self.stop_words,
+            (),
+            every,
+        )
+        return MarkedText(
+            segments_of(spans, self.weights),
+            self.label,
+            self.over,
+            self.base_rate,
+            self.absent,
+            self.n_absent,
+            self.others,
+            self.unlocated,
+            self.strongest_absent,
+            self.probability,
+            self.over_probability,
+            self.tokens,
+        )
+
+    @property
+    def logit(self) -> float:
+        """The sum of all weights and the base rate: the log-odds, or the weight of evidence."""
+        return self._marked.total
+
+    def to_html(self, *, largest: float | None = None, max_words: int = 1000) -> str:
+        """Return the text as HTML with its own styles; every character of the text is escaped.
+
+        Parameters
+        ----------
+        largest : float, optional
+            The weight of the strongest colour, for several texts on one scale. By default that of
+            the strongest word of this text.
+        max_words : int
+            A longer text is cut: stretches without strong words are left out, and their total
+            weight is stated.
+        """
+        if largest is not None and not largest > 0.0:
+            raise ValueError(f"largest must be above 0; got {largest!r}.")
+        return text_html(self._marked, largest, max_words)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def terminal(self, width: int = 0, *, color: bool = False) -> str:
+        """Return the text for a terminal; strong words have their weight in brackets.
+
+        Parameters
+        ----------
+        width : int
+            Columns of the terminal; 0 means 80.
+        color : bool
+            Colour the words as well.
+        """
+        return terminal_text(self._marked, width, color=color)
+
+    def plot(self, ax: Axes | None = None, *, width: int = 72, max_lines: int = 24) -> Self:
+        """Draw on ``ax``, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+        width : int
+            Characters of a line.
+        max_lines : int
+            A longer text is cut at its end, which is marked.
+        """
+        lines = marked_lines(self._marked, width, max_lines)
+        around = sum(map(len, text_around(self._marked, width)))
+        size = (0.085 * width + 0.4, 0.3 * len(lines) + 0.18 * around + 0.5)
+        self.ax_, self.figure_ = axes_for(ax, size)
+        draw_marked_text(self.ax_, self._marked, lines, width)
+        return self
+
+
+def _checked_spans(spans: ArrayLike, text: str, name: str) -> NDArray[np.intp]:
+    table = np.asarray(spans, dtype=np.intp).reshape(-1, 2)
+    if np.any(table < 0) or np.any(table > len(text)) or np.any(table[:, 0] >= table[:, 1]):
+        raise ValueError(
+            f"{name} must be pairs (first character, one after the last) inside the text of "
+            f"{len(text)} characters; got {table.tolist()[:3]}."
+        )
+    return table

@@ -1,0 +1,164 @@
+"""``shafer monitor``: the table, the page, and the exit codes of a cron job."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import shafer
+
+from .running import refused, run
+
+
+@pytest.fixture
+def months(folder: Path) -> Path:
+    """A folder with reference rows, a quiet month and a month with older people."""
+    frame = pd.read_csv(folder / "heart.csv")
+    frame[::2].to_csv(folder / "reference.csv", index=False)
+    quiet = frame[1::2].copy()
+    quiet.to_csv(folder / "quiet.csv", index=False)
+    quiet.assign(age=quiet["age"] + 20).to_csv(folder / "older.csv", index=False)
+    return folder
+
+
+def test_a_quiet_file(months: Path) -> None:
+    model = "--model", months / "model.skops"
+    result = run("monitor", months / "reference.csv", months / "quiet.csv", *model)
+    assert result.exit_code == 0, result.output
+    assert "quiet.csv\nNo alarm (231 rows compared with 231 reference rows" in result.output
+    assert "adjusted p" in result.output
+    assert "stored in its StandardScaler" in result.output
+
+
+def test_an_alarm_is_exit_code_1(months: Path) -> None:
+    files = [months / name for name in ("reference.csv", "quiet.csv", "older.csv")]
+    page = months / "new" / "page.html"
+    result = run(
+        *("monitor", *files, "--model", months / "model.skops", "--labels", "chd", "--out", page)
+    )
+    assert result.exit_code == 1, result.output
+    assert "ALARM: 1 of 8 components moved" in result.output
+    assert "! age" in result.output
+    assert "log loss" in result.output
+    html = page.read_text("utf-8")
+    assert "Alarm in 1 of 2 batch(es): older.csv." in html
+    assert "http" not in html.replace('http-equiv="Content-Security-Policy"', "")
+    assert "<script" not in html
+
+
+def test_names_are_escaped(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    names = ["<script>alert(1)</script>", "b & c"]
+    explainer = shafer.Explainer(([1.0, 2.0], 0.0), np.eye(2), names=names, classes=["<a>", "<b>"])
+    monitor = shafer.Monitor.fit(explainer, random.normal(size=(100, 2)))
+    reports = [monitor.check(random.normal(size=(50, 2)) + shift) for shift in (0.0, 2.0)]
+    monitor.write_page(reports, tmp_path / "p.html", ["<i>", "<u>"], title="<title>")
+    html = (tmp_path / "p.html").read_text("utf-8")
+    for text in (*names[:1], "<a>", "<i>", "<title><"):
+        assert text not in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "b &amp; c" in html
+
+
+def test_a_model_is_trained(months: Path) -> None:
+    files = [months / name for name in ("reference.csv", "older.csv")]
+    result = run("monitor", *files, "--train", months / "heart.csv", "--target", "chd")
+    assert result.exit_code == 1, result.output
+    assert "ALARM: 1 of 9 components moved" in result.output
+    strict = run(
+        *("monitor", *files, "--train", months / "heart.csv", "--target", "chd"),
+        *("--alpha", "1e-300"),
+    )
+    assert strict.exit_code == 0, strict.output
+
+
+def test_wrong_files(months: Path) -> None:
+    reference, quiet = months / "reference.csv", months / "quiet.csv"
+    model = "--model", months / "model.skops"
+    refused("needs --model, or --train and --target", "monitor", reference, quiet)
+    refused("does not exist", "monitor", reference, months / "nowhere.csv", *model)
+    pd.read_csv(quiet).drop(columns="age").to_csv(months / "less.csv", index=False)
+    refused("less.csv lacks the column 'age'", "monitor", reference, months / "less.csv", *model)
+    frame = pd.read_csv(quiet).astype({"age": object})
+    frame.loc[3, "age"] = "old"
+    frame.to_csv(months / "text.csv", index=False)
+    refused("row 3 has 'old'", "monitor", reference, months / "text.csv", *model)
+    pd.read_csv(quiet)[:5].to_csv(months / "short.csv", index=False)
+    refused("short.csv: X has 5 rows", "monitor", reference, months / "short.csv", *model)
+    refused("X_reference has 5 rows", "monitor", months / "short.csv", quiet, *model)
+    refused("no column 'x'", "monitor", reference, quiet, *model, "--labels", "x")
+    refused("--out must be a .html file", "monitor", reference, quiet, *model, "--out", quiet)
+    refused("alpha must be a chance", "monitor", reference, quiet, *model, "--alpha", "2")
+    page = months / "page.html"
+    refused("short.csv", "monitor", reference, months / "short.csv", *model, "--out", page)
+    assert not page.exists()
+
+
+def test_other_errors_are_never_taken_for_an_alarm(
+    months: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("broken")
+
+    monkeypatch.setattr(shafer.Monitor, "check", broken)
+    files = [months / name for name in ("reference.csv", "quiet.csv")]
+    refused("KeyError: 'broken'", "monitor", *files, "--model", months / "model.skops")
+
+
+def test_a_model_without_weights(months: Path) -> None:
+    frame = pd.read_csv(months / "heart.csv")
+    X = frame.drop(columns=["chd", "famhist"])
+    members = [("a", LogisticRegression(max_iter=2000)), ("b", GaussianNB())]
+    voting = shafer.EvidentialVotingClassifier(members).fit(X, frame["chd"])
+    skops.io.dump(voting, months / "voting.skops")
+    files = [months / name for name in ("reference.csv", "quiet.csv")]
+    refused("needs a model with weights", "monitor", *files, "--model", months / "voting.skops")
+
+
+SLOW = """
+import sys, shafer._files, shafer.monitor.reporting.monitor_page as page
+from shafer.cli import main
+whole = page.replacing
+def slow(path):
+    from contextlib import contextmanager
+    @contextmanager
+    def paused():
+        with whole(path) as file:
+            file.write(b"<half")
+            file.flush()
+            print("writing", flush=True)
+            import time
+            time.sleep(60)
+            yield file
+    return paused()
+page.replacing = slow
+main(sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+def test_a_killed_run_leaves_no_half_page(months: Path) -> None:
+    page = months / "page.html"
+    page.write_text("the page of last month")
+    options = ["--model", "model.skops", "--out", "page.html"]
+    command = [sys.executable, "-c", SLOW, "monitor", "reference.csv", "older.csv", *options]
+    running = subprocess.Popen(command, cwd=months, stdout=subprocess.PIPE, env=os.environ)
+    assert running.stdout is not None
+    line, deadline = b"", time.monotonic() + 60
+    while b"writing" not in line and time.monotonic() < deadline:
+        line = running.stdout.readline()
+    running.send_signal(signal.SIGKILL)
+    assert running.wait(60) == -signal.SIGKILL
+    running.stdout.close()
+    assert page.read_text() == "the page of last month"
