@@ -38,7 +38,7 @@ def adapt_located(
     layout = MapLayout(options.components, options.grid)
     if options.restored is None:
         rows = keyed(background)
-        few = take_rows(rows, slice(0, min(_ROWS, n_rows(rows))))
+        few = take_rows(rows, slice(0, min(_ROWS, _n_rows(rows))))
         plan, values = find_plan(model, few, n_rows(few), head, options.components)
         sizes = tuple(values.shape[1:])
         places = layout.of_map(plan.reading, values, few)
@@ -60,6 +60,16 @@ def adapt_located(
         shared=shared,
         by_place=_is_flat(plan),
     )
+
+
+def _n_rows(rows: Any) -> int:
+    try:
+        return n_rows(rows)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} For an embedding bag with offsets, let the module take padded ids of shape "
+            "(n, T) and compute the offsets from them."
+        ) from error
 
 
 def named_head(model: nn.Module, layer: str | nn.Module) -> Head:

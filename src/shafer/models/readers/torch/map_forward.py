@@ -90,9 +90,11 @@ class MapForward:
         check_columns(self._columns, X)
         X = keyed(X)
         n = n_rows(X)
+        if n == 0:
+            raise ValueError("X must have at least one row; got none.")
         if not self._plan.is_ready:
             self._find_plan(X, n)
-        for start in range(0, max(n, 1), self._batch_size):
+        for start in range(0, n, self._batch_size):
             rows = take_rows(X, slice(start, min(start + self._batch_size, n)))
             yield self._batch(rows, start)
 

@@ -87,7 +87,8 @@ def _search(
 
 def _is_activation(values: Tensor, n: int) -> bool:
     return (
-        values.is_floating_point()
+        not values.is_nested
+        and values.is_floating_point()
         and not isinstance(values, nn.Parameter)
         and values.ndim > 0
         and len(values) == n

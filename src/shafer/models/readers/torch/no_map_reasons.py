@@ -84,6 +84,8 @@ def _names_behind_map(trace: OpTrace, target: int, n: int) -> list[str] | None:
     width = trace.values[target].numel() // n
     for node in trace.before(target, _MOST_NODES):
         values = trace.values[node]
+        if values.is_nested:
+            continue
         tokens = values.ndim >= 3 and len(values) == n and values.is_floating_point()
         if tokens and math.prod(values.shape[1:]) > width:
             between = [op.name for op in trace.between(node, target)]
