@@ -105,6 +105,11 @@ class MapReading:
 
 def total_of(located: Tensor) -> Tensor:
     """Return the sum of features (n, L, C) over the locations, at least in single precision."""
+    columns = located.mT  # (n, C, L)
+    if located.is_cuda and located.dtype == torch.float32 and columns.is_contiguous():
+        n, width, n_locations = columns.shape
+        every = columns.reshape(n * width, n_locations)  # a product with ones is faster than a sum
+        return torch.mv(every, every.new_ones(n_locations)).view(n, width)
     return located.sum(dim=1, dtype=torch.promote_types(located.dtype, torch.float32))
 
 
