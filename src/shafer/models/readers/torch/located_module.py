@@ -39,7 +39,7 @@ def adapt_located(
     if options.restored is None:
         rows = keyed(background)
         few = take_rows(rows, slice(0, min(_ROWS, _n_rows(rows))))
-        plan, values = find_plan(model, few, n_rows(few), head, options.components)
+        plan, values = find_plan(model, few, n_rows(few), head, options)
         sizes = tuple(values.shape[1:])
         places = layout.of_map(plan.reading, values, few)
     else:
@@ -55,7 +55,7 @@ def adapt_located(
         by_column=False,
         live=(live_parameters(model, plan.head),),
         options={"layer": _name_of(model, plan.head), "restored": _kept(plan, sizes, places)},
-        batches=MapForward(model, plan, layout, batch_size, columns),
+        batches=MapForward(model, plan, layout, options, batch_size, columns),
         layout=places,
         shared=shared,
         by_place=_is_flat(plan),
