@@ -27,6 +27,9 @@ _SAME = (
     *("native_group_norm", "fused_rms_norm", "softmax", "to_copy", "clone", "copy", "detach"),
     *("alias", "contiguous", "native_dropout", "transformer_encoder_layer_fwd", "lift_fresh"),
     *("scaled_dot_product", "native_multi_head_attention", "masked_fill", "relu", "gelu"),
+    *("hardtanh", "hardswish", "hardsigmoid", "leaky_relu", "elu", "silu", "mish", "celu", "selu"),
+    *("prelu", "rrelu", "softplus", "softshrink", "hardshrink", "threshold", "tanh", "sigmoid"),
+    *("log_softmax", "bernoulli", "clamp", "add", "sub", "mul", "div", "pow", "log_sigmoid"),
 )
 _VIEWS = ("view", "reshape", "unsafe_view", "squeeze", "unsqueeze", "flatten", "unflatten")
 _SPATIAL = ("max_pool", "avg_pool", "adaptive", "upsample")
@@ -69,8 +72,10 @@ def steps_back(trace: OpTrace, op: Op, node: int, roles: Roles) -> list[Step]:
         found = _cut(op, name, roles, before)
     elif name == "expand":
         found = _expanded(roles, before)
+    elif op.name in _PADS:
+        found = _barely_padded(op, roles, before)
     elif name.startswith(_MOVES):
-        if any(map(has_place, roles)):
+        if any(map(has_place, roles)) and not _is_mask(trace, entered):
             raise MovedError(op.name)
     elif _keeps_places(op, name):
         same = [n for n in entered if trace.values[n].shape == after]
@@ -87,6 +92,21 @@ def _before_padding(trace: OpTrace, node: int) -> int:
     widths = [x for x in op.leaves[1:] if isinstance(x, int) and not isinstance(x, bool)]
     even = all(abs(a - b) <= 1 for a, b in zip(widths[::2], widths[1::2], strict=False))
     return next(iter(op.inputs.values())) if even else node
+
+
+def _barely_padded(op: Op, roles: Roles, before: Sequence[int]) -> Roles | None:
+    """Go back through a padding by one, which makes a size even."""
+    widths = [x for x in op.leaves[1:] if isinstance(x, int) and not isinstance(x, bool)]
+    if any(width not in (0, 1) for width in widths):
+        return None
+    found = [resized(r, n) if has_place(r) else r for r, n in zip(roles, before, strict=True)]
+    return tuple(role for role in found if role is not None) if None not in found else None
+
+
+def _is_mask(trace: OpTrace, entered: list[int]) -> bool:
+    """Return whether values were chosen by a boolean mask, which keeps their order."""
+    others = [trace.values[n].dtype for n in entered[1:]]
+    return bool(others) and all(dtype == torch.bool for dtype in others)
 
 
 def _keeps_places(op: Op, name: str) -> bool:
