@@ -89,7 +89,7 @@ def test_words() -> None:
         ev, 0, IMAGE, class_="boot", over="bag", shape=(3, 4)
     ).plot()
     text = _texts(display)
-    assert f"probability of boot {ev.probability[0, 1]:.2f}" in text
+    assert f"probability of boot: {ev.probability[0, 1]:.2f}" in text
     assert "log-odds\n+1 multiplies the odds by 2.7" in text
     assert "for boot" in text
     assert "for bag" in text

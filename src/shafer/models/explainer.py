@@ -255,7 +255,8 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
         rows, plain = self._weighed(X, errors)
         bet = _tempered(plain, self.calibration.factor(rows))
-        reliability = self.calibration.reliability(rows, bet.probability)
+        plainly = self._is_plain  # without a discount, probabilities are not needed yet
+        reliability = None if plainly else self.calibration.reliability(rows, bet.probability)
         ev = bet if reliability is None else bet.discounted(reliability)
         return with_row_labels(ev, X)
 

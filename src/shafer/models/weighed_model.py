@@ -10,10 +10,12 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from shafer._typing import Array
+from shafer._validation import deferred_checks
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.identification.located_pool import LocatedPool
+from shafer.evidence.prepared_forms import prepare_on_device
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.models.grouping.component_partition import (
     is_renaming,
@@ -154,7 +156,12 @@ class WeighedModel:
 
     def __call__(self, X: Any, errors: FindErrors | None = None) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights, and their errors."""
-        X = self._checked(X)
+        with deferred_checks():
+            rows, ev = self._of_rows(self._checked(X), errors)
+            prepare_on_device(ev)
+        return rows, ev
+
+    def _of_rows(self, X: Any, errors: FindErrors | None) -> tuple[ModelRows, Evidence]:
         rows, filled = self._passed(X)
         ev = self._weighed(rows)
         if errors is not None:

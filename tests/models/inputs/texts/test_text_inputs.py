@@ -18,6 +18,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 
 import shafer
 from shafer import Explainer
+from shafer.report import make_study
+from shafer.report.page import render
 from text_models import IS_CAT, KINDS, MODELS, TEXTS
 
 
@@ -107,6 +109,9 @@ def test_lists_of_words_for_an_analyzer_of_ones_own() -> None:
     model = make_pipeline(vectorizer, LogisticRegression()).fit(rows, IS_CAT)
     ev = Explainer(model, rows)(rows[:4])
     np.testing.assert_allclose(ev.probability, model.predict_proba(rows[:4]), rtol=1e-9)
+    pairs = [["a", "cat"], ["my", "dog"]]  # also as a table of words
+    study = make_study(Explainer(model, rows), pairs)
+    assert "<html" in render(study)
 
 
 @pytest.mark.parametrize("name", MODELS)

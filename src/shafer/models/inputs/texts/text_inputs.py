@@ -22,10 +22,13 @@ def text_rows(encoders: Sequence[Any], X: Any, name: str) -> Any:
     vectorizer = first_vectorizer(encoders)
     if vectorizer is None:
         return X
+    reads_texts = _reads_texts(vectorizer)
+    if not reads_texts and frame_of(X) is None:
+        return X  # an analyzer of the user's own may take rows of any kind
     texts = _one_column(X, name)
     if n_rows(texts) == 0:
         raise ValueError(f"{name} must hold at least one text; got none.")
-    if _reads_texts(vectorizer):
+    if reads_texts:
         check_texts(texts, f"{name} has no text in row {{row}}: got {{value}}.")
     return texts
 

@@ -22,13 +22,13 @@ def class_title(label: Label, over: Label | None, probability: float) -> str:
     probability 0.93
     >>> print(class_title("boot", "shoe", 0.931))
     boot rather than shoe?
-    probability of boot 0.93
+    probability of boot: 0.93
     """
     name = without_middle(label, 20)
     if over is None:
         return f"{name}\nprobability {degree(probability)}"
     other = without_middle(over, 20)
-    return f"{name} rather than {other}?\nprobability of {name} {degree(probability)}"
+    return f"{name} rather than {other}?\nprobability of {name}: {degree(probability)}"
 
 
 def sums_text(
