@@ -206,7 +206,5 @@ def test_a_prior_makes_the_posterior_the_stated_probability() -> None:
 
 @pytest.mark.parametrize("text", ["70%", "70 %", "70 % "])
 def test_a_percentage_in_words(text: str) -> None:
-    stated = shafer.Evidence.from_statements(
-        [f"for A with probability {text}"], classes=list("ABC")
-    )
+    stated = Evidence.from_statements([f"for A with probability {text}"], classes=list("ABC"))
     np.testing.assert_allclose(stated.probability, [[0.7, 0.15, 0.15]])
