@@ -3,6 +3,7 @@
 Prints the largest relative error against double precision over awkward shapes, then times the
 sums over components at the size of an ImageNet classifier: the kernel alone, the whole pooling
 (with its matrix product and the split into w⁺ and w⁻), and the closed forms, next to eager PyTorch.
+Then it times evidence maps beside a forward pass (``gpu_maps.py``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import platform
 from typing import Any
 
+import gpu_maps
 import torch
 import triton
 from machine import record, table
@@ -133,7 +135,7 @@ def main() -> None:
     times = [measure(n) for n in (4096, 1024, 256, 16)]
     print(f"\nJ = {FEATURES}, K = {CLASSES}, float32\n")
     print(table(times))
-    record("gpu", machine, [*checks, *times])
+    record("gpu", machine, [*checks, *times, *gpu_maps.report()])
 
 
 if __name__ == "__main__":

@@ -77,7 +77,8 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
         over the background until ``n_groups`` are left, which makes many components readable. A
         group may also name a column of the data; then it has all encoded columns that came from
-        it. Probabilities do not change.
+        it. For image locations also a segmentation: a label map of whole numbers (H, W).
+        Probabilities do not change.
     n_groups : int
         The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
@@ -117,7 +118,9 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     **options
         Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
-        ``layer``, ``batch_size`` and ``precision`` for torch modules.
+        ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
+        map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
+        ``grid``; see ``docs/models.md``.
 
     Attributes
     ----------

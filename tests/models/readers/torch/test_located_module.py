@@ -435,3 +435,69 @@ def test_the_module_is_left_as_it_was() -> None:
     assert all(torch.equal(value, before[name]) for name, value in network.state_dict().items())
     assert not any(part._forward_hooks for part in network.modules())
     assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("n", [1, 2, 11])
+def test_any_number_of_rows(n: int) -> None:
+    for name in ("channels last", "einsum", "functional map", "linear before the pool", "in place"):
+        network = settled(IMAGE_NETWORKS[name]()).double()
+        explainer = shafer.Explainer(network, images().double(), components="locations")
+        X = images(n).double()
+        wanted = centred(_logits(network, X))
+        assert_allclose(explainer(X).weights.sum(1), wanted, atol=1e-10)
+    for make in MASKED_NETWORKS.values():
+        network = make().double().eval()
+        explainer = shafer.Explainer(network, padded_ids(), components="tokens", batch_size=3)
+        ids = padded_ids(n, 5)
+        assert_allclose(explainer(ids).logits, centred(_logits(network, ids)), atol=1e-10)
+
+
+class _Encoder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(20, 8), nn.Linear(8, 3)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.blocks = nn.TransformerEncoder(layer, 1, enable_nested_tensor=True)
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor) -> Any:
+        tokens = self.embedding(input_ids)
+        tokens = self.blocks(tokens, src_key_padding_mask=~attention_mask.bool())
+        mask = attention_mask[..., None].to(tokens.dtype)
+        return {"logits": self.head((tokens * mask).sum(1) / mask.sum(1))}
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_an_encoder_with_an_attention_mask() -> None:
+    network = _Encoder().double().eval()
+    ids = padded_ids()
+    X = {"input_ids": ids, "attention_mask": (ids != 0).long()}
+    ev = shafer.Explainer(network, X, components="tokens")(X)
+    with torch.no_grad():
+        logits = network(**X)["logits"]
+    assert_allclose(ev.weights.sum(1), centred(logits), atol=1e-10)
+    assert bool(((ev.weights == 0.0).all(-1) == (ids == 0)).all())
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script.*is deprecated")
+def test_rows_that_cannot_be_read() -> None:
+    network = settled(_pooled(nn.Flatten(), nn.Linear(CHANNELS, 4)))
+    explainer = shafer.Explainer(network, images(), components="locations")
+    with pytest.raises(ValueError, match="at least one row"):
+        explainer(images()[:0])
+    with pytest.raises(ValueError, match="cannot take X, of shape"):
+        explainer(images()[:, :1])
+    with pytest.raises(shafer.UnsupportedModelError, match="before torch.jit.script"):
+        shafer.Explainer(torch.jit.script(network), images(), components="locations")
+    with pytest.raises(ValueError, match="embedding bag with offsets.*padded ids"):
+        shafer.Explainer(
+            BagNetwork("mean"), (torch.arange(9), torch.arange(3)), components="tokens"
+        )
+
+
+def test_a_part_added_in_training_mode() -> None:
+    network = settled(_pooled(nn.Flatten(), nn.Dropout(), nn.Linear(CHANNELS, 4)))
+    explainer = shafer.Explainer(network, images(), components="locations")
+    explainer(images())
+    network[3] = nn.Dropout(0.9).train()
+    with pytest.raises(ValueError, match="trained again"):
+        explainer(images())

@@ -38,8 +38,8 @@ def adapt_located(
     layout = MapLayout(options.components, options.grid)
     if options.restored is None:
         rows = keyed(background)
-        few = take_rows(rows, slice(0, min(_ROWS, n_rows(rows))))
-        plan, values = find_plan(model, few, n_rows(few), head, options.components)
+        few = take_rows(rows, slice(0, min(_ROWS, _n_rows(rows))))
+        plan, values = find_plan(model, few, n_rows(few), head, options)
         sizes = tuple(values.shape[1:])
         places = layout.of_map(plan.reading, values, few)
     else:
@@ -55,11 +55,21 @@ def adapt_located(
         by_column=False,
         live=(live_parameters(model, plan.head),),
         options={"layer": _name_of(model, plan.head), "restored": _kept(plan, sizes, places)},
-        batches=MapForward(model, plan, layout, batch_size, columns),
+        batches=MapForward(model, plan, layout, options, batch_size, columns),
         layout=places,
         shared=shared,
         by_place=_is_flat(plan),
     )
+
+
+def _n_rows(rows: Any) -> int:
+    try:
+        return n_rows(rows)
+    except ValueError as error:
+        raise ValueError(
+            f"{error} For an embedding bag with offsets, let the module take padded ids of shape "
+            "(n, T) and compute the offsets from them."
+        ) from error
 
 
 def named_head(model: nn.Module, layer: str | nn.Module) -> Head:

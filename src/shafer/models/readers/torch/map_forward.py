@@ -18,6 +18,7 @@ from shafer.models.readers.located_terms import LocatedTerms
 from shafer.models.readers.torch.bag_map import bag_locations
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
 from shafer.models.readers.torch.map_layout import MapLayout
+from shafer.models.readers.torch.map_options import MapOptions
 from shafer.models.readers.torch.map_plan import MapPlan, find_plan
 from shafer.models.readers.torch.map_reading import (
     FLATTEN,
@@ -63,6 +64,7 @@ class MapForward:
     plan : MapPlan
     layout : MapLayout
         What the components are, and where they lie.
+    options : MapOptions
     batch_size : int
         Rows in one forward pass.
     columns : tuple of strings, optional
@@ -74,12 +76,14 @@ class MapForward:
         model: nn.Module,
         plan: MapPlan,
         layout: MapLayout,
+        options: MapOptions,
         batch_size: int,
         columns: tuple[str, ...] | None,
     ) -> None:
         self._model = model
         self._plan = plan
         self._layout = layout
+        self._options = options
         self._batch_size = batch_size
         self._columns = columns
         self._form: str | None = None
@@ -90,9 +94,11 @@ class MapForward:
         check_columns(self._columns, X)
         X = keyed(X)
         n = n_rows(X)
+        if n == 0:
+            raise ValueError("X must have at least one row; got none.")
         if not self._plan.is_ready:
             self._find_plan(X, n)
-        for start in range(0, max(n, 1), self._batch_size):
+        for start in range(0, n, self._batch_size):
             rows = take_rows(X, slice(start, min(start + self._batch_size, n)))
             yield self._batch(rows, start)
 
@@ -100,7 +106,7 @@ class MapForward:
         """Find where the map is again, as after loading from a file."""
         few = take_rows(X, slice(0, min(_ROWS, n)))
         before = self._plan
-        plan, _ = find_plan(self._model, few, n_rows(few), before.head, self._layout.components)
+        plan, _ = find_plan(self._model, few, n_rows(few), before.head, self._options)
         kinds = [None if p.reading is None else p.reading.kind for p in (before, plan)]
         if kinds[0] != kinds[1] or before.head_first != plan.head_first:
             _another()
@@ -166,7 +172,8 @@ class MapForward:
 
     def _terms(self, seen: _Seen, rows: Any) -> LocatedTerms:
         kind = FLATTEN if self._plan.reading is None else self._plan.reading.kind
-        layout = self._layout.of(seen.sizes, seen.located.shape, rows)
+        fold = None if self._plan.reading is None else self._plan.reading.fold
+        layout = self._layout.of(seen.sizes, seen.located.shape, rows, fold)
         if seen.weights is not None:
             return _weighted(seen.located, seen.weights, layout)
         if self._layout.components == "channels":

@@ -32,10 +32,20 @@ class MapLayout:
         """Return the layout of a feature map, or of the embeddings (n, T, C) of tokens."""
         if reading is None:
             return self.of(tuple(values.shape[1:2]), tuple(values.shape), rows)
-        return self.of(reading.grid(values), tuple(reading.by_location(values).shape), rows)
+        shape = tuple(reading.by_location(values).shape)
+        return self.of(reading.grid(values), shape, rows, reading.fold)
 
-    def of(self, sizes: tuple[int, ...], shape: tuple[int, ...], rows: Any) -> ComponentLayout:
-        """Return the layout of a map with these location axes, as (n, L, C), of these rows."""
+    def of(
+        self,
+        sizes: tuple[int, ...],
+        shape: tuple[int, ...],
+        rows: Any,
+        fold: tuple[int, int] | None = None,
+    ) -> ComponentLayout:
+        """Return the layout of a map with these location axes, as (n, L, C), of these rows.
+
+        ``fold`` is the grid of locations in one axis, for images of the size of the background.
+        """
         if self.components == "channels":
             return ChannelLayout(shape[2])
         if self.components == "tokens":
@@ -44,9 +54,9 @@ class MapLayout:
             return GridLayout(*sizes)
         if len(sizes) > 2:
             return GridLayout(math.prod(sizes[:-1]), sizes[-1])
-        return GridLayout(*self._grid(shape[1], rows))
+        return GridLayout(*self._grid(shape[1], rows, fold))
 
-    def _grid(self, length: int, rows: Any) -> tuple[int, int]:
+    def _grid(self, length: int, rows: Any, fold: tuple[int, int] | None) -> tuple[int, int]:
         """Return the grid of locations in one axis: as given, or in the proportions of X."""
         if self.grid is not None:
             if self.grid[0] * self.grid[1] != length:
@@ -55,6 +65,10 @@ class MapLayout:
                     f"map has {length} locations. Pass grid=(height, width) of that number."
                 )
             return self.grid
+        if fold is not None and 1 in fold:  # along one side of the image
+            return (1, length) if fold[0] == 1 else (length, 1)
+        if fold is not None and fold[0] * fold[1] == length:
+            return fold
         image = image_size(rows)
         if image is not None:
             height = math.isqrt(length * image[0] // image[1])

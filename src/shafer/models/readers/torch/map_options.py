@@ -30,6 +30,11 @@ class MapOptions:
     grid: tuple[int, int] | None = None
     restored: Mapping[str, Any] | None = None
 
+    @property
+    def strict(self) -> bool:
+        """Whether the places of locations must be known; the user may give the grid instead."""
+        return self.components == "locations" and self.grid is None
+
     @classmethod
     def read(cls, components: str, means: Any, grid: Any, restored: Any) -> MapOptions:
         """Check the options."""

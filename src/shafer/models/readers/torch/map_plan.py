@@ -8,9 +8,11 @@ from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
 from shafer.models.readers.torch.bag_map import bag_behind, bag_locations
+from shafer.models.readers.torch.map_options import MapOptions
+from shafer.models.readers.torch.map_places import NotPlacedError, moved_tokens, placed
 from shafer.models.readers.torch.map_reading import WEIGHTED, MapReading
 from shafer.models.readers.torch.map_search import find_map, pooled_into
-from shafer.models.readers.torch.no_map_reasons import why_no_map
+from shafer.models.readers.torch.no_map_reasons import why_no_map, why_not_placed
 from shafer.models.readers.torch.op_trace import OpTrace
 from shafer.models.readers.torch.traced_pass import (
     Head,
@@ -75,7 +77,7 @@ class MapPlan(NamedTuple):
 
 
 def find_plan(
-    model: nn.Module, rows: Any, n: int, layer: Head | None, components: str
+    model: nn.Module, rows: Any, n: int, layer: Head | None, options: MapOptions
 ) -> tuple[MapPlan, Tensor]:
     """Find the feature map behind the head, in one forward pass of a few rows, and its values.
 
@@ -85,28 +87,35 @@ def find_plan(
         If the head's input is not a mean, a sum or a flattening of a feature map.
     """
     with quiet(model):
-        plan, values = _found_plan(model, rows, n, layer, components, modules=True)
+        plan, values = _found_plan(model, rows, n, layer, options, modules=True)
         if plan.place is not None:
             # Hooks change what some modules do, so the operations are counted without them.
-            plan, values = _found_plan(model, rows, n, plan.head, components, modules=False)
+            plan, values = _found_plan(model, rows, n, plan.head, options, modules=False)
         return plan, values
 
 
 def _found_plan(
-    model: nn.Module, rows: Any, n: int, layer: Head | None, components: str, modules: bool
+    model: nn.Module, rows: Any, n: int, layer: Head | None, options: MapOptions, modules: bool
 ) -> tuple[MapPlan, Tensor]:
     seen = traced_pass(model, rows, heads_of(model) if layer is None else [layer], modules)
     call = last_head(model, seen, layer)
+    components = options.components
     n_axes = 1 if components == "tokens" else 2
     trace = seen.trace
     left = trace.values[call.left]
     if left.numel() > n * _n_classes(call.layer):
-        return _head_first(seen, call, n, components)
+        return _head_first(seen, call, n, options)
     bag = bag_behind(trace, call.entered)
     if bag is not None:
+        moved = moved_tokens(trace, trace.ops[bag].inputs[1], n)
+        if moved is not None:
+            raise UnsupportedModelError(why_not_placed(moved, components))
         place = OpPlace(trace.ops[bag].number, trace.ops[bag].name, 0, None)
         return MapPlan(call.layer, None, place=place), bag_locations(trace.ops[bag])[0]
-    found = find_map(trace, call.entered, n, n_axes)
+    try:
+        found = find_map(trace, call.entered, n, n_axes, options.strict)
+    except NotPlacedError as error:
+        raise UnsupportedModelError(why_not_placed(str(error), components)) from None
     if found is None:
         raise UnsupportedModelError(why_no_map(trace, call.entered, n, components))
     values = trace.values[found.node]
@@ -121,14 +130,17 @@ def _n_classes(head: Head) -> int:
 
 
 def _head_first(
-    seen: TracedPass, call: HeadCall, n: int, components: str
+    seen: TracedPass, call: HeadCall, n: int, options: MapOptions
 ) -> tuple[MapPlan, Tensor]:
     """Read a head that is applied at each location, whose outputs are pooled."""
     trace = seen.trace
     found = pooled_into(trace, call.left, n, _n_classes(call.layer))
     if found is None:
-        raise UnsupportedModelError(why_no_map(trace, len(trace.values) - 1, n, components))
-    target, reading = found
+        raise UnsupportedModelError(why_no_map(trace, len(trace.values) - 1, n, options.components))
+    target, given = found
+    reading, moved = placed(trace, call.entered, given, options.strict)
+    if reading is None:
+        raise UnsupportedModelError(why_not_placed(moved or "", options.components))
     plan = MapPlan(call.layer, reading, head_first=True)
     if reading.kind == WEIGHTED:
         plan = plan._replace(place=_place_of(trace, call.left), logits=_place_of(trace, target))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from shafer.models.readers.torch.map_places import NotPlacedError, placed
 from shafer.models.readers.torch.map_reading import (
+    FLATTEN,
     WEIGHTED,
     MapReading,
     as_flatten,
@@ -33,61 +36,96 @@ class FoundMap(NamedTuple):
     masked: bool = False  # by something that depends on the row
 
 
-def find_map(trace: OpTrace, target: int, n: int, n_axes: int) -> FoundMap | None:
-    """Return the feature map behind a node of shape (n, J).
+def find_map(trace: OpTrace, target: int, n: int, n_axes: int, strict: bool) -> FoundMap | None:
+    """Return the feature map behind a node of shape (n, J), whose locations are known.
 
     The map with the most locations is taken, and the nearest of these. Maps with ``n_axes``
-    location axes are preferred: 2 for images, 1 for tokens.
+    location axes are preferred: 2 for images, 1 for tokens. With ``strict``, the locations must be
+    followed to the module's input.
+
+    Raises
+    ------
+    NotPlacedError
+        If there are maps, but their locations are not known.
     """
-    found = _found(trace, target, n, n_axes)
-    if found is None or pools_by_attention(trace, found.node, target):
+    found = _found(trace, target, n, n_axes, strict)
+    if found is None:
         return None
     return found if found.n_locations > 1 or is_small_map(trace, found.node) else None
 
 
-def _found(trace: OpTrace, target: int, n: int, n_axes: int) -> FoundMap | None:
+def _found(trace: OpTrace, target: int, n: int, n_axes: int, strict: bool) -> FoundMap | None:
     width = trace.values[target].numel() // n
-    pooled = _search(trace, target, n, n_axes, lambda node: _pools(trace, node, target, width))
+    searched = _Search(trace, target, n, n_axes, strict)
+    pooled = searched.best(lambda node: _pools(trace, node, target, width))
     if pooled is not None and pooled.n_locations > 1:
         return pooled
-    flat = _search(trace, target, n, n_axes, lambda node: _flattens(trace, node, target, n_axes))
+    flat = searched.best(lambda node: _flattens(trace, node, target, n_axes))
     if flat is not None and flat.n_locations > 1:
         return flat
+    if searched.unplaced is not None:
+        raise NotPlacedError(searched.unplaced)
     return pooled or flat
 
 
-def _search(
-    trace: OpTrace,
-    target: int,
-    n: int,
-    n_axes: int,
-    read: Callable[[int], tuple[bool, MapReading | None]],
-) -> FoundMap | None:
-    """Try the nodes before the target, the nearest first; none before one that fails."""
-    best: FoundMap | None = None
-    waiting, seen = [target], {target}
-    while waiting and len(seen) < _MOST_NODES:
-        node = waiting.pop(0)
-        values = trace.values[node]
-        if _is_activation(values, n) and values.ndim > 2:
-            fits, reading = read(node)
-            if fits and reading is None and values.numel() > trace.values[target].numel():
-                continue
-            if reading is not None:
-                sizes = reading.grid(values)
-                masked = any(map(trace.comes_from_rows, trace.beside(node, target)))
-                masked = masked and reading.kind == WEIGHTED
-                found = FoundMap(node, reading, math.prod(sizes), masked)
-                best = found if best is None or _better(trace, found, best, n_axes) else best
-        more = [parent for parent in trace.parents(node) if parent not in seen]
-        seen.update(more)
-        waiting += more
-    return best
+class _Search:
+    """Tries the nodes before a target, the nearest first."""
+
+    def __init__(self, trace: OpTrace, target: int, n: int, n_axes: int, strict: bool) -> None:
+        self._trace, self._target, self._n = trace, target, n
+        self._n_axes, self._strict = n_axes, strict
+        self.unplaced: str | None = None  # what moves the locations of an exact map, or ""
+
+    def best(self, read: Callable[[int], tuple[bool, MapReading | None]]) -> FoundMap | None:
+        """Return the best map; nothing before a node that fails is tried."""
+        trace = self._trace
+        best: FoundMap | None = None
+        waiting, seen = [self._target], {self._target}
+        while waiting and len(seen) < _MOST_NODES:
+            node = waiting.pop(0)
+            values = trace.values[node]
+            if _is_activation(values, self._n) and values.ndim > 2:
+                fits, reading = read(node)
+                if fits and reading is None and self._is_larger(node):
+                    continue
+                found = None if reading is None else self._placed(node, reading)
+                if found is not None and (
+                    best is None or _better(trace, found, best, self._n_axes)
+                ):
+                    best = found
+            more = [parent for parent in trace.parents(node) if parent not in seen]
+            seen.update(more)
+            waiting += more
+        return best
+
+    def _is_larger(self, node: int) -> bool:
+        return self._trace.values[node].numel() > self._trace.values[self._target].numel()
+
+    def _placed(self, node: int, reading: MapReading) -> FoundMap | None:
+        """Return a map if its locations are known, with the channel axis that makes them so."""
+        trace = self._trace
+        if pools_by_attention(trace, node, self._target):
+            return None
+        n_locations = math.prod(reading.grid(trace.values[node]))
+        other_axes: list[int] = []
+        if reading.kind == FLATTEN and reading.channel_axis:
+            ndim = trace.values[node].ndim
+            other_axes = [axis for axis in range(1, ndim) if axis != reading.channel_axis]
+        for axis in (reading.channel_axis, *other_axes):
+            known, moved = placed(trace, node, replace(reading, channel_axis=axis), self._strict)
+            if known is not None:
+                masked = any(map(trace.comes_from_rows, trace.beside(node, self._target)))
+                masked = masked and known.kind == WEIGHTED
+                return FoundMap(node, known, math.prod(known.grid(trace.values[node])), masked)
+            if n_locations > 1:
+                self.unplaced = moved or self.unplaced or ""
+        return None
 
 
 def _is_activation(values: Tensor, n: int) -> bool:
     return (
-        values.is_floating_point()
+        not values.is_nested
+        and values.is_floating_point()
         and not isinstance(values, nn.Parameter)
         and values.ndim > 0
         and len(values) == n

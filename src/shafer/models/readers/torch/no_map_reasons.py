@@ -59,6 +59,16 @@ def why_no_map(trace: OpTrace, target: int, n: int, components: str) -> str:
     )
 
 
+def why_not_placed(moved: str, components: str) -> str:
+    """Return the error for a map whose locations cannot be followed to the input."""
+    what = f"moves them ({moved})" if moved else "cuts, joins or mixes its axes on the way"
+    return (
+        f"components={components!r} found a feature map, but not where its locations lie in the "
+        f"input: the module {what}. If they lie on a grid, row by row, pass "
+        "grid=(height, width); otherwise use components='units'."
+    )
+
+
 def _explained(names: list[str]) -> tuple[str, str]:
     for words, cause, remedy in _REASONS:
         if any(_begins(name, words) for name in names):
@@ -84,6 +94,8 @@ def _names_behind_map(trace: OpTrace, target: int, n: int) -> list[str] | None:
     width = trace.values[target].numel() // n
     for node in trace.before(target, _MOST_NODES):
         values = trace.values[node]
+        if values.is_nested:
+            continue
         tokens = values.ndim >= 3 and len(values) == n and values.is_floating_point()
         if tokens and math.prod(values.shape[1:]) > width:
             between = [op.name for op in trace.between(node, target)]

@@ -41,6 +41,8 @@ def is_small_map(trace: OpTrace, node: int) -> bool:
         op = trace.ops[made]
         if op.name in _LAYERS:
             return True
+        if any(trace.values[node].is_nested for node in (*op.inputs.values(), *op.outputs)):
+            return True
         size = trace.values[op.outputs[0]].numel()
         same = [entered for entered in op.inputs.values() if trace.values[entered].numel() == size]
         if not same:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import torch
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
@@ -70,6 +71,11 @@ def traced_pass(model: nn.Module, rows: Any, layers: Sequence[Head], modules: bo
 
     The calls of ``layers`` are recorded, and with ``modules`` the outputs of all modules.
     """
+    if isinstance(model, torch.jit.ScriptModule):
+        raise UnsupportedModelError(
+            "A scripted module does not show what happens between its layers. Pass the module as "
+            "it was before torch.jit.script or trace."
+        )
     seen = _Observer(OpTrace(constants=[*model.parameters(), *model.buffers()]))
     parts: list[nn.Module] = list(model.modules()) if modules else list(layers)
     heads = {id(layer) for layer in layers}

@@ -45,7 +45,7 @@ def quiet(model: nn.Module) -> Iterator[None]:
                 yield
             _, *inner = parts_of(model)
             _PARTS[model] = inner  # without the module, which could not be freed otherwise
-            if any(part.training for part in inner):  # one was added in training mode
+            if not training and any(part.training for part in inner):  # one was added since
                 trained_again()
         finally:
             for part, mode in modes:  # part by part: some may be frozen in eval mode
