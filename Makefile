@@ -45,7 +45,7 @@ mutants: .venv/.test
 
 # Benchmarks compare this library's speed with others; results go to benchmarks/results.
 bench: .venv/.bench
-	cd benchmarks && ../$(BIN)/python speed.py
+	cd benchmarks && ../$(BIN)/python speed.py && ../$(BIN)/python families.py
 
 # Quality of prediction sets, uncertainty and fusion on the KEEL data sets. Prints tables for docs/.
 bench-sets: .venv/.bench

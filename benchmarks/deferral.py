@@ -34,7 +34,7 @@ CONFIDENCE = 0.9
 ERRORS = (0.05, 0.1)
 SIZES = (500, 1000)
 REAL = {"magic": "a9", "spambase": "a57", "satimage": "a17"}
-BINARY = ("magic", "spambase", "simulated")
+BINARY = ("magic", "spambase", "simulated", "noise at the top")
 REASON_DATA = {"spambase": 0.05, "magic": 0.15, "satimage": 0.1, "german": 0.2, "segment": 0.02}
 
 Rule = Callable[[Any, Any, float, float], float]
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     draws = 100 if parser.parse_args().quick else 1000
     populations = [real_population(name, column) for name, column in REAL.items()]
-    populations += [simulated(), simulated("noise at the top")]
+    populations += [simulated(name) for name in ("simulated", "noise at the top", "flat")]
     cases = [(p, error) for p in populations for error in ERRORS]
     kept: list[Any] = []
     groups: list[Any] = []
@@ -138,7 +138,7 @@ def main() -> None:
     for population, error in tqdm(cases, unit="case", disable=None):
         kept += [promise_row(population, ours, error, n, draws) for n in SIZES]
         groups += group_rows(population, error, 2 * SIZES[-1], draws)
-        compared += rivals(population, error, min(draws, 200) if draws < 1000 else draws)
+        compared += rivals(population, error, draws)
     reasons = [row for name, error in REASON_DATA.items() for row in reason_rows(name, error)]
     parts = {"promise": kept, "groups": groups, "rules": compared, "reasons": reasons}
     for name, rows in parts.items():

@@ -5,11 +5,11 @@
     trial, is shifted by 1 standard deviation, or none is: 500 trials, five for each of 100
     references. Shifts of 0.25 and 0.5 have 100 trials. Peers on the same batches, from the raw
     features: the two-sample KS test with Bonferroni's correction, and the rules PSI > 0.1 and
-    PSI > 0.25 for any feature, with ten bins.
-(b) *Simulated streams*: 500 streams of 10,000 rows in which nothing changes, with ten features and
-    the row's typicality, and 100 streams in which one feature is shifted after 5,000 rows. They use
-    the ranks and bets of ``MonitorStream`` for all streams at once; 20 streams of 10,000 rows run
-    through ``Monitor.watch`` itself.
+    PSI > 0.25 for any feature, with ten bins. The false alarms again for batches of 100 rows.
+(b) *Simulated streams*: 2,000 streams of 10,000 rows in which nothing changes, with ten features
+    and the row's typicality, and 100 streams in which one feature is shifted after 5,000 rows. They
+    use the ranks and bets of ``MonitorStream`` for all streams at once; 20 streams of 10,000 rows
+    run through ``Monitor.watch`` itself.
 (c) *Real data*: German credit, and six KEEL data sets with at least 1,400 rows. A third of the rows
     trains a logistic regression, a third is the reference, and batches of 200 come from the rest;
     20 random divisions. The largest numerical component (by the spread of its weights) is shifted
@@ -38,8 +38,8 @@ from tqdm import tqdm
 
 import shafer
 from datasets import load
-from shafer.monitor.binned_ranks import N_BINS, bins_of, ranked, stream_splits
-from shafer.monitor.jumping_bets import bet, first_capital, log_martingale
+from shafer.monitor.streaming.binned_ranks import N_BINS, bins_of, ranked, stream_splits
+from shafer.monitor.streaming.jumping_bets import bet, first_capital, log_martingale
 
 ALPHA, N_REFERENCE, N_BATCH, CORRELATION = 0.05, 2000, 500, 0.3
 SHIFTS = (0.0, 0.25, 0.5, 1.0)  # the two in the middle in every fifth trial
@@ -118,6 +118,30 @@ def simulated(n_features: int, n_references: int) -> list[dict[str, Any]]:
     return rows
 
 
+def small_batches(n_features: int = 10, n_trials: int = 200) -> list[dict[str, Any]]:
+    """Count false alarms in batches of 100 rows, where PSI is large by chance alone."""
+    random = np.random.default_rng(100)
+    alarms: dict[str, list[bool]] = {}
+    for k in tqdm(range(n_trials), desc="small batches"):
+        reference = drawn(N_REFERENCE, n_features, random)
+        explainer = shafer.Explainer((random.normal(size=n_features), 0.0), reference[:500])
+        batch = drawn(100, n_features, random)
+        report = shafer.Monitor.fit(explainer, reference, seed=k).check(batch)
+        rules = {rule: bool(named.any()) for rule, named in peers(reference, batch).items()}
+        for rule, alarm in ({"shafer": report.alarm} | rules).items():
+            alarms.setdefault(rule, []).append(alarm)
+    return [
+        {
+            "study": "batches of 100",
+            "features": n_features,
+            "rule": rule,
+            "trials": n_trials,
+            "false alarms": round(float(np.mean(found)), 3),
+        }
+        for rule, found in alarms.items()
+    ]
+
+
 # -- (b) simulated streams ----------------------------------------------------------------------
 
 
@@ -152,7 +176,7 @@ def streams(n_streams: int, n_rows: int, change_at: int | None, shift: float) ->
 def stream_rows(quick: bool) -> list[dict[str, Any]]:
     """Measure false alarms over the whole stream, and how long a change takes to be found."""
     n_rows, change = (2000, 1000) if quick else (10_000, 5000)
-    quiet = streams(50 if quick else 500, n_rows, None, 0.0)
+    quiet = streams(50 if quick else 2000, n_rows, None, 0.0)
     rows = [_stream_row("nothing changes", quiet, n_rows, None)]
     for shift in (0.25, 0.5, 1.0):
         found = streams(20 if quick else 100, n_rows, change, shift)
@@ -259,6 +283,8 @@ def main() -> None:
     for n_features in (10, 30):
         rows += simulated(n_features, 4 if quick else 100)
     print(table([row for row in rows if row["study"] == "batches"]))
+    rows += small_batches(n_trials=5 if quick else 200)
+    print(table([row for row in rows if row["study"] == "batches of 100"]))
     rows += stream_rows(quick)
     print(table([row for row in rows if row["study"] == "streams"]))
     rows += [real(name, 3 if quick else 20) for name in tqdm(REAL[:2] if quick else REAL)]

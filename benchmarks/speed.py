@@ -10,7 +10,6 @@ the best of several, in milliseconds.
 from __future__ import annotations
 
 import argparse
-import time
 import tracemalloc
 import warnings
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from evtools import conversions
 from machine import describe, record, table
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
+from timing import best, everything
 
 import shafer
 from shafer.kernels import dispatch
@@ -43,31 +43,6 @@ def trained(n_features: int, n_classes: int) -> LogisticRegression:
     model.coef_ = rng.normal(size=(rows, n_features)) / np.sqrt(n_features)
     model.intercept_ = rng.normal(size=rows) / 10
     return model
-
-
-def best(function: Callable[[], Any], seconds: float = 3.0, calls: int = 3) -> float:
-    """Return the shortest time of a call in milliseconds, after one to warm up if several."""
-    if calls > 1:
-        function()
-    times, start = [], time.perf_counter()
-    while len(times) < calls or time.perf_counter() - start < seconds:
-        begin = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - begin)
-    return 1e3 * min(times)
-
-
-def everything(evidence: shafer.Evidence) -> tuple[Any, ...]:
-    """Compute every quantity that users read, for every row."""
-    ev = evidence
-    return (
-        ev.weights_for,
-        ev.weights_against,
-        ev.belief,
-        ev.plausibility,
-        ev.ignorance,
-        ev.conflict,
-    )
 
 
 def with_numpy(function: Callable[[], Any]) -> float:

@@ -109,6 +109,7 @@ def test_names_of_subpackages() -> None:
         "UnitDisplay",
         "WaterfallDisplay",
     ]
+    assert shafer.monitor.__all__ == ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]
     assert shafer.paper.__all__ == ["reproduce"]
 
 
@@ -272,6 +273,13 @@ def test_evidence_names() -> None:
         (shafer.Explainer.check_cells, ["self", "X", "top", "backend"]),
         (shafer.Explainer.guard, ["self", "X"]),
         (shafer.Evidence.fragility, ["self", "q"]),
+        (
+            shafer.Monitor.fit,
+            ["explainer", "X_reference", "y", "alpha", "max_rows", "bins", "seed"],
+        ),
+        (shafer.Monitor.check, ["self", "X", "y"]),
+        (shafer.Monitor.watch, ["self", "alpha", "seed"]),
+        (shafer.Monitor.load, ["path", "explainer"]),
         (shafer.typicality, ["ev", "background"]),
         (
             shafer.combine,

@@ -20,6 +20,7 @@ PAGES = (
     "declined_applicant.md",
     "undecided_patient.md",
     "monitoring.md",
+    "deferring.md",
     "images.md",
 )
 _PICTURE = re.compile(r"!\[[^\]]*\]\(figures/gallery/([\w-]+\.png)\)")

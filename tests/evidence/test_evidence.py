@@ -305,7 +305,7 @@ def test_decisions(ev: shafer.Evidence) -> None:
         chosen = to_numpy(ev.decide(rule))
         assert_array_equal(chosen.sum(axis=1), 1)
         assert_array_equal(chosen.argmax(axis=1), to_numpy(score).argmax(axis=1))
-    for rule in ("best", ["belief"], None):
+    for rule in ("best", ["belief"], "", 5):
         with pytest.raises(ValueError, match="rule must be one of 'plausibility'.*got"):
             ev.decide(rule)
 

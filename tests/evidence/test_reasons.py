@@ -208,7 +208,8 @@ def _iris(names, prior):
 
 def test_the_base_rates_of_combined_sources_are_not_reasons():
     ev = _iris(list("abcd"), "own")
-    both = shafer.combine({"lab": ev, "clinic": ev})
+    with pytest.warns(UserWarning, match="share the components"):
+        both = shafer.combine({"lab": ev, "clinic": ev})
     found = set(both.reasons(top=10)["component"])
     assert found == {f"{source}: {name}" for source in ("lab", "clinic") for name in "abcd"}
     np.testing.assert_allclose(both.grouped("one").base_rate, 2.0 * ev.base_rate)

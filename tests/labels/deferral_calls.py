@@ -85,6 +85,8 @@ def deferring_classifiers(world: World) -> list[Any]:
 @covers(
     "models.Explainer.predict_set",
     "models.EvidentialClassifier.predict_set",
+    "models.EvidentialVotingClassifier.conformalize",
+    "models.EvidentialVotingClassifier.predict_set",
     "decision.ConformalSets.sets",
     "decision.split_conformal",
     trains=True,
@@ -98,7 +100,11 @@ def sets_by_group(world: World) -> list[Any]:
     calibrated = decision.split_conformal(
         scores, y, coverage=0.6, classes=world.classes, groups=GROUPS
     )
+    voting = [("a", LogisticRegression(), [0, 1]), ("b", LogisticRegression(), [2])]
+    both = shafer.EvidentialVotingClassifier(voting, tempering=None)
+    both.fit(FEATURES, world.training_labels).conformalize(FEATURES, y, 0.6, groups=GROUPS)
     found = [explainer.predict_set(FRAME), clf.predict_set(FEATURES, groups=GROUPS)]
+    found.append(both.predict_set(FEATURES, groups=GROUPS))
     np.testing.assert_array_equal(calibrated.sets(scores, GROUPS), found[0])
     return found
 

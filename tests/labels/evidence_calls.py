@@ -26,7 +26,8 @@ BY_TEXT = ("strings for numbers",)  # column names of files are texts
 
 
 def _evidence(world: World, source: int = 0) -> Evidence:
-    return Evidence.from_weights(world.weights(source), classes=world.classes, names=["u", "v"])
+    names = [["u", "v"], ["s", "t"]][source]
+    return Evidence.from_weights(world.weights(source), classes=world.classes, names=names)
 
 
 def _every_type(world: World) -> list[Any]:

@@ -48,6 +48,7 @@ RECORDS = {
 """Constructors that store finished arrays. Functions of the table make them from labels."""
 
 NOT_LABELS = {
+    "datasets.load_fashion": "subset is a word, which images of the data set",
     "decision.choose": "acts that read_acts has read",
     "decision.chosen_names": "names of acts, in the order of the columns",
     "decision.tempering_factor": "positions: arrays alone, called with checked labels",

@@ -18,8 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
-from shafer.monitor import holm, monitor_report
 from shafer.monitor import monitor as monitor_module
+from shafer.monitor.reporting import monitor_report
 
 from .monitored_worlds import linear_world
 
@@ -37,7 +37,6 @@ def test_false_alarms_are_rare() -> None:
 
 
 def test_without_holm_they_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert holm.adjusted_p_values is not None
     for module in (monitor_module, monitor_report):
         monkeypatch.setattr(module, "adjusted_p_values", lambda p: p)
     n = 40
@@ -107,6 +106,24 @@ def test_decisions_that_moved_are_counted() -> None:
         assert "No decision moved" in str(harmless)
 
 
+@pytest.mark.parametrize("moderate", ["laplace", "laplace+discount"])
+def test_moderation_does_not_spread_a_shift(moderate: str) -> None:
+    random = np.random.default_rng(4)
+    X = random.normal(size=(120, 4))
+    y = (X @ np.array([1.0, -1.0, 0.5, 0.5]) + random.logistic(size=120) > 0).astype(int)
+    model = LogisticRegression().fit(X, y)
+    moderated = shafer.Explainer(model, X, moderate=moderate)
+    reference = random.normal(size=(1000, 4))
+    batch = random.normal(size=(800, 4)) + np.array([4.0, 0.0, 0.0, 0.0])
+    report = shafer.Monitor.fit(moderated, reference).check(batch)
+    assert report.moved == ("x0",)
+    # Moderated weights themselves shrink in such rows, all of them.
+    before, now = (moderated.bet(X).weights[:, 1, 1] for X in (reference, batch))
+    assert stats.ks_2samp(before, now).pvalue < 0.01
+    plain = shafer.Monitor.fit(shafer.Explainer(model, X), reference).check(batch)
+    assert plain.decisions_moved == report.decisions_moved  # a factor for a row keeps its order
+
+
 def test_a_shift_that_changes_no_decision_is_told() -> None:
     random = np.random.default_rng(1)
     reference = random.normal(size=(500, 2))
@@ -171,7 +188,10 @@ def test_frames_are_read_by_name(shop: Any) -> None:
     assert "base rate" not in [check.name for check in report.checks]
     for other in (batch[["colour", "size"]], pl.from_pandas(batch)):
         assert monitor.check(other).columns() == report.columns()
-    assert isinstance(report.to_frame("polars"), pl.DataFrame)
+    assert isinstance(report.table, pd.DataFrame)
+    polars, arrow = report.to_frame("polars"), report.to_frame("pyarrow")
+    names = [check.name for check in report.checks]
+    assert polars["name"].to_list() == arrow["name"].to_pylist() == names
     with pytest.raises(ValueError, match="without 'size'"):
         monitor.check(batch[["colour"]])
 
@@ -285,7 +305,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     explainer, draw = linear_world(3, seed=10, n_classes=3)
     reference, batch = draw(200), draw(101)
     whole = shafer.Monitor.fit(explainer, reference).check(batch).to_frame("pandas")
-    monkeypatch.setattr("shafer.monitor.row_facts._BLOCK", 90)
+    monkeypatch.setattr("shafer.monitor.rows.row_facts._BLOCK", 90)
     parts = shafer.Monitor.fit(explainer, reference).check(batch).to_frame("pandas")
     pd.testing.assert_frame_equal(whole, parts)
 

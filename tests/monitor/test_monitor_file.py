@@ -68,6 +68,23 @@ def test_another_explainer_is_refused(saved: Any) -> None:
     assert shafer.Monitor.load(path, classifier).component_names == ("x0", "x1", "x2")
 
 
+def test_a_monitor_of_maps(tmp_path: Path) -> None:
+    import torch
+
+    torch.manual_seed(0)
+    maps = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.ReLU())
+    head = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
+    network = torch.nn.Sequential(maps, head, torch.nn.Linear(2, 2))
+    images = torch.randn(120, 1, 4, 4)
+    explainer = shafer.Explainer(network, images, components="locations")
+    monitor = shafer.Monitor.fit(explainer, images)
+    assert len(monitor.component_names) == 4
+    monitor.save(tmp_path / "maps.npz")
+    again = shafer.Monitor.load(tmp_path / "maps.npz", explainer)
+    brighter = torch.randn(100, 1, 4, 4) + 3.0
+    assert again.check(brighter).moved == monitor.check(brighter).moved != ()
+
+
 def _rewritten(path: Path, change: Any) -> None:
     with np.load(path, allow_pickle=False) as archive:
         arrays = {name: archive[name] for name in archive.files}

@@ -108,3 +108,34 @@ def test_predictions_of_any_model() -> None:
         DeferralDisplay.from_predictions([], [], [], labels=["x", "y"])
     with pytest.raises(ValueError, match="Unknown class label"):
         DeferralDisplay.from_predictions(y, answers, score, labels=["x", "z"])
+
+
+def _compared(style: str) -> Any:
+    """Compare the returned figure with the one under ``baseline``, as in ``test_images.py``."""
+    return pytest.mark.mpl_image_compare(
+        baseline_dir="baseline",
+        style=style,
+        backend="agg",
+        tolerance=1,
+        savefig_kwargs={"dpi": 60, "metadata": {"Software": None}},
+    )
+
+
+def _waves(groups: bool) -> DeferralDisplay:
+    n = np.arange(400)
+    score = 0.5 + 0.5 * ((n * 0.6180339887498949) % 1.0)
+    wrong = (n * 0.7548776662466927) % 1.0 > score + 0.12 * np.sin(n)
+    names = np.where(n % 3, "a long name of a site", "north") if groups else None
+    return DeferralDisplay.from_predictions(
+        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, groups=names
+    )
+
+
+@_compared("default")
+def test_deferral() -> Figure:
+    return _waves(groups=False).plot().figure_
+
+
+@_compared("dark_background")
+def test_deferral_groups_on_dark() -> Figure:
+    return _waves(groups=True).plot().figure_

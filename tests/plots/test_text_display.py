@@ -322,7 +322,7 @@ def test_the_terminal_gets_no_control_characters(text: str) -> None:
     assert all(letter.isprintable() or letter in "\n\u200d\ufeff" for letter in shown)
     colored = display.terminal(40, color=True)
     styles = set(re.findall(r"\x1b\[[0-9;]*[A-Za-z]", colored))
-    assert styles <= {"\x1b[0m", "\x1b[2m", "\x1b[1;33m", "\x1b[1;4;34m"}
+    assert styles <= {"\x1b[0m", "\x1b[2m", "\x1b[1;38;5;166m", "\x1b[1;4;38;5;32m"}
     bare = re.sub(r"\x1b\[[0-9;]*m", "", colored)
     assert bare == shown
 

@@ -7,6 +7,7 @@ argument, the value that was given, and what to do. May import ``_text`` and ``_
 from shafer._validation.arrays import (
     check_finite,
     check_overflow,
+    check_overflows,
     float_array,
     frozen,
     same_library,
@@ -24,6 +25,7 @@ from shafer._validation.class_labels import (
 )
 from shafer._validation.component_names import component_names
 from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.deferred_checks import check_later, deferred_checks
 from shafer._validation.group_labels import group_labels, group_positions
 from shafer._validation.labelled_values import labelled
 from shafer._validation.numbered_names import numbered
@@ -34,11 +36,14 @@ from shafer._validation.true_classes import TrueClasses, column_labels, true_cla
 __all__ = [
     "TrueClasses",
     "check_finite",
+    "check_later",
     "check_overflow",
+    "check_overflows",
     "class_columns",
     "class_labels",
     "column_labels",
     "component_names",
+    "deferred_checks",
     "float_array",
     "frame_columns",
     "frame_of",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 import array_api_compat
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from shafer._typing import Array
 from shafer._validation.data_frames import frame_columns, frame_of
+from shafer._validation.deferred_checks import check_later
 
 
 def to_numpy(x: Array) -> NDArray[Any]:
@@ -101,13 +103,29 @@ def check_finite(array: Array, name: str, columns: Sequence[Any] | None = None) 
 
 def check_overflow(array: Array, what: str) -> None:
     """Refuse values so large that sums of them overflow the precision of the array."""
-    xp = array_api_compat.array_namespace(array)
-    limit = xp.finfo(array.dtype).max / (4 * max(1, array.shape[-1]))
-    if math.prod(array.shape) and not (xp.max(array) < limit and xp.min(array) > -limit):
-        raise ValueError(
-            f"The {what} overflow {array.dtype}: coefficients and features are too large together. "
-            "Scale the features, or use float64."
-        )
+    check_overflows([array], what)
+
+
+def check_overflows(arrays: Sequence[Array], what: str) -> None:
+    """Do the same for several arrays of one library; a device is waited for only once."""
+    xp = array_api_compat.array_namespace(*arrays)
+    filled = [array for array in arrays if math.prod(array.shape)]
+    inside = [xp.all(xp.abs(array) < _largest(xp, array)) for array in filled]
+    if inside:
+        check_later(xp.all(xp.stack(inside)), partial(_overflows, what, filled[0].dtype))
+
+
+def _overflows(what: str, dtype: Any) -> NoReturn:
+    raise ValueError(
+        f"The {what} overflow {dtype}: coefficients and features are too large together. Scale "
+        "the features, or use float64."
+    )
+
+
+def _largest(xp: Any, array: Array) -> float:
+    largest: float = xp.finfo(array.dtype).max
+    n_last: int = array.shape[-1]
+    return largest / (4 * max(1, n_last))
 
 
 def same_library(arrays: dict[str, Array]) -> Any:

@@ -13,7 +13,8 @@ from shafer._validation.numbered_names import numbered
 
 def frame_of(value: Any) -> nw.DataFrame[Any] | None:
     """Return a data frame of any library, with distinct strings as column names; else None."""
-    if value is None or isinstance(value, np.ndarray):  # narwhals takes longer to tell
+    of_torch = type(value).__module__ == "torch"
+    if value is None or of_torch or isinstance(value, np.ndarray):  # narwhals takes longer
         return None
     try:
         frame = nw.from_native(value, pass_through=True, eager_only=True)

@@ -77,7 +77,7 @@ def _run(
         check_page(out, (reference, *new, options.train_path))
     found = monitored_files(options.loaded(), reference, new, options, labels, alpha)
     if out is not None:
-        from shafer.monitor.monitor_page import render_page, write_page
+        from shafer.monitor.reporting.monitor_page import render_page, write_page
 
         title = f"{', '.join(found.names)} compared with {reference.name}"
         html = render_page(found.reports, found.names, title, [found.about])

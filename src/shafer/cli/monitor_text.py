@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from shafer._text import shortened
 from shafer.monitor import MonitorReport
-from shafer.monitor.report_rows import text_rows
-from shafer.monitor.report_text import report_lines
+from shafer.monitor.reporting.report_rows import text_rows
+from shafer.monitor.reporting.report_text import report_lines
 
 _COLUMNS = {
     "name": "",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
         "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
+        "shafer score new.csv --model explainer.skops --defer --out scored.csv",
         "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
     )
 )
@@ -59,6 +60,11 @@ if TYPE_CHECKING:
     help="Also write what to measure, what to check and whether the answer would stand.",
 )
 @click.option(
+    "--defer",
+    is_flag=True,
+    help="Also write which rows a person should decide, and why, by the promise of control_error.",
+)
+@click.option(
     "--loss",
     "loss_path",
     type=click.Path(path_type=Path),
@@ -83,6 +89,7 @@ def score(
     reasons_for: str | None,
     codes: Path | None,
     ask: bool,
+    defer: bool,
     loss_path: Path | None,
     reject: float | None,
     rule: str | None,
@@ -106,6 +113,10 @@ def score(
     one row in five has a wrong value). Linear models on single columns have all of them, if the
     training data are known; other models have fragility, of their components.
 
+    With --defer there are also the columns answer (the class), deferred (true if a person should
+    decide) and reason (why). The model file must have a promise, from control_error; groups are
+    read from their column.
+
     With --loss or --reject there are also the columns act (what to do) and expected_loss (what it
     costs on average, under the probabilities). A rule that keeps several acts writes a set of them
     and no cost. The rules are in docs/deciding.md.
@@ -115,14 +126,19 @@ def score(
     """
     with careful():
         from shafer.cli.act_columns import read_act_columns
+        from shafer.cli.defer_columns import DeferColumns
         from shafer.cli.score_table import write_scores
 
         asked = _reasons(reasons, reasons_for, codes)
         acts = read_act_columns(loss_path, rule, reject)
+        model, means = options.loaded(), options.means()
+        promised = DeferColumns.of(model) if defer else None
         written = write_scores(
-            data, out, options.loaded(), options.means(), chunk, asked, ask=ask, acts=acts
+            data, out, model, means, chunk, asked, ask=ask, acts=acts, defer=promised
         )
     left_out = f" {written.left_out}" if written.left_out else ""
+    if promised is not None:
+        say(promised.sentence)
     say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
 
 

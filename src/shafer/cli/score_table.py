@@ -17,6 +17,7 @@ from shafer.cli.act_columns import ActColumns
 from shafer.cli.ask_columns import AskColumns
 from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.cli.clean_errors import writing
+from shafer.cli.defer_columns import DeferColumns
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.reason_columns import ReasonColumns
@@ -53,6 +54,7 @@ class _Scorer:
         reasons: ReasonColumns | None,
         asked: AskColumns | None,
         acts: ActColumns | None,
+        defer: DeferColumns | None,
     ) -> dict[str, Any]:
         X = self.inputs.rows(frame)
         evidence = self.model.evidence(X)
@@ -62,6 +64,7 @@ class _Scorer:
             **({} if reasons is None else reasons.of(evidence)),
             **({} if asked is None else asked(X, evidence)),
             **({} if acts is None else acts.of(evidence)),
+            **({} if defer is None else defer(X, frame)),
         }
 
 
@@ -147,6 +150,7 @@ def write_scores(
     *,
     ask: bool = False,
     acts: ActColumns | None = None,
+    defer: DeferColumns | None = None,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -166,6 +170,8 @@ def write_scores(
         Also write what to measure, what to check, and whether the answer would stand.
     acts : ActColumns, optional
         Also write what to do, given the costs.
+    defer : DeferColumns, optional
+        Also write which rows a person should decide.
     """
     from tqdm import tqdm
 
@@ -179,7 +185,8 @@ def write_scores(
     if acts is not None:
         acts.check(scorer.model.classes)
     about = {"version": shafer.__version__, "means": scorer.model.sentence}
-    chunks = chunks_of(data, scorer.inputs.kinds, chunk, truth_as_text=scorer.truth_as_text)
+    read = scorer.inputs.kinds if defer is None else defer.kinds(kinds, scorer.inputs.kinds, data)
+    chunks = chunks_of(data, read, chunk, truth_as_text=scorer.truth_as_text)
     asked = AskColumns(scorer.model.evidence) if ask else None
     done = 0
     with (
@@ -190,7 +197,7 @@ def write_scores(
     ):
         for rows in chunks:
             try:
-                table = scorer.table(rows, done, reasons, asked, acts)
+                table = scorer.table(rows, done, reasons, asked, acts, defer)
             except ValueError as error:
                 last = done + len(rows) - 1
                 raise ValueError(f"Rows {done} to {last} of {data}: {error}") from error

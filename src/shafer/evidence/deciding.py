@@ -60,5 +60,6 @@ def _decided(
     opinion = opinion.in_double()
     acts = read_acts(loss, utility, reject, opinion.belief, classes)
     options = {"alpha": alpha, "tolerance": tolerance, "expectation": expectation}
-    chosen = choose(opinion, str(rule), acts, reject if acts is None else None, options)
+    assert rule is not None  # with_rule has filled it in
+    chosen = choose(opinion, rule, acts, reject if acts is None else None, options)
     return chosen, tuple(classes.tolist()) if acts is None else acts.names

@@ -17,7 +17,7 @@ from shafer import kernels
 from shafer._errors import FrameTooLargeError
 from shafer._typing import Array, Label
 from shafer._validation import (
-    check_overflow,
+    check_overflows,
     class_labels,
     component_names,
     float_array,
@@ -91,8 +91,7 @@ class Evidence(WeighedEvidence):
         """Pool a checked source of weights; for use inside the library."""
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pooled = source.pooled()
-        for array in pooled:
-            check_overflow(array, "weights of evidence")
+        check_overflows(pooled, "weights of evidence")
         held = Pooled(*map(frozen, pooled))
         return cls(
             source,
@@ -395,8 +394,7 @@ class Evidence(WeighedEvidence):
             by_class = read if isinstance(read, float) else read[..., None]
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
             errors = None if self.errors is None else self.errors.scaled(read)
-        for array in pooled:
-            check_overflow(array, "weights of evidence")
+        check_overflows(pooled, "weights of evidence")
         calibrated = self.calibrated or not (isinstance(read, float) and read == 1.0)
         return replace(self, source=source, pooled=pooled, errors=errors, calibrated=calibrated)
 

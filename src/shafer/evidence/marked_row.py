@@ -98,7 +98,8 @@ def row_spans(
             "The components of this evidence are not known to be words of a text; they are "
             f"{listed([shortened(name) for name in one.component_names], 3)}. Use the evidence of "
             "an Explainer whose model has a CountVectorizer, TfidfVectorizer or HashingVectorizer "
-            "before a linear model. For a model of tokens, pass the list of tokens."
+            "before a linear model. A pickled or saved copy does not know where words are; "
+            "make it again. For a model of tokens, pass the list of tokens."
         )
     return found
 

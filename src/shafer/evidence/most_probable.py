@@ -6,6 +6,8 @@ import array_api_compat
 
 from shafer._typing import Array
 
+TOP = 5  # classes whose weights are shown
+
 
 def most_probable(logits: Array, top: int) -> Array:
     """Return the positions of the largest logits, the largest first, (n, M)."""

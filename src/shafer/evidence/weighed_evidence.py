@@ -19,7 +19,7 @@ from shafer.evidence.component_layout import ComponentLayout
 from shafer.evidence.fragility import check_chance, source_fragility
 from shafer.evidence.input_values import InputValues
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.evidence.most_probable import most_probable
+from shafer.evidence.most_probable import TOP, most_probable
 from shafer.evidence.reasons import ReasonOptions, reasons_frame
 from shafer.evidence.scorecard_points import PointScale, scored_weights
 from shafer.evidence.weight_errors import WeightErrors
@@ -167,7 +167,7 @@ class WeighedEvidence(MassEvidence, ABC):
         positions = [one_position(label, self.classes, "classes") for label in chosen]
         return self.unchanged_source().of_classes(positions).dense()
 
-    def top_weights(self, top: int = 5) -> tuple[Array, Array]:
+    def top_weights(self, top: int = TOP) -> tuple[Array, Array]:
         """Weights of evidence for the most probable classes of each row.
 
         Parameters
@@ -192,9 +192,19 @@ class WeighedEvidence(MassEvidence, ABC):
         """
         if isinstance(top, bool) or not isinstance(top, int) or top < 1:
             raise ValueError(f"top must be an integer ≥ 1; got {top!r}.")
-        positions = most_probable(self.logits, top)
-        weights = self.unchanged_source().of_row_classes(positions)
+        source = self.unchanged_source()
+        if min(top, self.n_classes) == min(TOP, self.n_classes):
+            positions, weights = self._top_weights
+        else:
+            positions = most_probable(self.logits, top)
+            weights = source.of_row_classes(positions)
         return self.classes[to_numpy(positions)], weights
+
+    @cached_property
+    def _top_weights(self) -> tuple[Array, Array]:
+        """Positions of the 5 most probable classes, and weights for them; see ``top_weights``."""
+        positions = most_probable(self.logits, TOP)
+        return positions, frozen(self.source.of_row_classes(positions))
 
     def reasons(
         self,

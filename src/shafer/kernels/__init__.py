@@ -28,6 +28,7 @@ from shafer.kernels.conflict import (
 )
 from shafer.kernels.dispatch import (
     closed_forms,
+    located_weights_of,
     pool_linear,
     pool_linear_sparse,
     pool_located,
@@ -70,6 +71,7 @@ __all__ = [
     "largest_focal_sets",
     "linear_weights",
     "located_weights",
+    "located_weights_of",
     "log_belief",
     "log_ignorance",
     "log_plausibility",

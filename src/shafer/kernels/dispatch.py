@@ -55,6 +55,21 @@ def _cuda() -> ModuleType | None:
     return importlib.import_module("shafer.kernels.compiled.triton_kernels")
 
 
+@cache
+def _cuda_located() -> ModuleType | None:
+    if importlib.util.find_spec("triton") is None or sys.modules["torch"].__version__ < "2.8":
+        return None
+    return importlib.import_module("shafer.kernels.compiled.triton_located")
+
+
+def _located_kernels(*arrays: Array) -> ModuleType | None:
+    """Return the fast kernels for maps on a CUDA device with tensor cores, or None."""
+    first = arrays[0]
+    if not array_api_compat.is_torch_array(first) or not first.is_cuda:
+        return None
+    return None if _wants_gradient(*arrays) else _cuda_located()
+
+
 def _wants_gradient(*tensors: Array) -> bool:
     torch = sys.modules["torch"]
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
@@ -86,9 +101,25 @@ def pool_linear_sparse(
     return result
 
 
-def pool_located(features: Array, beta: Array, shift: Array, shares: Array | None) -> Pooled:
+def pool_located(
+    features: Array,
+    beta: Array,
+    shift: Array,
+    shares: Array | None = None,
+    total: Array | None = None,
+) -> Pooled:
     """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`."""
-    return located_pooling.pool_located(features, beta, shift, shares)
+    kernels = _located_kernels(features, beta, shift) or located_pooling
+    result: Pooled = kernels.pool_located(features, beta, shift, shares, total)
+    return result
+
+
+def located_weights_of(
+    features: Array, beta: Array, shift: Array, shares: Array | None, positions: Array
+) -> Array:
+    """Return weights for a few classes of each row; the reference is in ``located_pooling``."""
+    kernels = _located_kernels(features, beta, shift) or located_pooling
+    return kernels.located_weights_of(features, beta, shift, shares, positions)
 
 
 def closed_forms(pooled: Pooled) -> Forms:

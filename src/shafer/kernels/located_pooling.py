@@ -36,8 +36,17 @@ def located_weights(features: Array, beta: Array, shift: Array, shares: Array | 
     return weights + (shift if shares is None else shares[..., None] * shift)
 
 
-def pool_located(features: Array, beta: Array, shift: Array, shares: Array | None) -> Pooled:
-    """Pool the weights of all locations, a block of rows at a time; see :func:`located_weights`."""
+def pool_located(
+    features: Array,
+    beta: Array,
+    shift: Array,
+    shares: Array | None = None,
+    total: Array | None = None,  # noqa: ARG001 - the CUDA kernel uses it
+) -> Pooled:
+    """Pool the weights of all locations, a block of rows at a time; see :func:`located_weights`.
+
+    ``total``, of shape (n, C), are the features summed over the locations, if they are known.
+    """
     xp = array_namespace(beta)
     n, n_locations, _ = features.shape
     rows = max(1, _BLOCK // (n_locations * beta.shape[-1]))
@@ -47,3 +56,22 @@ def pool_located(features: Array, beta: Array, shift: Array, shares: Array | Non
         some = None if shares is None else shares[block, :]
         blocks.append(pool(located_weights(features[block, :, :], beta, shift, some)))
     return Pooled(*(xp.concat(list(column), axis=0) for column in zip(*blocks, strict=True)))
+
+
+def located_weights_of(
+    features: Array, beta: Array, shift: Array, shares: Array | None, positions: Array
+) -> Array:
+    """Return the weights of all locations for a few classes of each row, (n, G, M).
+
+    ``positions``, integers of shape (n, M), are these classes; ``beta`` is (C, K).
+    """
+    xp = array_namespace(beta)
+    n, most = positions.shape
+    chosen = xp.reshape(positions, (-1,))
+    coefficients = xp.reshape(xp.take(beta.T, chosen, axis=0), (n, most, -1))
+    constant = xp.reshape(xp.take(shift.T, chosen, axis=0), (n, most, -1))
+    constant = xp.matrix_transpose(constant)  # (n, 1 or G, M)
+    if shares is not None:
+        constant = shares[..., None] * constant
+    wide = xp.astype(features, beta.dtype, copy=False)
+    return wide @ xp.matrix_transpose(coefficients) + constant

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from shafer._typing import Array, BoolArray, FloatArray
+from shafer._typing import BoolArray, FloatArray
 from shafer._validation import label_positions, to_numpy
 from shafer.decision import (
     PRECISE_RULES,
@@ -26,8 +26,7 @@ from shafer.decision import (
 )
 from shafer.evidence import Evidence, MassEvidence
 from shafer.models.deciding.row_decisions import RowDecisions
-from shafer.models.deferring.deferral_control import DeferralControl
-from shafer.models.deferring.deferring import Deferring
+from shafer.models.deferring.classifier_deferral import ClassifierDeferral
 from shafer.models.deferring.row_groups import grouped_rows, rows_of_known_groups
 from shafer.models.explainer import Explainer
 from shafer.models.fitting.bootstrap_refits import bootstrap_refits
@@ -39,7 +38,7 @@ _FOLDS = 5
 
 
 class EvidentialClassifier(
-    RowDecisions, Deferring, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    RowDecisions, ClassifierDeferral, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
@@ -101,6 +100,8 @@ class EvidentialClassifier(
     array([[ True, False, False],
            [False,  True,  True]])
     """
+
+    explainer_: Explainer
 
     def __init__(
         self,
@@ -372,35 +373,8 @@ class EvidentialClassifier(
         guarded = self.guard
         return self._bet(self.explainer_, X) if guarded else self.explainer_._evidence_for(X, rule)
 
-    # -- deferral -------------------------------------------------------------------------------
-
-    @property
-    def deferral_(self) -> DeferralControl | None:
-        """The thresholds of :meth:`predict_or_defer`; None before :meth:`control_error`."""
-        check_is_fitted(self)
-        return self.explainer_.deferral
-
-    def _deferral(self) -> DeferralControl | None:
-        return self.deferral_
-
-    def _keep_deferral(self, control: DeferralControl) -> None:
-        self.explainer_.deferral = control
-
-    def _deferral_classes(self) -> NDArray[Any]:
-        check_is_fitted(self)
-        return np.asarray(self.classes_)
-
-    def _deferral_columns(self) -> tuple[str, ...] | None:
-        return self.explainer_._deferral_columns()
-
     def _deferral_bet(self, X: Any) -> MassEvidence:
         return self._bet(self.explainer_, X)
-
-    def _deferral_plain(self, X: Any) -> MassEvidence:
-        return self.explainer_._deferral_plain(X)
-
-    def _deferral_typicality(self, X: Any) -> Array | None:
-        return self.explainer_._deferral_typicality(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

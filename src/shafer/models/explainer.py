@@ -45,7 +45,7 @@ from shafer.models.inputs.frame_order import (
     trained_columns,
 )
 from shafer.models.inputs.row_labels import with_row_labels
-from shafer.models.inputs.text_inputs import text_rows
+from shafer.models.inputs.texts.text_inputs import text_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
 from shafer.models.scorecards.scorecard_tables import ScorecardTables
@@ -255,7 +255,8 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
         rows, plain = self._weighed(X, errors)
         bet = _tempered(plain, self.calibration.factor(rows))
-        reliability = self.calibration.reliability(rows, bet.probability)
+        plainly = self._is_plain  # without a discount, probabilities are not needed yet
+        reliability = None if plainly else self.calibration.reliability(rows, bet.probability)
         ev = bet if reliability is None else bet.discounted(reliability)
         return with_row_labels(ev, X)
 

@@ -29,6 +29,11 @@ class ObservedRows:
         The same without a discount: the evidence behind the probabilities.
     plain : Evidence
         Before tempering and moderation.
+    even : Evidence
+        Tempered, without the factors of single rows that moderation has. A weight then depends on
+        its own component only, for models in which it does so without moderation.
+    row_factor : array of shape (n,)
+        The factor of each row: the weights of ``bet`` are those of ``even`` times it.
     unseen : boolean array of shape (n,)
         Rows with a category that an encoder has not been trained on.
     gaps : array of shape (n,)
@@ -38,6 +43,8 @@ class ObservedRows:
     evidence: MassEvidence
     bet: Evidence
     plain: Evidence
+    even: Evidence
+    row_factor: FloatArray
     unseen: BoolArray
     gaps: FloatArray
 
@@ -47,13 +54,17 @@ def observed_rows(explainer: Explainer, X: Any) -> ObservedRows:
     rows, plain = explainer._weighed(X)
     calibration = explainer.calibration
     factor = calibration.factor(rows)
-    plain_factor = isinstance(factor, float) and factor == 1.0
-    bet = plain if plain_factor else plain.tempered(factor)
+    common = factor if isinstance(factor, float) else explainer.factor
+    even = plain if common == 1.0 else plain.tempered(common)
+    row_factor = np.broadcast_to(np.asarray(factor, dtype=np.float64) / common, (len(plain),))
+    bet = even if isinstance(factor, float) else plain.tempered(factor)
     reliability = calibration.reliability(rows, bet.probability)
     return ObservedRows(
         bet if reliability is None else bet.discounted(reliability),
         bet,
         plain,
+        even,
+        row_factor,
         _unseen(explainer, rows.encoded, len(plain)),
         _gap_shares(X, len(plain)),
     )

@@ -10,10 +10,12 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from shafer._typing import Array
+from shafer._validation import deferred_checks
 from shafer.evidence import Evidence, LinearPool, RunningMean
 from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.identification.located_pool import LocatedPool
+from shafer.evidence.prepared_forms import prepare_on_device
 from shafer.evidence.weight_errors import WeightErrors
 from shafer.models.grouping.component_partition import (
     is_renaming,
@@ -23,10 +25,10 @@ from shafer.models.grouping.component_partition import (
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
-from shafer.models.inputs.hashed_words import HashedWords
 from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
-from shafer.models.inputs.text_inputs import first_vectorizer, text_rows
+from shafer.models.inputs.texts.hashed_words import HashedWords
+from shafer.models.inputs.texts.text_inputs import first_vectorizer, text_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.model_rows import ModelRows
 from shafer.models.uncertainty.laplace import LaplaceFit
@@ -154,7 +156,12 @@ class WeighedModel:
 
     def __call__(self, X: Any, errors: FindErrors | None = None) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights, and their errors."""
-        X = self._checked(X)
+        with deferred_checks():
+            rows, ev = self._of_rows(self._checked(X), errors)
+            prepare_on_device(ev)
+        return rows, ev
+
+    def _of_rows(self, X: Any, errors: FindErrors | None) -> tuple[ModelRows, Evidence]:
         rows, filled = self._passed(X)
         ev = self._weighed(rows)
         if errors is not None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
-from shafer.evidence import LinearPool
+from shafer.evidence import AdditivePool
+from shafer.evidence.identification.located_pool import LocatedPool
 from shafer.models import Explainer
 
 _SLACK = 1e-6  # relative: another machine may round otherwise
@@ -26,9 +27,10 @@ class ExplainerPrint:
     ----------
     component_names : tuple of strings
     classes : array of shape (K,)
-    means : array of shape (J,) or (G, K)
-    offset : array of shape (K,)
-    beta : array of shape (J, K), empty if the model is not linear
+    means, offset : arrays
+        What the background means give, as the pool of the explainer holds it.
+    beta : array
+        Coefficients; empty if the model is not linear.
     factor : float
     """
 
@@ -43,12 +45,16 @@ class ExplainerPrint:
     def of(cls, explainer: Explainer) -> ExplainerPrint:
         """Take the print of an explainer."""
         pool = explainer.pool
-        beta = to_numpy(pool.beta) if isinstance(pool, LinearPool) else np.zeros((0, 0))
+        if isinstance(pool, LocatedPool):
+            means, offset = pool.at_means, pool.logits_at_means
+        else:
+            means, offset = pool.means, pool.offset
+        beta = np.zeros(0) if isinstance(pool, AdditivePool) else to_numpy(pool.beta)
         return cls(
             explainer.component_names,
             explainer.classes,
-            to_numpy(pool.means).astype(np.float64),
-            to_numpy(pool.offset).astype(np.float64),
+            to_numpy(means).astype(np.float64),
+            to_numpy(offset).astype(np.float64),
             beta.astype(np.float64),
             explainer.factor,
         )

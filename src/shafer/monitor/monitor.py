@@ -13,16 +13,16 @@ import numpy as np
 from shafer.models import EvidentialClassifier, Explainer
 from shafer.models.inputs.row_access import n_rows
 from shafer.models.inputs.table_checks import check_rows
-from shafer.monitor.batch_checks import component_checks, label_checks, row_checks
-from shafer.monitor.conformal_p_values import conformal_p_values
-from shafer.monitor.decisions_moved import decisions_moved
+from shafer.monitor.comparing.batch_checks import component_checks, label_checks, row_checks
+from shafer.monitor.comparing.decisions_moved import decisions_moved
 from shafer.monitor.explainer_print import ExplainerPrint
-from shafer.monitor.holm import adjusted_p_values
 from shafer.monitor.monitor_options import MonitorOptions, checked_options
-from shafer.monitor.monitor_report import MonitorReport
-from shafer.monitor.monitor_stream import MonitorStream
-from shafer.monitor.reference_rows import ReferenceRows
-from shafer.monitor.row_facts import label_facts, row_facts, watched
+from shafer.monitor.reporting.monitor_report import MonitorReport
+from shafer.monitor.rows.reference_rows import ReferenceRows
+from shafer.monitor.rows.row_facts import label_facts, row_facts, watched
+from shafer.monitor.sample_tests.conformal_p_values import conformal_p_values
+from shafer.monitor.sample_tests.holm import adjusted_p_values
+from shafer.monitor.streaming.monitor_stream import MonitorStream
 
 if TYPE_CHECKING:
     from shafer.plots import MonitorDisplay
@@ -45,7 +45,9 @@ class Monitor:
         What is kept of the reference rows: numbers about at most ``max_rows`` of them, not the rows
         themselves.
     options : MonitorOptions
-        ``alpha``, ``bins`` and ``seed``.
+        ``alpha``, ``max_rows``, ``bins`` and ``seed``.
+    explainer_print : ExplainerPrint
+        What the explainer looked like, so that another one is refused.
 
     Examples
     --------
@@ -67,7 +69,7 @@ class Monitor:
     explainer: Explainer
     reference: ReferenceRows
     options: MonitorOptions
-    print_: ExplainerPrint
+    explainer_print: ExplainerPrint
 
     @classmethod
     def fit(
@@ -149,7 +151,7 @@ class Monitor:
                 f"X has {n_rows(X)} rows; a batch needs at least {LEAST_BATCH}. Collect more rows, "
                 "or watch them one by one: stream = monitor.watch(); stream.update(X)."
             )
-        self.print_.check(self.explainer)
+        self.explainer_print.check(self.explainer)
         reference, options = self.reference, self.options
         batch = row_facts(self.explainer, X, reference.axes, reference.profile)
         random = np.random.default_rng(options.seed)
@@ -195,7 +197,7 @@ class Monitor:
 
     def resume(self, path: str | os.PathLike[str]) -> MonitorStream:
         """Continue a stream that :meth:`MonitorStream.save` wrote, of this monitor."""
-        from shafer.monitor.stream_file import load_stream
+        from shafer.monitor.streaming.stream_file import load_stream
 
         start = MonitorStream.start(self, self.options.alpha, self.options.seed)
         return MonitorStream(self, load_stream(path, start.state))
@@ -210,7 +212,7 @@ class Monitor:
         names : sequence of strings, optional
             Names of the batches, such as months; 1, 2, … by default.
         """
-        from shafer.monitor.report_display import display_of
+        from shafer.monitor.reporting.report_display import display_of
 
         return display_of(list(reports), names)
 
@@ -233,7 +235,7 @@ class Monitor:
             Names of the batches; 1, 2, … by default.
         title : str
         """
-        from shafer.monitor.monitor_page import render_page, write_page
+        from shafer.monitor.reporting.monitor_page import render_page, write_page
 
         write_page(render_page(list(reports), names, title), path)
 

@@ -13,11 +13,11 @@ from shafer._validation import class_labels
 from shafer.evidence.profiles.class_profile import ClassProfile
 from shafer.evidence.profiles.weight_profile import WeightProfile
 from shafer.models import Explainer
-from shafer.monitor.component_axes import MOST_AXES, ComponentAxes
 from shafer.monitor.explainer_print import ExplainerPrint
 from shafer.monitor.monitor_options import MonitorOptions, checked_options
-from shafer.monitor.reference_rows import LEAST_ROWS, ReferenceRows
-from shafer.monitor.row_facts import LabelFacts, RowFacts, watched
+from shafer.monitor.rows.component_axes import MOST_AXES, ComponentAxes
+from shafer.monitor.rows.reference_rows import LEAST_ROWS, ReferenceRows
+from shafer.monitor.rows.row_facts import LabelFacts, RowFacts, watched
 from shafer.monitor.stored_arrays import booleans, floats, plain_labels, texts
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PROFILE_ARRAYS = ("mean", "spread", "axes", "precision", "distances")
 
 def save_monitor(monitor: Monitor, path: str | os.PathLike[str]) -> None:
     """Write the reference, the options, and the print of the explainer."""
-    own, reference = monitor.print_, monitor.reference
+    own, reference = monitor.explainer_print, monitor.reference
     labels = own.classes.tolist()
     header = {
         "format": FORMAT,
@@ -111,7 +111,7 @@ def _print(header: Header, arrays: Arrays) -> ExplainerPrint:
         class_labels(classes, len(classes)),
         means,
         floats(arrays, "offset", (len(classes),)),
-        floats(arrays, "beta", (None, None)),
+        floats(arrays, "beta", (None,) * arrays["beta"].ndim),
         factor,
     )
 
@@ -122,7 +122,7 @@ def _facts(arrays: Arrays, axes: ComponentAxes) -> RowFacts:
     n = len(logits)
     row = {
         name: floats(arrays, f"rows_{name}", (n,))
-        for name in ("log_ignorance", "weight_of_disagreement", "gaps", "typicality")
+        for name in ("row_factor", "log_ignorance", "weight_of_disagreement", "gaps", "typicality")
     }
     return RowFacts(
         logits=logits,

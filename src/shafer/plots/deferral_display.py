@@ -7,9 +7,7 @@ from typing import Any, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
-from shafer._typing import BoolArray, FloatArray
 from shafer._validation import (
     float_array,
     group_labels,
@@ -18,7 +16,7 @@ from shafer._validation import (
     to_numpy,
     true_classes,
 )
-from shafer.decision.calibration.deferral_curve import DeferralCurve, deferral_curve
+from shafer.decision.calibration.deferral_curve import DeferralCurve, deferral_curves
 from shafer.plots.drawing.style import axes_for, color, halo, ink, line_style, literal
 
 _RISKS = {
@@ -97,7 +95,7 @@ class DeferralDisplay:
         promise = found.control.promise
         truth = label_positions(y, found.classes, len(found))
         answers = label_positions(found.labels, found.classes, len(found))
-        curves = _curves(
+        curves = deferral_curves(
             found.scores,
             promise.scaled_losses(answers, truth),
             promise.own_rows(truth, found.classes),
@@ -108,7 +106,7 @@ class DeferralDisplay:
         )
         if promise.loss is not None:
             low, high = float(promise.loss.min()), float(promise.loss.max())
-            curves = [_rescaled(curve, low, high) for curve in curves]
+            curves = [curve.rescaled(low, high) for curve in curves]
         return cls(curves, level=promise.level, confidence=promise.confidence, kind=promise.kind)
 
     @classmethod
@@ -152,7 +150,9 @@ class DeferralDisplay:
         decided = np.ones(len(sure), dtype=bool) if threshold is None else sure > threshold
         given = None if groups is None else label_array(groups, "groups")
         every = np.ones(len(sure), dtype=bool)
-        curves = _curves(sure, wrong.astype(float), every, decided, given, confidence, "error")
+        curves = deferral_curves(
+            sure, wrong.astype(float), every, decided, given, confidence, "error"
+        )
         return cls(curves, level=error, confidence=confidence)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
@@ -275,35 +275,3 @@ class DeferralDisplay:
 
 
 _WORDS = {"error": "error", "false_negative_rate": "misses", "mean_loss": "mean loss"}
-
-
-def _curves(
-    scores: FloatArray,
-    losses: FloatArray,
-    own: BoolArray,
-    decided: BoolArray,
-    groups: NDArray[Any] | None,
-    confidence: float,
-    kind: str,
-) -> list[DeferralCurve]:
-    """Return one curve, or one for each group that has rows to draw."""
-    if not len(scores):
-        raise ValueError("DeferralDisplay needs rows to draw; got none.")
-    options: dict[str, Any] = {"rate": kind != "mean_loss"}
-    options["of_class"] = kind == "false_negative_rate"
-    if groups is None:
-        return [deferral_curve(scores, losses, own, decided, confidence, **options)]
-    curves = []
-    for name in group_labels(groups):
-        part = np.array([label == name for label in groups.tolist()])
-        if not own[part].any():
-            continue
-        arrays = (scores[part], losses[part], own[part], decided[part])
-        curves.append(deferral_curve(*arrays, confidence, **options, name=str(name)))
-    return curves
-
-
-def _rescaled(curve: DeferralCurve, low: float, high: float) -> DeferralCurve:
-    """Return a curve in the units of the user's losses."""
-    risk, bound = (low + (high - low) * part for part in (curve.risk, curve.bound))
-    return DeferralCurve(curve.share, risk, bound, curve.chosen, curve.name)

@@ -244,7 +244,7 @@ def test_reject_is_the_last_act() -> None:
     ("rule", "options", "message"),
     [
         ("best", {}, "rule must be one of 'plausibility'.*got 'best'"),
-        (None, {}, "rule must be one of"),
+        (5, {}, "rule must be one of"),
         (
             "belief",
             {"alpha": 0.5},

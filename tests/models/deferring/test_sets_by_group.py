@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 import shafer
@@ -23,11 +26,22 @@ SITED = FRAME.assign(site=SITE)
 TRAIN, CAL, TEST = slice(0, 500), slice(500, 1500), slice(1500, None)
 
 
-@pytest.fixture(params=["explainer", "classifier", "guarded"])
-def model(request: pytest.FixtureRequest) -> shafer.Explainer | shafer.EvidentialClassifier:
+SOURCES = [("x", LogisticRegression(), ["a", "b"]), ("y", LogisticRegression(), ["c"])]
+CLASSIFIERS: dict[str, Any] = {
+    "classifier": shafer.EvidentialClassifier(),
+    "guarded": shafer.EvidentialClassifier(guard=True),
+    "voting": shafer.EvidentialVotingClassifier(SOURCES),
+    "without weights": shafer.EvidentialVotingClassifier(
+        SOURCES, tempering=None, reliability={"x": 1.0, "y": 0.9}
+    ),
+}
+
+
+@pytest.fixture(params=["explainer", *CLASSIFIERS])
+def model(request: pytest.FixtureRequest) -> Any:
     if request.param == "explainer":
         return shafer.Explainer(LogisticRegression().fit(FRAME[TRAIN], Y[TRAIN]), FRAME[TRAIN])
-    return shafer.EvidentialClassifier(guard=request.param == "guarded").fit(FRAME[TRAIN], Y[TRAIN])
+    return clone(CLASSIFIERS[request.param]).fit(FRAME[TRAIN], Y[TRAIN])
 
 
 def test_each_group_is_covered(model: shafer.Explainer) -> None:
@@ -73,3 +87,18 @@ def test_small_groups_and_folds(model: shafer.Explainer) -> None:
     if isinstance(model, shafer.EvidentialClassifier):
         with pytest.raises(ValueError, match="groups needs held-out rows; got cv as well"):
             model.conformalize(FRAME[TRAIN], Y[TRAIN], cv=3, groups=SITE[TRAIN])
+
+
+def test_scores_of_combined_evidence() -> None:
+    """Without weights, the plausibility score is the log-odds of the plausibility itself."""
+    clf = clone(CLASSIFIERS["without weights"]).fit(FRAME[TRAIN], Y[TRAIN])
+    with pytest.raises(ValueError, match="score='dominance' needs evidence with weights"):
+        clf.conformalize(FRAME[CAL], Y[CAL], score="dominance")
+    clf.conformalize(FRAME[CAL], Y[CAL], 0.9)
+    plausibility = clf.evidence(FRAME[TEST]).plausibility
+    floor = clf.conformal_.plausibility_floor
+    assert_array_equal(clf.predict_set(FRAME[TEST]), plausibility >= floor)
+    again = clone(clf).fit(FRAME[TRAIN], Y[TRAIN])
+    assert again.conformal_ is None
+    rule = again.predict_set(FRAME[TEST])
+    assert_array_equal(clf.predict_set(FRAME[TEST], "interval_dominance"), rule)

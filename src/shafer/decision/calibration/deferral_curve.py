@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer._validation import group_labels, group_positions
 from shafer.decision.calibration.tail_bounds import upper_mean, upper_rate
 
 _MOST_POINTS = 400  # of a curve
@@ -43,6 +45,46 @@ class DeferralCurve:
         if self.chosen == 0.0:
             return float("nan")
         return float(np.interp(self.chosen, self.share, self.risk))
+
+    def rescaled(self, low: float, high: float) -> DeferralCurve:
+        """Return the curve in the units of losses from ``low`` to ``high``."""
+        risk, bound = (low + (high - low) * part for part in (self.risk, self.bound))
+        return DeferralCurve(self.share, risk, bound, self.chosen, self.name)
+
+
+def deferral_curves(
+    scores: FloatArray,
+    losses: FloatArray,
+    own: BoolArray,
+    decided: BoolArray,
+    groups: NDArray[Any] | None,
+    confidence: float,
+    kind: str,
+) -> list[DeferralCurve]:
+    """Return one curve, or one for each group that has rows to draw.
+
+    Parameters
+    ----------
+    scores, losses, own, decided, confidence
+        As in :func:`deferral_curve`.
+    groups : array of shape (n,) or None
+    kind : {"error", "false_negative_rate", "mean_loss"}
+    """
+    if not len(scores):
+        raise ValueError("A deferral curve needs rows to draw; got none.")
+    options: dict[str, Any] = {"rate": kind != "mean_loss"}
+    options["of_class"] = kind == "false_negative_rate"
+    if groups is None:
+        return [deferral_curve(scores, losses, own, decided, confidence, **options)]
+    names = tuple(group_labels(groups))
+    places = group_positions(groups, names)
+    curves = []
+    for place, name in enumerate(names):
+        part = places == place
+        if own[part].any():
+            arrays = (scores[part], losses[part], own[part], decided[part])
+            curves.append(deferral_curve(*arrays, confidence, **options, name=str(name)))
+    return curves
 
 
 def deferral_curve(

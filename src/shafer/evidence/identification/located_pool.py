@@ -6,7 +6,7 @@ factor of a mean is part of the features or of the coefficients.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import array_api_compat
@@ -22,6 +22,7 @@ from shafer.evidence.identification.linear_pool import all_names, with_base_rate
 from shafer.evidence.weight_sources import LocatedWeights
 
 MEANS = ("place", "shared")
+_MOST_KEPT = 4  # sizes of maps whose coefficients are kept
 
 
 @final
@@ -55,6 +56,15 @@ class LocatedPool:
     classes: NDArray[Any]
     layout: ComponentLayout
     names: tuple[str, ...] | None = None
+    _scaled: dict[float, Array] = field(default_factory=dict, repr=False)
+
+    def _beta(self, scale: float) -> Array:
+        """Return the coefficients times a factor; they are kept for the next rows."""
+        if scale not in self._scaled:
+            if len(self._scaled) >= _MOST_KEPT:
+                self._scaled.clear()
+            self._scaled[scale] = frozen(self.beta * scale)
+        return self._scaled[scale]
 
     @property
     def base_rate(self) -> Array | None:
@@ -82,6 +92,7 @@ class LocatedPool:
         layout: ComponentLayout,
         scale: float = 1.0,
         shares: Array | None = None,
+        total: Array | None = None,
     ) -> Evidence:
         """Return the evidence of maps.
 
@@ -96,19 +107,22 @@ class LocatedPool:
         shares : array of shape (n, G), optional
             How each row shares among its locations what belongs to all of them; they add up to 1.
             Locations with 0, such as padding, must have features of 0. Equal by default.
+        total : array of shape (n, C), optional
+            The features summed over the locations, if they are known.
         """
         xp = array_api_compat.array_namespace(self.beta)
         n_locations = features.shape[1]
-        total = xp.sum(self.at_means, axis=0)[None, :]
+        at_all = xp.sum(self.at_means, axis=0)[None, :]
         base = self.logits_at_means[None, :]
         by_place = shares is None and self.at_means.shape[0] == n_locations
         each = 1.0 if shares is not None else 1.0 / n_locations
         source = LocatedWeights(
             features,
-            self.beta * scale,
-            -self.at_means if by_place else -total * each,
+            self._beta(scale),
+            -self.at_means if by_place else -at_all * each,
             xp.zeros_like(base) if self.own else base * each,
             None if shares is None else xp.astype(shares, self.beta.dtype, copy=False),
+            total,
         )
         whole = with_base_rate(source, self.base_rate)
         names = self._names_in(layout)

@@ -12,6 +12,7 @@ from shafer.evidence.texts.text_words import (
     question,
     sides,
     signed,
+    size,
     strongest_words,
     sum_words,
     total_words,
@@ -53,7 +54,7 @@ def text_html(marked: MarkedText, largest: float | None = None, most_words: int 
         f'<p style="{_LINE}"><b>{escape(question(marked))}</b> {escape(total_words(marked))}</p>',
         f'<p style="{_SMALL}">{_sum(marked)}</p>',
         f'<div dir="auto" style="{_TEXT}">{_body(marked, scale, most_words)}</div>',
-        f'<p style="{_SMALL}">{_legend(marked, scale)}</p>',
+        f'<p style="{_SMALL}">{_legend(marked, scale)}</p>' if marked.largest else "",
         f'<p style="{_SMALL}">{_strongest(marked)}</p>',
     ]
     notes = [note for note in (unlocated_words(marked), absent_words(marked)) if note]
@@ -133,6 +134,6 @@ def _legend(marked: MarkedText, scale: float) -> str:
         key.format(style=mark_style(scale, scale), words=_escaped(first))
         + " solid line &nbsp; "
         + key.format(style=mark_style(-scale, scale), words=_escaped(second))
-        + f" dashed line &nbsp; strongest colour: ±{scale:.2f} &nbsp; "
+        + f" dashed line &nbsp; strongest colour: ±{size(scale)} &nbsp; "
         + ("" if marked.tokens else silent)
     )

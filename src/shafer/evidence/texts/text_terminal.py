@@ -23,7 +23,9 @@ from shafer.evidence.texts.visible_text import visible
 
 _WITH_NUMBER = 0.1
 """Words with a smaller part of the largest weight are written without it."""
-_FOR, _AGAINST, _GREY, _END = "\x1b[1;4;34m", "\x1b[1;33m", "\x1b[2m", "\x1b[0m"
+# Blue and orange of the 256 colours, which are readable on light and on dark.
+_FOR, _AGAINST = "\x1b[1;4;38;5;32m", "\x1b[1;38;5;166m"
+_GREY, _END = "\x1b[2m", "\x1b[0m"
 _MOST_WORDS = 400
 _USUAL_WIDTH = 80
 
@@ -37,7 +39,7 @@ def terminal_text(marked: MarkedText, width: int = 0, *, color: bool = False) ->
     width : int
         Columns of the terminal; 0 means 80.
     color : bool
-        Also colour the words: bold blue and underlined for the class, bold yellow for the other,
+        Also colour the words: bold blue and underlined for the class, bold orange for the other,
         faint without weight.
     """
     width = width or _USUAL_WIDTH

@@ -18,6 +18,11 @@ def signed(value: float) -> str:
     return f"{'+' if value > 0 else '−'}{rounded}"
 
 
+def size(value: float) -> str:
+    """Return a positive number with two digits behind the point; a small one with two in all."""
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
 def name(label: object, most: int = 40) -> str:
     """Return a class or a word as it is shown; blanks at its ends are visible."""
     text = shortened(visible(str(label), lines=False), most)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from array_api_compat import array_namespace
 
 from shafer import kernels
 from shafer._typing import Array
 from shafer.evidence.weight_sources.dense_weights import DenseWeights
-from shafer.evidence.weight_sources.weight_source import Positions, WeightSource, take
+from shafer.evidence.weight_sources.weight_source import (
+    Positions,
+    WeightSource,
+    device_version,
+    take,
+)
 from shafer.kernels import Pooled
 
 
@@ -27,13 +32,18 @@ class LocatedWeights(WeightSource):
     shift: Array  # (1, K) or (G, K): minus the contribution of the background mean
     offset: Array  # (1, K) or (G, K): the share of the base rate
     shares: Array | None = None  # (n, G): s, a factor on shift and offset; 1 by default
+    total: Array | None = None  # (n, C): the features summed over the locations, if known
+    version: int | None = field(init=False)  # of the features, where it is counted
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "version", device_version(self.features))
 
     @property
     def shape(self) -> tuple[int, ...]:
         return (*self.features.shape[:2], self.beta.shape[-1])
 
     def pooled(self) -> Pooled:
-        return kernels.pool_located(*self._operands())
+        return kernels.pool_located(*self._operands(), self.total)
 
     def _operands(self) -> tuple[Array, Array, Array, Array | None]:
         return self.features, self.beta, self.shift + self.offset, self.shares
@@ -43,7 +53,9 @@ class LocatedWeights(WeightSource):
 
     def rows(self, positions: Positions) -> LocatedWeights:
         shares = None if self.shares is None else take(self.shares, positions, 0)
-        return replace(self, features=take(self.features, positions, 0), shares=shares)
+        total = None if self.total is None else take(self.total, positions, 0)
+        features = take(self.features, positions, 0)
+        return replace(self, features=features, shares=shares, total=total)
 
     def of_classes(self, positions: Positions) -> LocatedWeights:
         beta, shift, offset = (take(a, positions, -1) for a in (self.beta, self.shift, self.offset))
@@ -52,19 +64,7 @@ class LocatedWeights(WeightSource):
     def of_row_classes(self, positions: Array) -> Array:
         if self.beta.ndim != 2:
             return super().of_row_classes(positions)
-        xp = array_namespace(self.beta)
-        n, most = positions.shape
-        chosen = xp.reshape(positions, (-1,))
-
-        def of_rows(x: Array) -> Array:  # (n, rows of x, most)
-            taken = xp.reshape(xp.take(x, chosen, axis=-1), (x.shape[0], n, most))
-            return xp.permute_dims(taken, (1, 0, 2))
-
-        wide = xp.astype(self.features, self.beta.dtype, copy=False)
-        constant = of_rows(self.shift + self.offset)
-        if self.shares is not None:
-            constant = self.shares[..., None] * constant
-        return wide @ of_rows(self.beta) + constant
+        return kernels.located_weights_of(*self._operands(), positions)
 
     def keep(self, components: Positions) -> LocatedWeights:
         def kept(x: Array) -> Array:
@@ -110,6 +110,8 @@ class LocatedWeights(WeightSource):
         }
 
     def has_changed(self, pooled: Pooled) -> bool:
+        if self.version is not None:
+            return device_version(self.features) != self.version
         xp = array_namespace(self.beta)
         logits = self._logits()
         change = xp.abs(logits - pooled.logits)

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TypeAlias
 
+import array_api_compat
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
@@ -24,6 +25,15 @@ def take(x: Array, positions: Positions, axis: int) -> Array:
     """Take entries along one axis by position."""
     xp = array_namespace(x)
     return xp.take(x, xp.asarray(positions, dtype=xp.int64, device=x.device), axis=axis)
+
+
+def device_version(x: Array) -> int | None:
+    """Return how often a tensor on a CUDA device was written to; None if it is not counted.
+
+    Comparing its values instead would wait for the device.
+    """
+    counted = array_api_compat.is_torch_array(x) and x.is_cuda and not x.is_inference()
+    return int(x._version) if counted else None
 
 
 class WeightSource(ABC):

@@ -11,7 +11,7 @@ this file, for CUDA tensors that need no gradient.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ import triton
 import triton.language as tl
 from triton.language.extra import libdevice
 
+from shafer._validation.deferred_checks import check_later
 from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled, one_sided
@@ -201,9 +202,14 @@ def closed_forms(pooled: Pooled) -> Forms:
             BLOCK=block, num_warps=max(1, min(16, block // 256)),
         )  # fmt: skip
     result = Forms(*by_class, *scalars)
-    rows = torch.nonzero(hard).ravel()
-    if len(rows):
-        those = reference_closed_forms(Pooled(*(array[rows] for array in given)))
-        for values, exact in zip(result, those, strict=True):
-            values[rows] = exact
+    # Whether there are hard rows is read with other results of the device, if any wait.
+    check_later(~hard.any(), partial(_repair, result, given, hard))
     return result
+
+
+def _repair(result: Forms, given: list[Any], hard: Any) -> None:
+    """Compute the hard rows again by the reference."""
+    rows = torch.nonzero(hard).ravel()
+    those = reference_closed_forms(Pooled(*(array[rows] for array in given)))
+    for values, exact in zip(result, those, strict=True):
+        values[rows] = exact

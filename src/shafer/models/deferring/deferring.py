@@ -170,7 +170,7 @@ class Deferring(ABC):
         answers = sure_answers(bet, control.promise.loss)
         places = control.places(labels, len(answers.scores))
         limits = control.thresholds(places)
-        deferred = answers.scores <= limits
+        deferred = ~(answers.scores > limits)
         return DeferringPrediction(
             labels=self._deferral_classes()[answers.positions],
             deferred=deferred,

@@ -18,6 +18,9 @@ EXTREME = 0.9
 FEWEST_ROWS = 50
 """Where fewer calibration rows are deferred, the least sure ones stand in for them."""
 
+ATYPICAL = 0.05
+"""A row is unlike the training data only if its typicality, a p-value, is below this as well."""
+
 _MOST_ROWS = 1000  # more tell no more about a percentile
 
 
@@ -58,9 +61,11 @@ class ReasonScale:
             # Of equal values half count as smaller: a measure that is the same everywhere is usual.
             low, high = (np.searchsorted(standard, measures[name], side) for side in _SIDES)
             standing[:, k] = 0.5 * (low + high) / len(standard)
+            if name == "typicality":  # measured as minus the p-value
+                standing[measures[name] < -ATYPICAL, k] = 0.0
         words = np.array([*(MEASURES[name] for name in names), CLOSE_CALL], dtype=object)
         extreme = np.column_stack([standing >= EXTREME, np.ones(n, dtype=bool)])
-        return words[np.argmax(extreme, axis=1)]
+        return np.asarray(words[np.argmax(extreme, axis=1)])
 
 
 _SIDES: tuple[Any, Any] = ("left", "right")

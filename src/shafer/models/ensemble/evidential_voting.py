@@ -11,15 +11,13 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from shafer._typing import Array, BoolArray, FloatArray
+from shafer._typing import BoolArray, FloatArray
 from shafer._validation import log_prior, row_weights, to_numpy
 from shafer.decision import PRECISE_RULES, rule_for_costs
 from shafer.evidence import MassEvidence
 from shafer.fusion import prior_evidence
 from shafer.models.deciding.row_decisions import RowDecisions
-from shafer.models.deferring.deferral_control import DeferralControl
-from shafer.models.deferring.deferral_state import deferral_state, restored_deferral
-from shafer.models.deferring.deferring import Deferring
+from shafer.models.ensemble.calibrated_voting import CalibratedVoting
 from shafer.models.ensemble.fitted_source import FittedSource, fit_present
 from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
 from shafer.models.ensemble.named_estimators import NamedEstimators
@@ -43,7 +41,7 @@ from shafer.models.fitting.folds import read_splits
 from shafer.models.inputs.row_labels import with_row_labels
 
 
-class EvidentialVotingClassifier(RowDecisions, Deferring, ClassifierMixin, NamedEstimators):
+class EvidentialVotingClassifier(RowDecisions, CalibratedVoting, ClassifierMixin, NamedEstimators):
     """Trains several classifiers, and combines their evidence instead of averaging probabilities.
 
     A source whose inputs are missing (NaN) in a row contributes nothing in that row, in training
@@ -95,6 +93,8 @@ class EvidentialVotingClassifier(RowDecisions, Deferring, ClassifierMixin, Named
         The reliability of each source, 1 by default.
     prior_ : array of shape (K,)
         The class frequencies of the training data.
+    conformal_ : ConformalSets or None
+        The calibration of the sets, after :meth:`conformalize`.
     deferral_ : DeferralControl or None
         The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
 
@@ -166,7 +166,7 @@ class EvidentialVotingClassifier(RowDecisions, Deferring, ClassifierMixin, Named
         )
         self.tempering_ = self.source_factors_.all_present
         self.reliability_ = reliability
-        self.deferral_state_: dict[str, Any] | None = None
+        self._forget_calibration()
         return self
 
     def _trained(
@@ -295,16 +295,24 @@ class EvidentialVotingClassifier(RowDecisions, Deferring, ClassifierMixin, Named
         """Return the probabilities of the classes: normalised plausibilities of the combination."""
         return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
-    def predict_set(self, X: Any, rule: str | None = None, **options: Any) -> BoolArray:
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K).
 
         Parameters
         ----------
         X : array, data frame, or mapping from source name to its input
         rule : str, optional
-            As in :meth:`Evidence.decide`, with its options. By default ``"interval_dominance"``;
-            but ``"expected_loss"`` if costs are given and the sources are tempered.
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; otherwise ``"interval_dominance"``, but ``"expected_loss"`` if
+            costs are given and the sources are tempered.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels.
         """
+        sets = self._calibrated_sets(X, groups, wanted=rule is None and not options)
+        if sets is not None:
+            return sets
         if rule is None:
             costs = rule_for_costs(options, calibrated=self.tempering is not None)
             rule = costs or "interval_dominance"
@@ -313,39 +321,6 @@ class EvidentialVotingClassifier(RowDecisions, Deferring, ClassifierMixin, Named
     def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
         del rule  # the discounts of the sources are part of the combination
         return self.evidence(X)
-
-    # -- deferral -------------------------------------------------------------------------------
-
-    @property
-    def deferral_(self) -> DeferralControl | None:
-        """The thresholds of :meth:`predict_or_defer`; None before :meth:`control_error`."""
-        check_is_fitted(self)
-        state = getattr(self, "deferral_state_", None)  # not there in files of earlier versions
-        return None if state is None else restored_deferral(state, len(self.classes_))
-
-    def _deferral(self) -> DeferralControl | None:
-        return self.deferral_
-
-    def _keep_deferral(self, control: DeferralControl) -> None:
-        self.deferral_state_ = deferral_state(control)  # plain values, for files without pickle
-
-    def _deferral_classes(self) -> NDArray[Any]:
-        check_is_fitted(self)
-        return np.asarray(self.classes_)
-
-    def _deferral_columns(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(str(name) for name in names)
-
-    def _deferral_bet(self, X: Any) -> MassEvidence:
-        return self.evidence(X)
-
-    def _deferral_plain(self, X: Any) -> MassEvidence:
-        return self.evidence(X)
-
-    def _deferral_typicality(self, X: Any) -> Array | None:
-        del X  # the background of the combination is not kept
-        return None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -9,7 +9,7 @@ from shafer._validation import component_names
 from shafer.evidence.component_groups import Groups, read_groups
 from shafer.models.grouping.components_by_column import components_by_column, with_columns
 from shafer.models.inputs.encoded_columns import encoded_names
-from shafer.models.inputs.hashed_words import HashedWords
+from shafer.models.inputs.texts.hashed_words import HashedWords
 from shafer.models.readers.adapted_model import AdaptedModel
 
 

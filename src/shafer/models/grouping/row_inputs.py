@@ -18,14 +18,14 @@ from shafer.evidence.input_values import InputValues
 from shafer.evidence.word_spans import WordSpans
 from shafer.models.inputs.encoded_columns import encoded_sources
 from shafer.models.inputs.row_access import take_rows
-from shafer.models.inputs.row_texts import (
+from shafer.models.inputs.texts.components_in_text import (
     are_grouped,
     column_of_texts,
     spans_of_components,
     text_in_row,
     texts_of,
 )
-from shafer.models.inputs.text_parts import TextPart, text_parts
+from shafer.models.inputs.texts.text_parts import TextPart, text_parts
 from shafer.models.readers.adapted_model import AdaptedModel
 
 IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"

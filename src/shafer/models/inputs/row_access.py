@@ -41,6 +41,8 @@ def n_rows(X: Any) -> int:
 
 def take_rows(X: Any, rows: slice | list[int]) -> Any:
     """Return rows of X, by position; tuples and mappings hold one array for each input."""
+    if array_api_compat.is_torch_array(X):
+        return X if isinstance(rows, slice) and rows == slice(0, len(X)) else X[rows]
     if sparse.issparse(X):
         return X.tocsr()[rows]
     if isinstance(X, Mapping):

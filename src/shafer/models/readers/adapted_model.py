@@ -34,7 +34,7 @@ from shafer.models.inputs.background import add_contributions
 from shafer.models.inputs.column_bins import ColumnBin
 from shafer.models.inputs.row_access import by_position, values_of
 from shafer.models.inputs.table_errors import explain_table_error
-from shafer.models.inputs.text_inputs import explain_text_error
+from shafer.models.inputs.texts.text_inputs import explain_text_error
 from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.model_rows import ModelRows, OwnCalibration
 from shafer.models.readers.penalised_loss import PenalisedLoss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 import numpy as np
 from scipy import sparse
@@ -29,11 +29,19 @@ class LiveParameters:
 
     read: Callable[[], tuple[Any, ...]]
     kept: tuple[Any, ...]
+    stamp: Callable[[], Any] | None = None
+    kept_stamp: Any = None
 
     @classmethod
-    def of(cls, read: Callable[[], tuple[Any, ...]]) -> LiveParameters:
-        """Remember what ``read`` returns now."""
-        return cls(read, tuple(_copied(value) for value in read()))
+    def of(
+        cls, read: Callable[[], tuple[Any, ...]], stamp: Callable[[], Any] | None = None
+    ) -> LiveParameters:
+        """Remember what ``read`` returns now.
+
+        As long as ``stamp`` returns the same, nothing has changed, and the values are not read.
+        """
+        kept = tuple(_copied(value) for value in read())
+        return cls(read, kept, stamp, None if stamp is None else stamp())
 
     @classmethod
     def attributes(cls, model: Any, *names: str) -> LiveParameters:
@@ -49,10 +57,18 @@ class LiveParameters:
 
     def check(self) -> None:
         """Raise an error if the parameters have changed."""
+        now = None if self.stamp is None or self.kept_stamp is None else self.stamp()
+        if now is not None and now == self.kept_stamp:
+            return
         if not _same(self.read(), self.kept):
-            raise ValueError(
-                "The model was trained again after this Explainer was made. Make a new Explainer."
-            )
+            trained_again()
+
+
+def trained_again() -> NoReturn:
+    """Raise the error for a model whose parameters have changed."""
+    raise ValueError(
+        "The model was trained again after this Explainer was made. Make a new Explainer."
+    )
 
 
 def check_parameters(model: str, values: Any) -> None:

@@ -24,6 +24,7 @@ from shafer.models.heads import LinearHead
 from shafer.models.inputs.row_access import n_rows
 from shafer.models.readers.adapted_model import AdaptedModel, Pool
 from shafer.models.readers.located_terms import LocatedTerms, joined_terms
+from shafer.models.readers.model_rows import ModelRows
 
 
 @final
@@ -53,6 +54,13 @@ class LocatedModel(AdaptedModel):
 
     def terms(self, encoded: Any) -> LocatedTerms:
         return joined_terms(list(self.batches(encoded)))
+
+    def rows(self, X: Any) -> ModelRows:
+        with self.clear_errors(X):
+            encoded = self.encoded(X)
+            terms = self.terms(encoded)
+            self.check_current()  # after the forward pass was sent to a device
+            return ModelRows(encoded, terms)
 
     def accumulate(self, running: RunningMean, encoded: Any, sample_weight: Any) -> Array | None:
         weight = row_weights(sample_weight, n_rows(encoded), allow_all_zero=True)

@@ -28,12 +28,15 @@ class LocatedTerms:
         A factor on the features: 1 / G for a mean.
     shares : array of shape (n, G), optional
         How each row shares among its locations what belongs to all; 0 for padding.
+    total : array of shape (n, C), optional
+        The features summed over the locations, if they are known.
     """
 
     features: Array
     layout: ComponentLayout
     scale: float = 1.0
     shares: Array | None = None
+    total: Array | None = None
 
     @property
     def dtype(self) -> Any:
@@ -47,7 +50,7 @@ class LocatedTerms:
 
     def weighed(self, pool: LocatedPool) -> Evidence:
         """Return the evidence of these maps."""
-        return pool(self.features, self.layout, self.scale, self.shares)
+        return pool(self.features, self.layout, self.scale, self.shares, self.total)
 
     def scaled_features(self) -> Array:
         """Return the features times their factor, in single or double precision."""

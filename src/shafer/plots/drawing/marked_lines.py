@@ -12,7 +12,15 @@ from shafer._text import cells
 from shafer.evidence.texts.marked_text import MarkedText
 from shafer.evidence.texts.segments import MARKED, PLAIN
 from shafer.evidence.texts.text_html import LEAST
-from shafer.evidence.texts.text_words import question, sides, signed, sum_words, total_words, unit
+from shafer.evidence.texts.text_words import (
+    question,
+    sides,
+    signed,
+    size,
+    sum_words,
+    total_words,
+    unit,
+)
 from shafer.evidence.texts.visible_text import visible
 from shafer.plots.drawing.style import AGAINST, FOR, GREY, ink, literal
 
@@ -126,7 +134,7 @@ def text_around(marked: MarkedText, width: int) -> tuple[list[str], list[str]]:
     notes = [
         f"{terms} = {signed(marked.total)}",
         f"blue, solid line: {first}; orange, dashed line: {second}; grey: no weight",
-        f"strongest colour ±{marked.largest or 1.0:.2f}. {unit(marked)}",
+        f"strongest colour ±{size(marked.largest)}. {unit(marked)}",
     ]
     if marked.unlocated:
         notes.append(f"{len(marked.unlocated)} words have no known place in the text")

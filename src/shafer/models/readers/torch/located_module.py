@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import torch
@@ -12,7 +11,6 @@ from shafer._errors import UnsupportedModelError
 from shafer.evidence.component_layout import ComponentLayout, read_layout
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.row_access import n_rows, take_rows
-from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.located_model import LocatedModel
 from shafer.models.readers.torch.forward import keyed
 from shafer.models.readers.torch.map_forward import MapForward
@@ -20,7 +18,7 @@ from shafer.models.readers.torch.map_layout import MapLayout
 from shafer.models.readers.torch.map_options import MapOptions
 from shafer.models.readers.torch.map_plan import MapPlan, find_plan
 from shafer.models.readers.torch.map_reading import FLATTEN, WEIGHTED, MapReading
-from shafer.models.readers.torch.parameters import check_values, current_values
+from shafer.models.readers.torch.parameters import check_values, live_parameters
 from shafer.models.readers.torch.traced_pass import Head, coefficients_of, is_head
 from shafer.models.readers.torch.watched_layers import quiet
 
@@ -55,7 +53,7 @@ def adapt_located(
     return LocatedModel(
         LinearHead(coef, intercept, None, None if shared else places.names),
         by_column=False,
-        live=(LiveParameters.of(partial(current_values, model, plan.head)),),
+        live=(live_parameters(model, plan.head),),
         options={"layer": _name_of(model, plan.head), "restored": _kept(plan, sizes, places)},
         batches=MapForward(model, plan, layout, batch_size, columns),
         layout=places,

@@ -10,8 +10,10 @@ import torch
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
+from shafer._validation import check_later
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
+from shafer.models.readers.live_parameters import trained_again
 from shafer.models.readers.located_terms import LocatedTerms
 from shafer.models.readers.torch.bag_map import bag_locations
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
@@ -19,14 +21,21 @@ from shafer.models.readers.torch.map_layout import MapLayout
 from shafer.models.readers.torch.map_plan import MapPlan, find_plan
 from shafer.models.readers.torch.map_reading import (
     FLATTEN,
+    POOL,
     WEIGHTED,
     MapReading,
     agree,
     location_weights,
+    total_of,
 )
 from shafer.models.readers.torch.op_trace import OpTrace
-from shafer.models.readers.torch.output_form import check_form, has_form, logits_of, output_form
-from shafer.models.readers.torch.pending_checks import PendingChecks
+from shafer.models.readers.torch.output_form import (
+    check_form,
+    has_form,
+    is_same,
+    logits_of,
+    output_form,
+)
 from shafer.models.readers.torch.watched_layers import LayerCall, watched
 
 _ROWS = 4  # of the forward pass in which the map is looked for
@@ -41,6 +50,7 @@ class _Seen(NamedTuple):
     entered: Tensor  # (n, C): what the pool should have given
     pooled: Tensor
     logits: Tensor  # (n, K)
+    total: Tensor | None = None  # (n, C): the features summed over the locations
 
 
 @final
@@ -73,6 +83,7 @@ class MapForward:
         self._batch_size = batch_size
         self._columns = columns
         self._form: str | None = None
+        self._weight = plan.head.weight.detach().clone()
 
     def __call__(self, X: Any) -> Iterator[LocatedTerms]:
         """Yield the feature maps of X, a batch at a time; each batch passes the module once."""
@@ -104,24 +115,20 @@ class MapForward:
             record = _Record(calls, trace)
             output = forward(self._model, rows, record, trace)
             seen = self._seen(record, n_rows(rows))
-        checks = PendingChecks()
-        checks.add(
-            torch.isfinite(seen.entered).all(),
-            partial(_not_finite, self._model, seen.entered, rows, start),
-        )
+        if self._weight.is_cuda:  # on other devices all values are compared before
+            check_later((plan.head.weight == self._weight).all(), trained_again)
         entered = seen.entered.to(seen.pooled.dtype)
-        checks.add(agree(seen.pooled, entered, seen.entered.dtype), _another)
-        self._check_output(checks, seen.logits, logits_of(output))
-        checks.settle()
+        failure = partial(_wrong_features, self._model, seen.entered, rows, start)
+        check_later(agree(seen.pooled, entered, seen.entered.dtype), failure)
+        self._check_output(seen.logits, logits_of(output))
         return self._terms(seen, rows)
 
-    def _check_output(self, checks: PendingChecks, logits: Tensor, given: Tensor) -> None:
+    def _check_output(self, logits: Tensor, given: Tensor) -> None:
         if self._form is None:
-            checks.settle()
             self._form = check_form(output_form(logits, given), logits, given)
-        else:
+        elif self._form != "logits" or not is_same(logits, given):
             failure = partial(_other_form, logits, given)
-            checks.add(has_form(self._form, logits, given), failure)
+            check_later(has_form(self._form, logits, given), failure)
 
     def _seen(self, record: _Record, n: int) -> _Seen:
         plan = self._plan
@@ -136,9 +143,13 @@ class MapForward:
             return _Seen(bag, bag.shape[1:2], used, entered, pooled, logits)
         values, weights = record.map(plan, head.features)
         reading = plan.reading
-        pooled = reading.entered(values, weights)
-        located = reading.by_location(values)
-        return _Seen(located, reading.grid(values), weights, entered, pooled, logits)
+        located, sizes = reading.by_location(values), reading.grid(values)
+        if reading.kind != POOL:
+            pooled = reading.entered(values, weights)
+            return _Seen(located, sizes, weights, entered, pooled, logits)
+        total = total_of(located)
+        pooled = reading.of_total(total, located.shape[1])
+        return _Seen(located, sizes, None, entered, pooled, logits, total)
 
     def _seen_head_first(self, record: _Record, head: LayerCall, n: int) -> _Seen:
         """Read a head at each location: its own outputs are what is pooled."""
@@ -163,7 +174,7 @@ class MapForward:
         scale = 1.0
         if kind != FLATTEN and self._plan.reading is not None:
             scale = self._plan.reading.scale(seen.located.shape[1])
-        return LocatedTerms(seen.located, layout, scale)
+        return LocatedTerms(seen.located, layout, scale, None, seen.total)
 
 
 def _weighted(located: Tensor, weights: Tensor, layout: Any) -> LocatedTerms:
@@ -253,9 +264,10 @@ def _another() -> NoReturn:
     )
 
 
-def _not_finite(model: nn.Module, features: Tensor, rows: Any, start: int) -> NoReturn:
+def _wrong_features(model: nn.Module, features: Tensor, rows: Any, start: int) -> NoReturn:
+    """Raise the error for features that are not finite, or not the pooled map."""
     check_finite_features(model, features, rows, start)
-    raise AssertionError("features that are not finite were found")
+    _another()
 
 
 def _other_form(logits: Tensor, given: Tensor) -> NoReturn:

@@ -91,12 +91,21 @@ class MapReading:
         if self.kind == FLATTEN:
             return values.reshape(len(values), -1)
         located = self.by_location(values)
-        wide = torch.float64 if located.dtype == torch.float64 else torch.float32
         if weights is not None:
+            wide = torch.promote_types(located.dtype, torch.float32)
             return torch.einsum("nlc,nl->nc", located.to(wide), weights.to(wide))
-        total = located.sum(dim=1, dtype=wide) * self.scale(located.shape[1])
-        total = total if self.gain is None else total * self.gain
-        return total if self.shift is None else total + self.shift
+        return self.of_total(total_of(located), located.shape[1])
+
+    def of_total(self, total: Tensor, n_locations: int) -> Tensor:
+        """Return what enters the head, given the sum of the features over the locations."""
+        entered = total * self.scale(n_locations)
+        entered = entered if self.gain is None else entered * self.gain
+        return entered if self.shift is None else entered + self.shift
+
+
+def total_of(located: Tensor) -> Tensor:
+    """Return the sum of features (n, L, C) over the locations, at least in single precision."""
+    return located.sum(dim=1, dtype=torch.promote_types(located.dtype, torch.float32))
 
 
 def tolerance(dtype: torch.dtype) -> float:

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
-from shafer._validation import to_numpy
+from shafer._validation import check_later, to_numpy
 from shafer.models.heads import LinearHead
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_columns
 from shafer.models.readers.adapted_model import AdaptedModel, LinearModel, both_probabilities
-from shafer.models.readers.live_parameters import LiveParameters
 from shafer.models.readers.penalised_loss import PenalisedLoss
 from shafer.models.readers.region_model import by_region
 from shafer.models.readers.torch.forward import check_finite_features, forward, keyed
@@ -28,7 +27,7 @@ from shafer.models.readers.torch.output_form import (
     logits_of,
     output_form,
 )
-from shafer.models.readers.torch.parameters import check_values, current_values, refuse_meta
+from shafer.models.readers.torch.parameters import check_values, live_parameters, refuse_meta
 from shafer.models.readers.torch.penalty import coefficients
 from shafer.models.readers.torch.traced_pass import heads_of
 from shafer.models.readers.torch.watched_layers import LayerCall, watched
@@ -116,8 +115,9 @@ def _units(
         arrays,
         by_column=head is model,
         features=features,
+        finite=True,
         loss=PenalisedLoss(float(precision), None if head.bias is None else 0.0),
-        live=(LiveParameters.of(partial(current_values, model, head)),),
+        live=(live_parameters(model, head),),
         options={"layer": _name_of(model, head)},
     )
 
@@ -196,12 +196,16 @@ def _features(
             rows = take_rows(X, slice(start, min(start + batch_size, n)))
             output = forward(model, rows, calls)
             _check_calls(head, calls)
-            check_finite_features(model, calls[0].features, rows, start)
+            features = calls[0].features
+            check_later(
+                torch.isfinite(features).all(),
+                partial(check_finite_features, model, features, rows, start),
+            )
             given = logits_of(output)
             check_form(output_form(calls[0].logits, given), calls[0].logits, given)
-            batches.append(calls[0].features)
+            batches.append(features)
             calls.clear()
-    return torch.cat(batches)
+    return batches[0] if len(batches) == 1 else torch.cat(batches)
 
 
 def _check_calls(head: nn.Linear, calls: list[LayerCall]) -> None:

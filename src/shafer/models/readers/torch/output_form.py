@@ -38,14 +38,19 @@ _SEVERAL: dict[str, Callable[[Tensor], Tensor]] = {
 
 def output_form(logits: Tensor, given: Tensor) -> str | None:
     """Name what the module made of its logits (n, K); None if it is something else."""
+    if is_same(logits, given):
+        return "logits"
     forms = _ONE if logits.shape[1] == 1 else _SEVERAL
     return next((name for name in forms if bool(has_form(name, logits, given))), None)
 
 
+def is_same(logits: Tensor, given: Tensor) -> bool:
+    """Return whether an output is the tensor of the logits itself, perhaps with another shape."""
+    return given.data_ptr() == logits.data_ptr() and given.numel() == logits.numel()
+
+
 def has_form(name: str, logits: Tensor, given: Tensor) -> Tensor:
     """Return whether an output is the named form of the logits, as a tensor on their device."""
-    if given.data_ptr() == logits.data_ptr() and given.numel() == logits.numel():
-        return torch.full((), name == "logits", device=logits.device)
     if given.ndim < 2 and logits.shape[1] == 1:  # squeezed, perhaps the only row too
         given = given.reshape(-1, 1)
     if given.shape != logits.shape:

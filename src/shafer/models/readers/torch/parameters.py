@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shafer._errors import UnsupportedModelError
-from shafer.models.readers.live_parameters import check_parameters
+from shafer.models.readers.live_parameters import LiveParameters, check_parameters
+from shafer.models.readers.torch.watched_layers import parts_of
 
 _SAMPLED = 64  # values of each tensor outside the last layer
 
@@ -34,6 +36,28 @@ def current_values(model: nn.Module, head: nn.Module) -> tuple[NDArray[Any], ...
     known = {id(tensor) for tensor in own}
     others = [tensor for tensor in _tensors(model) if id(tensor) not in known]
     return (*map(_exact, own), *map(_sample, others))
+
+
+def live_parameters(model: nn.Module, head: nn.Module) -> LiveParameters:
+    """Remember the parameters and buffers of a module, to notice that it was trained again."""
+    return LiveParameters.of(partial(current_values, model, head), partial(versions, model))
+
+
+def versions(model: nn.Module) -> tuple[tuple[int, int], ...] | None:
+    """Return where each tensor on a CUDA device is, and how often it was written to.
+
+    Reading its values would wait for the device. None on other devices, where values are compared,
+    because a write through ``.data`` or NumPy does not count.
+    """
+    found = []
+    for part in parts_of(model):
+        for tensor in (*part._parameters.values(), *part._buffers.values()):
+            if tensor is None:
+                continue
+            if not tensor.is_cuda or tensor.is_inference():
+                return None
+            found.append((tensor.data_ptr(), tensor._version))
+    return tuple(found)
 
 
 def _tensors(module: nn.Module) -> list[Tensor]:

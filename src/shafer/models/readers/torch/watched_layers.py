@@ -11,9 +11,12 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 
+from shafer.models.readers.live_parameters import trained_again
+
 # One lock for each module: eval mode and hooks belong to the module, not to a call.
 _LOCKS: WeakKeyDictionary[nn.Module, threading.RLock] = WeakKeyDictionary()
 _GUARD = threading.Lock()
+_PARTS: WeakKeyDictionary[nn.Module, list[nn.Module]] = WeakKeyDictionary()
 
 
 class LayerCall(NamedTuple):
@@ -28,16 +31,22 @@ class LayerCall(NamedTuple):
 def quiet(model: nn.Module) -> Iterator[None]:
     """Hold a module in eval mode and without gradients; then restore it.
 
-    Only one thread at a time may hold a module.
+    Only one thread at a time may hold a module. Its parts are listed while a device works on the
+    rows, for the next time.
     """
     with _lock_of(model):
-        training = [part for part in _parts(model) if part.training]
-        modes = [(part, part.training) for part in _parts(model)] if training else []
+        known = [model, *_PARTS[model]] if model in _PARTS else parts_of(model)
+        training = [part for part in known if part.training]
+        modes = [(part, part.training) for part in parts_of(model)] if training else []
         try:
             if training:
                 model.eval()
             with torch.no_grad():
                 yield
+            _, *inner = parts_of(model)
+            _PARTS[model] = inner  # without the module, which could not be freed otherwise
+            if any(part.training for part in inner):  # one was added in training mode
+                trained_again()
         finally:
             for part, mode in modes:  # part by part: some may be frozen in eval mode
                 part.training = mode
@@ -66,16 +75,11 @@ def watched(model: nn.Module, layers: Sequence[nn.Module]) -> Iterator[list[Laye
                 hook.remove()
 
 
-def _parts(model: nn.Module) -> list[nn.Module]:
-    """List a module and all its parts, faster than ``modules()``."""
-    found, seen, waiting = [], {id(model)}, [model]
-    while waiting:
-        part = waiting.pop()
-        found.append(part)
-        for child in part._modules.values():
-            if child is not None and id(child) not in seen:
-                seen.add(id(child))
-                waiting.append(child)
+def parts_of(model: nn.Module) -> list[nn.Module]:
+    """List a module and all its parts, faster than ``modules()``; shared parts come repeatedly."""
+    found = [model]
+    for part in found:
+        found += [child for child in part._modules.values() if child is not None]
     return found
 
 

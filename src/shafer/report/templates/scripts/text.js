@@ -37,7 +37,7 @@ function textEntry(entry, pair) {
   const empty = entry.parts.every((part) => typeof part === "string" && !part.trim());
   const shown = empty ? [make("span", { class: "silent" }, "(the text is empty)")] : entry.parts.map((part) => textPart(part, pair, strongest));
   const notes = [];
-  if (pair) notes.push(make("p", { class: "note" }, textSum(entry, pair), strongest ? `. Strongest colour: ±${strongest.toFixed(2)}.` : "."));
+  if (pair) notes.push(make("p", { class: "note" }, textSum(entry, pair), strongest ? `. Strongest colour: ±${strongest < 0.1 ? strongest.toPrecision(2) : strongest.toFixed(2)}.` : "."));
   if (entry.unlocatedWords.length) notes.push(make("p", { class: "note" }, `The places of these words were not found, because the model uses an analyzer, tokenizer or preprocessor of its own: ${entry.unlocatedWords.join(", ")}.`));
   return make("div", {}, entry.column === null ? null : make("h4", {}, called(entry.column)),
     make("div", { class: "marked-text", dir: "auto" }, ...shown), ...notes);

@@ -1,0 +1,1 @@
+"""Reports as tables, texts, pictures and pages. May import ``comparing`` and what is below."""

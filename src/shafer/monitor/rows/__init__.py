@@ -1,0 +1,1 @@
+"""What is kept of rows: scores of components, quantities, losses. May import ``sample_tests``."""

@@ -1,0 +1,1 @@
+"""Rows one after another: ranks, bets, and the state on disk. May import ``reporting``."""

@@ -1,0 +1,61 @@
+"""``shafer score --defer``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.linear_model import LogisticRegression
+
+import shafer
+
+from .running import refused, run
+
+RANDOM = np.random.default_rng(0)
+X = pd.DataFrame(RANDOM.normal(size=(900, 3)), columns=["a", "b", "c"])
+SITE = np.where(RANDOM.random(900) < 0.4, "north", "south")
+Y = np.where(RANDOM.random(900) < 1 / (1 + np.exp(-3 * X["a"])), "yes", "no")
+
+
+@pytest.fixture
+def classifier() -> shafer.EvidentialClassifier:
+    return shafer.EvidentialClassifier(LogisticRegression()).fit(X[:300], Y[:300])
+
+
+def test_the_answer_and_who_should_give_it(classifier, tmp_path: Path) -> None:
+    sited = X.assign(site=SITE)
+    sited[600:].to_csv(tmp_path / "new.csv", index=False)
+    for groups in (None, "site"):
+        rows = X if groups is None else sited
+        classifier.control_error(rows[300:600], Y[300:600], 0.1, groups=groups)
+        found = classifier.predict_or_defer(rows[600:])
+        skops.io.dump(classifier, tmp_path / "model.skops")
+        for name in ("scored.csv", "scored.parquet"):
+            out = tmp_path / name
+            options = ("--model", tmp_path / "model.skops", "--chunk", 70, "--out", out)
+            result = run("score", tmp_path / "new.csv", *options, "--defer")
+            assert result.exit_code == 0, result.output
+            assert "Promise: at most 10 % of the decided rows are wrong" in result.output
+            read = pd.read_csv if name.endswith("csv") else pd.read_parquet
+            scored = read(out)
+            assert scored["answer"].tolist() == found.labels.tolist()
+            assert scored["deferred"].tolist() == found.deferred.tolist()
+            assert scored["reason"].fillna("").tolist() == found.reason.tolist()
+
+
+def test_without_a_promise(classifier, tmp_path: Path) -> None:
+    X[600:].to_csv(tmp_path / "new.csv", index=False)
+    table, model, out = tmp_path / "new.csv", tmp_path / "model.skops", tmp_path / "scored.csv"
+    arguments = ("score", table, "--model", model, "--out", out, "--defer")
+    skops.io.dump(classifier, model)
+    refused("needs a model file with a promise", *arguments)
+    classifier.control_error(X[300:600], Y[300:600], 0.1, groups=SITE[300:600])
+    skops.io.dump(classifier, model)
+    refused("the groups were given beside the rows", *arguments)
+    classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, groups="site")
+    skops.io.dump(classifier, model)
+    refused("has no column 'site'", *arguments)
+    assert not out.exists()
