@@ -149,8 +149,8 @@ function describeMap(kind, pair, values, [low, high]) {
   const { title, ends, note } = MAP_WORDS[kind](pair, sums);
   const color = (value) => `rgb(${mapColor(kind, value, low, high).map(Math.round).join(",")})`;
   $("map-title").textContent = title;
-  $("map-low").textContent = `${ends[0]} ${kind === "evidence" ? Math.abs(low).toFixed(2) : number(low)}`;
-  $("map-high").textContent = `${kind === "evidence" ? high.toFixed(2) : number(high)} ${ends[1]}`;
+  $("map-low").textContent = `${ends[0]} ${Math.abs(low).toFixed(2)}`;
+  $("map-high").textContent = `${high.toFixed(2)} ${ends[1]}`;
   $("map-bar").style.background = `linear-gradient(90deg, ${[low, (low + high) / 2, high].map(color).join(", ")})`;
   $("map-note").textContent = note;
   const best = values.indexOf(Math.max(...values)); // of ignorance, the least evidence
