@@ -63,6 +63,13 @@ class Promise:
         low, high = float(self.loss.min()), float(self.loss.max())
         return (self.level - low) / (high - low)
 
+    def unscaled(self, risk: float) -> float:
+        """Return a risk in units of the loss table."""
+        if self.loss is None:
+            return risk
+        low, high = float(self.loss.min()), float(self.loss.max())
+        return low + (high - low) * risk
+
     @property
     def text(self) -> str:
         """The promise in words."""
