@@ -192,10 +192,13 @@ def _summary(split: str, architecture: str, scores: list[Scores]) -> list[dict[s
 
 
 def _interval(parts: list[NDArray[np.float64]], draws: int = 2000) -> list[float]:
-    """Return a 95 % bootstrap interval of the mean over networks; images are drawn anew."""
-    rng = np.random.default_rng(0)
+    """Return a 95 % bootstrap interval of the mean over networks; images are drawn anew.
+
+    All networks of a split have the same images, so a draw is the same for all.
+    """
     means = np.zeros(draws)
     for part in parts:
+        rng = np.random.default_rng(0)
         means += part[rng.integers(0, len(part), (draws, len(part)))].mean(axis=1) / len(parts)
     return [_rounded(end) for end in np.quantile(means, [0.025, 0.975])]
 

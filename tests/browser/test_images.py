@@ -94,6 +94,9 @@ def test_the_map_is_that_of_the_bars(garments: Study, open_report: Any) -> None:
         assert abs(float(shown["against"]) - np.maximum(-contrast, 0).sum()) < scale
         assert int(shown["best"]) == int(contrast.argmax())
         assert f"{labels[a]} over {labels[b]}" in page.inner_text("#map-title")
+        logits = np.asarray(garments.undiscounted.logits[7])
+        total = page.inner_text("#map-note").split("log-odds ")[1].split(" ")[0]
+        assert abs(float(total.replace("−", "-")) - (logits[a] - logits[b])) < 0.05
     page.wait_for_function("document.getElementById('picture').width === 336")
     assert np.array_equal(_colours(page, "picture", 28)[..., 0], load_fashion().images[7])
     colours = _colours(page, "map", 7).reshape(49, 3)
@@ -117,9 +120,9 @@ def test_other_kinds_of_maps(garments: Study, open_report: Any) -> None:
     shown = _map(page)
     assert shown["kind"] == "ignorance"
     assert int(shown["best"]) == int(np.argmax(np.round(own * 32767)))
-    assert "no evidence" in page.inner_text("#map-title")
+    assert "Ignorance" in page.inner_text("#map-title")
     page.select_option("#map-kind", "disagreement")
-    assert "disagree" in page.inner_text("#map-title")
+    assert "Conflict" in page.inner_text("#map-title")
     assert _changed_pixels(page) == 0
     page.check("#map-grid")
     assert _changed_pixels(page) == 2 * 6 * 336 - 36  # six lines each way, which cross

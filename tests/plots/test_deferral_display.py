@@ -51,11 +51,12 @@ def test_the_curve_is_what_it_says(explainer: shafer.Explainer) -> None:
     )
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts == [
-        "error seen",
-        "upper bound (90 %, one threshold)",
-        "promised: at most 10 %",
+        "error on these rows",
+        "upper bound (90 %) if no threshold was searched",
+        "promised: at most 10 % (confidence 90 %)",
     ]
-    assert ax.texts[0].get_text() == f"{100 * found.share_decided:.0f} % decided"
+    share = round(100 * found.share_decided)
+    assert ax.texts[0].get_text() == f"{share} % decided, {100 - share} % deferred"
 
 
 @pytest.mark.filterwarnings("ignore:No threshold keeps")
@@ -103,7 +104,7 @@ def test_predictions_of_any_model() -> None:
     by_group = DeferralDisplay.from_predictions(y, answers, score, groups=[1, 1, 2, 2, 2])
     assert [curve.name for curve in by_group.curves] == ["1", "2"]
     nothing = DeferralDisplay.from_predictions(y, answers, score, threshold=2.0).plot()
-    assert nothing.ax_.texts[0].get_text() == "nothing decided"
+    assert nothing.ax_.texts[0].get_text() == "all deferred"
     with pytest.raises(ValueError, match="needs rows to draw; got none"):
         DeferralDisplay.from_predictions([], [], [], labels=["x", "y"])
     with pytest.raises(ValueError, match="Unknown class label"):

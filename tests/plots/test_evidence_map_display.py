@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import shafer
 from shafer.evidence import GridLayout, RegionLayout
 from shafer.plots import EvidenceMapDisplay
-from shafer.plots.drawing.evidence_map.map_blending import FOR_AND_AGAINST, NOTHING
+from shafer.plots.drawing.evidence_map.map_blending import FOR_AND_AGAINST, SILENT
 
 IMAGE = np.linspace(0.0, 1.0, 12 * 16).reshape(12, 16)
 CLASSES = ["shoe", "boot", "bag"]
@@ -30,8 +30,13 @@ def _drawn(display: EvidenceMapDisplay, at: int = 0) -> np.ndarray:
     return np.asarray(display.axes_[at].images[0].get_array())
 
 
+def _axes(display: EvidenceMapDisplay) -> list[Any]:
+    """All axes of the figure; a colour bar beside one row lies inside the last of them."""
+    return [part for ax in display.figure_.axes for part in (ax, *ax.child_axes)]
+
+
 def _texts(display: EvidenceMapDisplay) -> str:
-    axes = display.figure_.axes
+    axes = _axes(display)
     parts = [(ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) for ax in axes]
     ends = [text.get_text() for ax in axes for text in ax.texts]
     return "\n".join([*(text for part in parts for text in part), *ends])
@@ -60,10 +65,10 @@ def test_several_classes_share_a_symmetric_scale() -> None:
     ).plot()
     assert [m.label for m in display.maps] == ["bag", "shoe"]  # as asked, not as sorted
     assert_allclose(display.values("shoe"), ev.weights[0, :, 0].reshape(3, 4))
-    bar = display.figure_.axes[-1]
+    bar = _axes(display)[-1]
     most = np.abs(ev.weights[0][:, [0, 2]]).max()
     assert_allclose(bar.get_ylim(), (-most, most))
-    assert len(display.figure_.axes) == 4  # the image, two maps, one bar
+    assert len(_axes(display)) == 4  # the image, two maps, one bar
     over = EvidenceMapDisplay.from_evidence(
         ev, 0, IMAGE, classes=["bag", "shoe"], over="boot", shape=(3, 4)
     )
@@ -89,13 +94,15 @@ def test_words() -> None:
         ev, 0, IMAGE, class_="boot", over="bag", shape=(3, 4)
     ).plot()
     text = _texts(display)
-    assert f"probability of boot: {ev.probability[0, 1]:.2f}" in text
+    assert f"boot: {ev.probability[0, 1]:.2f}, bag: {ev.probability[0, 2]:.2f}" in text
     assert "log-odds\n+1 multiplies the odds by 2.7" in text
     assert "for boot" in text
     assert "for bag" in text
     contrast = ev.contrast("boot", "bag")[0]
     sums = contrast[contrast > 0].sum(), -contrast[contrast < 0].sum()
-    assert f"for boot: {sums[0]:.2f}, for bag: {sums[1]:.2f}" in text
+    assert f"for boot +{sums[0]:.2f}, for bag −{sums[1]:.2f}" in text
+    total = f"{sums[0] - sums[1]:+.2f}".replace("-", "−")
+    assert f"\nlog-odds {total}" in text
 
 
 def test_base_rate_is_written_not_drawn() -> None:
@@ -109,12 +116,14 @@ def test_base_rate_is_written_not_drawn() -> None:
     ev = pool(np.ones((1, 4)))
     display = EvidenceMapDisplay.from_evidence(ev, 0, IMAGE, classes="shoe", shape=(2, 2)).plot()
     assert_allclose(display.values(), ev.weights[0, :4, 0].reshape(2, 2))
-    assert "base rate: +1.00" in _texts(display)
+    total = f"{ev.logits[0, 0]:+.2f}".replace("-", "−")
+    assert f"base rate +1.00: total {total}" in _texts(display)
     most = np.abs(ev.weights[0, :4, 0]).max()
-    assert_allclose(display.figure_.axes[-1].get_ylim(), (-most, most))  # the base rate apart
+    assert_allclose(_axes(display)[-1].get_ylim(), (-most, most))  # the base rate apart
     shared = shafer.least_commitment(np.eye(3, 4), [1.0, 0.0, -1.0], np.zeros(4))(np.ones((1, 4)))
     display = EvidenceMapDisplay.from_evidence(shared, 0, IMAGE, shape=(2, 2)).plot()
     assert "includes a share of the base rate" in _texts(display)
+    assert "with the base rate: log-odds" in _texts(display)
 
 
 def test_ignorance_and_disagreement_of_locations() -> None:
@@ -316,7 +325,7 @@ def test_wrong_row_and_kind() -> None:
         display.values(kind="ignorance")
 
 
-def test_more_ignorance_is_a_stronger_colour() -> None:
+def test_no_evidence_is_white() -> None:
     weights = np.zeros((1, 2, 2))
     weights[0, 0] = [3.0, -3.0]
     ev = shafer.Evidence.from_weights(weights)
@@ -324,5 +333,44 @@ def test_more_ignorance_is_a_stronger_colour() -> None:
         ev, 0, np.ones((4, 4)), show="ignorance", shape=(1, 2)
     ).plot()
     pixels = _drawn(display)
-    assert_allclose(pixels[0, -1], NOTHING(1.0)[:3], atol=0.01)
-    assert pixels[0, 0].mean() > pixels[0, -1].mean()
+    assert_allclose(pixels[0, -1], 1.0)
+    assert_allclose(pixels[0, 0], SILENT(0.0)[:3], atol=0.01)
+
+
+@pytest.mark.parametrize("brightness", [0.0, 1.0])
+def test_plain_parts_of_an_image_leave_the_colours_as_they_are(brightness: float) -> None:
+    image = np.full((12, 12), brightness)
+    image[4:6, 4:6] = 1.0 - brightness  # an object
+    ev = shafer.Evidence.from_weights([[[0.5, -0.5]]], classes=["a", "b"])
+    display = EvidenceMapDisplay.from_evidence(ev, 0, image, class_="a", shape=(1, 1)).plot()
+    pixels = _drawn(display)
+    assert_allclose(pixels[0, 0], FOR_AND_AGAINST(1.0)[:3], atol=1e-9)
+    object_ = pixels[len(pixels) * 5 // 12, len(pixels) * 5 // 12]
+    assert_allclose(object_, 0.82 * pixels[0, 0], atol=1e-9)
+
+
+def test_a_smooth_map_is_marked() -> None:
+    display = EvidenceMapDisplay.from_evidence(_evidence(12), 0, IMAGE, shape=(3, 4))
+    assert "smoothed from 3 × 4 locations" in _texts(display.plot(smooth=True))
+    assert not display.ax_.collections
+    assert "smoothed between 3 × 4 locations (dots)" in _texts(display.plot(smooth=True, grid=True))
+    dots = np.asarray(display.ax_.collections[0].get_offsets())
+    assert_allclose(dots[[0, -1]], [[1.5, 1.5], [13.5, 9.5]])
+    assert "smoothed" not in _texts(display.plot())
+
+
+def test_regions_have_their_numbers() -> None:
+    names = ("region 3", "region 7", "sky")
+    ev = replace(_evidence(3), component_names=names)
+    labels = np.zeros((12, 16), dtype=int)
+    labels[:, 8:] = 1
+    labels[:3] = 2
+    display = EvidenceMapDisplay.from_evidence(ev, 0, IMAGE, regions=labels).plot()
+    written = {text.get_text(): text.get_position() for text in display.ax_.texts}
+    assert list(written) == ["3", "7", "sky"]
+    for name, (x, y) in written.items():
+        assert labels[round(y), round(x)] == ["3", "7", "sky"].index(name)
+    assert "the sum over it" in _texts(display)
+    many = np.arange(49).reshape(7, 7)
+    crowded = EvidenceMapDisplay.from_evidence(_evidence(49), 0, IMAGE, regions=many).plot()
+    assert not crowded.ax_.texts

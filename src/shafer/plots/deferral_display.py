@@ -192,7 +192,7 @@ class DeferralDisplay:
             panel.set_title(literal(curve.name), fontsize="medium")
             panel.set_xlabel("")
             panel.set_ylabel(panel.get_ylabel() if position % columns == 0 else "")
-        self.figure_.supxlabel("share of rows decided", fontsize="medium")
+        self.figure_.supxlabel("share of rows decided, the surest first", fontsize="medium")
         if legend:
             handles, texts = self.ax_.get_legend_handles_labels()
             where: dict[str, Any] = {"loc": "outside upper center", "ncols": len(handles)}
@@ -206,10 +206,10 @@ class DeferralDisplay:
             curve.risk,
             linewidth=2.0,
             linestyle=line_style(position) if name else "solid",
-            label=f"{start}{_WORDS[self.kind]} seen",
+            label=f"{start}{_WORDS[self.kind]} on these rows",
             **look,
         )
-        bound = f"upper bound ({100 * self.confidence:g} %, one threshold)"
+        bound = f"upper bound ({100 * self.confidence:g} %) if no threshold was searched"
         ax.plot(
             curve.share,
             curve.bound,
@@ -235,7 +235,8 @@ class DeferralDisplay:
 
     def _say(self, ax: Axes, curve: DeferralCurve) -> None:
         """Write what the threshold in use decides."""
-        text = f"{100 * curve.chosen:.0f} % decided" if curve.chosen else "nothing decided"
+        share = round(100 * curve.chosen)
+        text = f"{share} % decided, {100 - share} % deferred" if curve.chosen else "all deferred"
         right = curve.chosen > 0.6
         if curve.chosen:
             ax.axvline(curve.chosen, color=color(0), linewidth=1.0, alpha=0.5)
@@ -262,7 +263,7 @@ class DeferralDisplay:
         ax.set_xlim(0.0, 1.02)
         low = min(0.0, *(float(curve.risk.min()) for curve in self.curves), self.level)
         ax.set_ylim(low - 0.02 * (most - low), most)
-        ax.set_xlabel("share of rows decided")
+        ax.set_xlabel("share of rows decided, the surest first")
         ax.set_ylabel(_RISKS[self.kind])
         if legend:
             ax.legend(fontsize="small", framealpha=0.9, loc="upper left", bbox_to_anchor=(0, 0.92))
@@ -270,8 +271,10 @@ class DeferralDisplay:
     @property
     def _promised(self) -> str:
         if self.kind == "mean_loss":
-            return f"promised: at most {self.level:g}"
-        return f"promised: at most {100 * self.level:.3g} %"
+            return f"promised: at most {self.level:g} (confidence {100 * self.confidence:g} %)"
+        return (
+            f"promised: at most {100 * self.level:.3g} % (confidence {100 * self.confidence:g} %)"
+        )
 
 
 _WORDS = {"error": "error", "false_negative_rate": "misses", "mean_loss": "mean loss"}

@@ -29,19 +29,19 @@ from shafer.plots.drawing.evidence_map.shown_image import ShownImage, read_image
 from shafer.plots.drawing.own_base_rate import SHARED_NOTE, shares_base_rate
 
 _COLUMNS = 5
-_PANEL = 2.3  # inches
+_PANEL = 2.6  # inches
 
 
 @final
 class EvidenceMapDisplay:
     """An image with the evidence of its locations: blue for a class, orange against it.
 
-    Brightness is the image; hue and saturation are the evidence. Each location is a cell of the
-    network's last feature map, and its weight of evidence is exact: with the base rate, the weights
-    add up to the log-odds, or to the centred logit. A cell shows what the network read *at* it; the
-    network saw more of the image than the cell, up to its receptive field.
+    The image is a pale ghost under the colours, so these match the colour bar. Each location is a
+    cell of the network's last feature map, and its weight of evidence is exact: with the base rate,
+    the weights add up to the log-odds, or to the centred logit. A cell shows what the network read
+    *at* it; the network saw more of the image than the cell, up to its receptive field.
 
-    Further maps show where there is no evidence, and where locations contradict the others.
+    Further maps show how little evidence each location gives, and which contradict the others.
 
     Make one with :meth:`from_evidence`.
 
@@ -142,7 +142,7 @@ class EvidenceMapDisplay:
         asked = _asked(plain, class_, over, classes, quantity) if "evidence" in kinds else []
         bet = numbers(one.betting_probability)[0]
         maps = {
-            "evidence": [evidence_map(plain, pair, float(bet[pair.class_])) for pair in asked],
+            "evidence": [evidence_map(plain, pair, bet) for pair in asked],
             "ignorance": [ignorance_map(plain)] if "ignorance" in kinds else [],
             "disagreement": [disagreement_map(plain)] if "disagreement" in kinds else [],
         }
@@ -183,9 +183,10 @@ class EvidenceMapDisplay:
         ax : matplotlib axes, or one for each map, optional
         smooth : bool
             Interpolate linearly between the centres of the cells. By default the cells are drawn
-            as they are. Smooth maps suggest more detail than there is: see ``grid``.
+            as they are. A smooth map suggests more detail than there is, so a note is below it.
         grid : bool, optional
-            Draw the borders of the cells. By default those of regions only.
+            Draw the borders of the cells; of a smooth map their centres, where its colours are
+            exact. By default the borders of regions only, with their names or numbers.
         """
         if smooth and self.cells.regions:
             raise ValueError("smooth=True needs a grid of locations; got regions. Leave it out.")
@@ -223,12 +224,13 @@ class EvidenceMapDisplay:
         columns = min(count, _COLUMNS)
         rows = -(-count // columns)
         height, width = self.image.size
-        tall = _PANEL * min(max(height / width, 0.75), 2.0)
+        tall = _PANEL * min(max(height / width, 0.8), 1.6)
+        wide = tall * min(max(width / height, 0.8), 3.0)
         bars = len({m.kind for m in self.maps})
         figure, grid = pyplot.subplots(
             rows,
             columns,
-            figsize=(_PANEL * columns + 1.3 * bars, (tall + 1.1) * rows),
+            figsize=(wide * columns + 1.4 * bars, (tall + 1.2) * rows),
             layout="constrained",
             squeeze=False,
         )

@@ -29,6 +29,7 @@ from shafer.plots.drawing.style import (
     without_middle,
 )
 
+_SHARES = ("decisions moved", "coverage")  # the other quantities are means over the batch
 _MOST_BATCHES = 14  # beyond that many columns the numbers would not be read
 _CELL = (0.62, 0.30)  # inches
 _CURVES = 2.1  # inches for the quantities below
@@ -234,7 +235,7 @@ class MonitorDisplay:
                 clip_on=False,
             )
         what = "batches" if self.batch_name == "batch" else "updates"
-        title = f"▼ alarm in {len(where)} of {len(self.alarms)} {what}"
+        title = f"▼ alarm in {len(where)} of {len(self.alarms)} {what}; in a frame: moved"
         self.ax_.set_title(title, fontsize="medium", pad=12.0)
 
 
@@ -251,12 +252,13 @@ def _draw_curves(
         ax.plot(
             values,
             marker=MARKERS[position % len(MARKERS)],
-            color=COLORS[position % len(COLORS)],
+            color=COLORS[(position + 2) % len(COLORS)],  # the first two mean for and against
             markersize=4.0,
             linewidth=1.2,
-            label=literal(name),
+            label=literal(f"{name} ({'share' if name in _SHARES else 'mean'})"),
         )
-    ax.set_ylim(0.0, 1.0 if max(np.nanmax(v) for v in chosen.values()) <= 1.0 else None)
+    most = max(float(np.nanmax(values)) for values in chosen.values())
+    ax.set_ylim(0.0, min(1.0, 1.15 * most) if 0.0 < most <= 1.0 else None)
     ax.yaxis.set_major_locator(MaxNLocator(3))
     long = max(len(name) for _, name in ticks) > 5
     ax.set_xticks(
@@ -267,7 +269,6 @@ def _draw_curves(
         rotation_mode="anchor" if long else "default",
     )
     ax.set_xlabel(batch_name)
-    ax.set_ylabel("mean or share")
     draw_legend_above(ax, ax.get_legend_handles_labels()[0])
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)

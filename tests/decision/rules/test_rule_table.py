@@ -276,7 +276,7 @@ def test_reject_is_the_last_act() -> None:
         ("belief", {"loss": {"a": [1, 2]}}, r"loss\['a'\] must hold one number .* got 2"),
         ("belief", {"loss": {"a": [1, 2, np.inf]}}, r"loss\['a'\] must be finite"),
         ("belief", {"utility": [[1, np.nan, 2]]}, "utility must be finite"),
-        ("belief", {"loss": [[1e308, -1e308, 0]]}, "values of loss overflow"),
+        ("belief", {"loss": [[1e308, -1e308, 0]]}, "values of loss are too large for float64"),
     ],
 )
 def test_refusals(rule: Any, options: dict[str, Any], message: str) -> None:
@@ -293,7 +293,7 @@ def test_unknown_options() -> None:
         evidence().lower_risk([1, 2, 3])
     with pytest.raises(ValueError, match="3 classes"):
         evidence().upper_risk(np.ones((2, 4)))
-    with pytest.raises(ValueError, match="values of loss overflow float32"):
+    with pytest.raises(ValueError, match="values of loss are too large for float32"):
         evidence(dtype="float32").upper_risk(LOSS * 1e300)
 
 

@@ -202,3 +202,9 @@ def test_a_prior_makes_the_posterior_the_stated_probability() -> None:
         Evidence.from_statements("for A with weight 1", classes=classes, prior=prior)
     with pytest.raises(ValueError, match="prior must have a probability for every class"):
         Evidence.from_statements("for A with probability 0.4", classes=classes, prior={"A": 1})
+
+
+@pytest.mark.parametrize("text", ["70%", "70 %", "70 % "])
+def test_a_percentage_in_words(text: str) -> None:
+    stated = Evidence.from_statements([f"for A with probability {text}"], classes=list("ABC"))
+    np.testing.assert_allclose(stated.probability, [[0.7, 0.15, 0.15]])

@@ -86,7 +86,7 @@ def test_other_rules(name: str) -> None:
     assert kept.tolist() == ev.acts("maximality", loss=COSTS, reject=0.5)
     assert_array_equal(
         decider.decide(FRAME, utility=-MATRIX, rule="hurwicz", alpha=0.9),
-        [a for (a,) in ev.acts("hurwicz", loss=MATRIX, alpha=0.9)],
+        ev.classes[[a for (a,) in ev.acts("hurwicz", loss=MATRIX, alpha=0.9)]],
     )
 
 
@@ -157,14 +157,16 @@ def test_frames_of_any_library_and_order(name: str) -> None:
 
 def test_names_keep_their_type() -> None:
     explainer = DECIDERS["explainer"]
-    numbers = explainer.decide(FRAME, MATRIX)
-    assert numbers.dtype.kind == "i"
-    assert set(numbers.tolist()) == {0, 1}
+    labels = explainer.decide(FRAME, MATRIX)
+    assert set(labels.tolist()) == {"chd", "no"}
     mixed = explainer.decide(FRAME, MATRIX, reject=0.5)
-    assert set(mixed.tolist()) == {0, 1, "reject"}
+    assert set(mixed.tolist()) == {"chd", "no", "reject"}
+    three = explainer.decide(FRAME, [*np.asarray(MATRIX).tolist(), [0.5, 0.5]])
+    assert set(three.tolist()) == {"act 0", "act 1", "act 2"}
     for y in (Y == "chd", np.where(Y == "chd", 7, 3)):
         clf = shafer.EvidentialClassifier(MODEL).fit(FRAME, y)
         assert_array_equal(clf.decide(FRAME), clf.predict(FRAME))
+        assert_array_equal(clf.decide(FRAME, 1.0 - np.eye(2)), clf.predict(FRAME))
         assert clf.decide(FRAME).dtype == y.dtype
         found = clf.decide(FRAME, reject=0.3).tolist()
         assert {type(label) for label in found if label != "reject"} == {type(y[0].item())}

@@ -120,6 +120,12 @@ def test_a_mean_loss(explainer: shafer.Explainer) -> None:
     assert 0.2 < found.share_decided < 1.0
     p_sick = MODEL.predict_proba(FRAME[TEST])[:, 0]
     assert_array_equal(found.labels, np.where(5 * p_sick > 1 - p_sick, "sick", "well"))
+    control, answers = explainer.deferral, explainer.predict_or_defer(FRAME[CAL])
+    assert control is not None
+    row = control.to_frame("pandas").iloc[0]  # in units of the losses
+    paid = np.array([LOSS[a][k] for a, k in zip(answers.labels, Y[CAL], strict=True)])
+    assert row["risk"] == pytest.approx(paid[~answers.deferred].mean())
+    assert row["risk"] < row["upper_bound"] <= 0.3
     for table in (
         [[0.0, 1.0], [5.0, 0.0]],
         pd.DataFrame([[0.0, 5.0], [1.0, 0.0]], ["well", "sick"], ["well", "sick"]),

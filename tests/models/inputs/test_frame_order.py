@@ -114,3 +114,22 @@ def test_missing_columns_are_named(model: Any) -> None:
             shafer.Explainer(model, X)
     with pytest.raises(ValueError, match="^X must have the columns"):
         explainer(FRAME.set_axis(range(4), axis=1))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_further_columns_are_left_out(library: str) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    model = LogisticRegression().fit(frame, frame["a"] > 0)
+    wide = frame.assign(id=np.arange(40), label="x")[["id", "c", "b", "label", "a"]]
+    given = pl.from_pandas(wide) if library == "polars" else wide
+    expected = shafer.Explainer(model, frame)(frame).weights
+    np.testing.assert_array_equal(shafer.Explainer(model, frame)(given).weights, expected)
+    np.testing.assert_array_equal(shafer.Explainer(model, given)(frame).weights, expected)
+
+
+def test_columns_of_the_same_name_are_refused() -> None:
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(40, 2)), columns=["a", "b"])
+    explainer = shafer.Explainer(LogisticRegression().fit(frame, frame["a"] > 0), frame)
+    with pytest.raises(ValueError, match="must have the columns of the background"):
+        explainer(frame[["a", "b", "a"]])

@@ -33,6 +33,7 @@ from shafer.evidence.statements.stated_certainty import (
 
 _NOUN = re.compile(r"class(?:es)?\s+")
 _NUMBER = re.compile(r" \(\d+\)$")  # after names that are equal
+_PERCENT = re.compile(r"\s+%\s*$")
 _FORMS = (
     "A statement is a text such as 'for A with weight 1.2' or 'against {B, C} with support 0.7' "
     "or 'for A with probability 0.7', or a mapping such as {'for': 'A', 'weight': 1.2}"
@@ -144,6 +145,7 @@ def _words(text: str) -> tuple[str, str, str, str]:
 
     From both ends: labels may hold any words, ``with`` among them.
     """
+    text = _PERCENT.sub("%", text)  # "70 %" is one word
     side, *rest = text.split(None, 1)[:2] or [""]
     named, *words = rest[0].rsplit(None, 3) if rest else [""]
     if side in SIDES and len(words) == 3 and words[0] == "with":

@@ -119,7 +119,7 @@ def mark_style(weight: float, scale: float) -> str:
     line = "solid" if weight > 0 else "dashed"
     width = 1 + round(2 * strength)
     return (
-        f' style="background:rgba({red},{green},{blue},{0.08 + 0.47 * strength:.2f});'
+        f' style="background:rgba({red},{green},{blue},{0.14 + 0.41 * strength:.2f});'
         f'border-bottom:{width}px {line} rgb({red},{green},{blue});border-radius:.15em"'
     )
 
@@ -134,6 +134,6 @@ def _legend(marked: MarkedText, scale: float) -> str:
         key.format(style=mark_style(scale, scale), words=_escaped(first))
         + " solid line &nbsp; "
         + key.format(style=mark_style(-scale, scale), words=_escaped(second))
-        + f" dashed line &nbsp; strongest colour: ±{size(scale)} &nbsp; "
+        + f" dashed line &nbsp; full colour: ±{size(scale)} &nbsp; no colour: near 0 &nbsp; "
         + ("" if marked.tokens else silent)
     )

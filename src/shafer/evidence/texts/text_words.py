@@ -88,7 +88,7 @@ def strongest_words(marked: MarkedText, sign: int) -> str:
         entry for entry in marked.by_word if entry[1] * sign > 0 and signed(entry[1]) != "0.00"
     ]
     shown = [
-        f"{name(word)} {signed(w)}" + (f" ({count}×)" if count > 1 else "")
+        f"{name(word)} {signed(w)}" + (f" ({count} times)" if count > 1 else "")
         for word, w, count in found[:_STRONGEST]
     ]
     more = len(found) - len(shown)

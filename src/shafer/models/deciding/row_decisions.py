@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._validation import label_array, to_numpy
+from shafer._validation import frame_columns, label_array, to_numpy
 from shafer.decision import PRECISE_RULES, chosen_names, read_acts
 from shafer.decision.acts import REJECT
 from shafer.evidence import MassEvidence
@@ -55,8 +56,9 @@ class RowDecisions(ABC):
         -------
         array of shape (n,)
             The name of the act of each row, or the class label if there is no loss, or
-            ``"reject"``. Acts given by an array are named 0, 1, ... With a rule that may keep
-            several acts, each entry is a tuple of names.
+            ``"reject"``. The rows of an array have no names: if there are K of them, row k is to
+            name class k, and the result is its label; otherwise they are called "act 0", "act 1",
+            ... With a rule that may keep several acts, each entry is a tuple of names.
 
         Examples
         --------
@@ -85,11 +87,23 @@ class RowDecisions(ABC):
         )
         acts = read_acts(loss, utility, reject, evidence.betting_probability, evidence.classes)
         if acts is not None:
-            return _named(chosen, acts.names, rule)
+            table = loss if utility is None else utility
+            return _named(chosen, _act_names(acts.names, table, evidence.classes), rule)
         names = tuple(evidence.classes.tolist())
         if reject is None or rule not in PRECISE_RULES:
             return _named(chosen, names, rule)
         return _named_or_rejected(chosen, names, rule)
+
+
+def _act_names(names: tuple[Any, ...], table: Any, classes: NDArray[Any]) -> tuple[Any, ...]:
+    """Name the acts of an array: its row numbers could be taken for class labels."""
+    if isinstance(table, Mapping) or frame_columns(table) is not None:
+        return names
+    rejecting = names[-1:] if names[-1] == REJECT else ()
+    n_acts = len(names) - len(rejecting)
+    if n_acts == len(classes):
+        return (*classes.tolist(), *rejecting)
+    return (*(f"act {k}" for k in range(n_acts)), *rejecting)
 
 
 def _named_or_rejected(chosen: NDArray[Any], names: tuple[Any, ...], rule: str) -> NDArray[Any]:

@@ -102,8 +102,8 @@ class DeferralControl:
         columns: dict[str, Any] = {} if self.groups is None else {"group": list(self.groups)}
         columns["rows"] = [part.n_calibration for part in self.found]
         columns["decided"] = [part.n_decided for part in self.found]
-        columns["risk"] = [part.risk for part in self.found]
-        columns["upper_bound"] = [part.upper_bound for part in self.found]
+        columns["risk"] = [self.promise.unscaled(part.risk) for part in self.found]
+        columns["upper_bound"] = [self.promise.unscaled(part.upper_bound) for part in self.found]
         columns["threshold"] = [self._shown(part.threshold) for part in self.found]
         return native_frame(columns, None, backend)
 

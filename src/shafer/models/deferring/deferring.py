@@ -163,7 +163,8 @@ class Deferring(ABC):
         if control is None:
             raise ValueError(
                 "predict_or_defer needs a promise. Call control_error(X, y) first, on rows that "
-                "were not used in training."
+                "were not used in training. If you did, temper or fit came after it and made "
+                "other probabilities: call control_error again."
             )
         X, labels, _ = rows_of_known_groups(X, groups, control, self._deferral_columns())
         bet = self._deferral_bet(X)

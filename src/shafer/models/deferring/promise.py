@@ -63,6 +63,13 @@ class Promise:
         low, high = float(self.loss.min()), float(self.loss.max())
         return (self.level - low) / (high - low)
 
+    def unscaled(self, risk: float) -> float:
+        """Return a risk in units of the loss table."""
+        if self.loss is None:
+            return risk
+        low, high = float(self.loss.min()), float(self.loss.max())
+        return low + (high - low) * risk
+
     @property
     def text(self) -> str:
         """The promise in words."""
@@ -146,7 +153,10 @@ def _check_partner(name: str, value: Any, wanted: bool, kind: str) -> None:
 
 def _rate(value: Any, name: str) -> float:
     if not is_number(value) or not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must be a number between 0 and 1, such as 0.9; got {value!r}.")
+        usual = 0.05 if name in ("error", "false_negative_rate") else 0.9
+        raise ValueError(
+            f"{name} must be a number between 0 and 1, such as {usual}; got {value!r}."
+        )
     return float(value)
 
 

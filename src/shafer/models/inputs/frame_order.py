@@ -36,7 +36,7 @@ def column_order(model: Any, background: Any) -> tuple[str, ...] | None:
         return given if trained is None else trained
     for spelled in (given, without_blanks(given)):
         name_of = dict(zip(spelled, given, strict=True))
-        if len(given) == len(trained) and set(name_of) == set(trained):
+        if len(set(given)) == len(given) and set(trained) <= set(name_of):
             return tuple(name_of[name] for name in trained)
     return given
 
@@ -47,12 +47,15 @@ def without_blanks(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def in_order(X: Any, columns: tuple[str, ...] | None) -> Any:
-    """Return a frame with its columns in the given order; other input as it is.
+    """Return a frame with these columns in this order; other input as it is.
 
-    A frame with other columns comes back as it is: the model's own check refuses it.
+    Further columns, such as an identifier or the true class, are left out. A frame that lacks a
+    column comes back as it is: the model's own check refuses it.
     """
     given = frame_columns(X)
-    if columns is None or given is None or given == columns or set(given) != set(columns):
+    if columns is None or given is None or given == columns:
+        return X
+    if not set(columns) <= set(given) or len(set(given)) < len(given):
         return X
     place = {name: k for k, name in enumerate(given)}
     order = [place[name] for name in columns]

@@ -134,7 +134,7 @@ def text_around(marked: MarkedText, width: int) -> tuple[list[str], list[str]]:
     notes = [
         f"{terms} = {signed(marked.total)}",
         f"blue, solid line: {first}; orange, dashed line: {second}; grey: no weight",
-        f"strongest colour ±{size(marked.largest)}. {unit(marked)}",
+        f"full colour ±{size(marked.largest)}. {unit(marked)}",
     ]
     if marked.unlocated:
         notes.append(f"{len(marked.unlocated)} words have no known place in the text")

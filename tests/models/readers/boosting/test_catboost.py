@@ -61,7 +61,10 @@ def test_trees_that_cannot_be_read_are_refused(policy: str) -> None:
     model = catboost.CatBoostClassifier(
         8, verbose=0, allow_writing_files=False, cat_features=["e"], grow_policy=policy
     ).fit(frame, Y)
-    with pytest.raises(shafer.UnsupportedModelError, match=f"{policy}.*use .*SymmetricTree"):
+    with pytest.raises(
+        shafer.UnsupportedModelError,
+        match=f"{policy}.*without categorical features. Use .*SymmetricTree",
+    ):
         shafer.Explainer(model, frame)
 
 

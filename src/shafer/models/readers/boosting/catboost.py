@@ -15,6 +15,7 @@ import numpy as np
 
 from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
+from shafer.kernels.dispatch import compiled_tree_shap
 from shafer.kernels.tree_shap import Forest
 from shafer.models.heads import Contributions
 from shafer.models.inputs.table_checks import check_table
@@ -85,11 +86,16 @@ def _own_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
     if ours is None:
         raise UnsupportedModelError(
             f"CatBoostClassifier was trained with grow_policy={_policy(model)!r}. For such trees "
-            "the SHAP values of CatBoost do not add up to its prediction, and shafer computes them "
-            "only with numba and without categorical features. Install shafer[fast], or use "
+            f"the SHAP values of CatBoost do not add up to its prediction, and {_obstacle()} Use "
             "grow_policy='SymmetricTree', the default."
         )
     return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
+
+
+def _obstacle() -> str:
+    if compiled_tree_shap() is None:
+        return "shafer computes them only with numba (pip install shafer[fast])."
+    return "shafer computes them only for models without categorical features."
 
 
 def _numbers(X: Any) -> FloatArray | None:

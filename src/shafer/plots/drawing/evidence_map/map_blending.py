@@ -13,13 +13,15 @@ from shafer.plots.drawing.style import AGAINST, COLORS, FOR
 FOR_AND_AGAINST = LinearSegmentedColormap.from_list("evidence", [AGAINST, "#ffffff", FOR])
 """Orange against, blue for, white for no evidence: apart for colour-blind readers too."""
 
-NOTHING = LinearSegmentedColormap.from_list("nothing", ["#ffffff", COLORS[2], "#00543d"])
-"""Ever stronger where there is no evidence."""
+SILENT = LinearSegmentedColormap.from_list(
+    "silent", [(0.0, "#00543d"), (0.45, "#4dbb9d"), (1.0, "#ffffff")]
+)
+"""White where there is no evidence, ever stronger where there is more."""
 
-DISPUTED = LinearSegmentedColormap.from_list("disputed", ["#ffffff", COLORS[3], "#7a2f57"])
-"""Ever stronger where a location contradicts the others."""
+CONTRADICTED = LinearSegmentedColormap.from_list("contradicted", ["#ffffff", COLORS[3], "#7a2f57"])
+"""White where a location agrees with the others, ever stronger where it contradicts them."""
 
-_DARKEST = 0.75  # brightness of a black pixel under the colours
+_GHOST = 0.82  # brightness of the darkest pixel of the image under the colours
 _FINEST, _COARSEST = 1200, 420  # pixels along the longer side of what is drawn
 
 
@@ -54,14 +56,22 @@ def smoothed(values: FloatArray, size: tuple[int, int]) -> FloatArray:
 def blended(
     grey: FloatArray, values: FloatArray, colors: Colormap, low: float, high: float
 ) -> FloatArray:
-    """Return the picture, (H, W, 3): the colour of each value, darkened where the image is dark.
+    """Return the picture, (H, W, 3): the colour of each value, over a pale ghost of the image.
 
-    Hue and saturation come from the values alone, so they can be read off the colour bar. Pixels
-    without a value (NaN) show the image.
+    Colours must match the colour bar, so the image darkens them a little only. Pixels without a
+    value (NaN) show the ghost alone.
     """
     span = max(high - low, np.finfo(np.float64).tiny)
     shares = np.clip((values - low) / span, 0.0, 1.0)
     hues = np.asarray(colors(np.where(np.isnan(values), 0.5, shares)))[..., :3]
     hues = np.where(np.isnan(values)[..., None], 1.0, hues)
-    shade = _DARKEST + (1.0 - _DARKEST) * grey
-    return np.asarray(hues * shade[..., None])
+    return np.asarray(hues * ghost(grey)[..., None])
+
+
+def ghost(grey: FloatArray) -> FloatArray:
+    """Return the image in pale greys, (H, W); a dark one as its negative.
+
+    So most of the image is white, and only its object shades the colours.
+    """
+    light = 1.0 - grey if float(grey.mean()) < 0.5 else grey
+    return np.asarray(_GHOST + (1.0 - _GHOST) * light)

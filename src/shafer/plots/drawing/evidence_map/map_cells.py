@@ -19,15 +19,26 @@ NO_COMPONENT = -1
 @final
 @dataclass(frozen=True, eq=False)
 class MapCells:
-    """The component of each cell, (h, w), −1 where there is none; regions have any shape."""
+    """The component of each cell, (h, w), −1 where there is none; regions have any shape.
+
+    ``names`` are those of the components.
+    """
 
     positions: NDArray[np.intp]
     regions: bool = False
+    names: tuple[str, ...] = ()
 
     def spread(self, values: FloatArray) -> FloatArray:
         """Return the value of each cell, (h, w), from those of the components, (G,)."""
         inside = self.positions != NO_COMPONENT
         return np.where(inside, values[np.where(inside, self.positions, 0)], np.nan)
+
+    def centres(self) -> FloatArray:
+        """Return the centres of the cells, (h · w, 2), as points from 0 to 1."""
+        h, w = self.positions.shape
+        places = ((np.arange(h) + 0.5) / h, (np.arange(w) + 0.5) / w)
+        down, across = np.meshgrid(*places, indexing="ij")
+        return np.stack([across.ravel(), down.ravel()], axis=1)
 
     def borders(self) -> FloatArray:
         """Return the lines between different components, (m, 2, 2), as points from 0 to 1."""
@@ -57,7 +68,7 @@ def cells_of(evidence: Evidence, shape: Any = None, regions: Any = None) -> MapC
     base = base_rate_position(evidence)
     where = np.setdiff1d(np.arange(evidence.n_components), [] if base is None else [base])
     if regions is not None:
-        return _read_regions(regions, where)
+        return _read_regions(regions, where, evidence.component_names)
     if shape is not None:
         return MapCells(where.reshape(_read_shape(shape, len(where))))
     layout = evidence.layout
@@ -65,7 +76,8 @@ def cells_of(evidence: Evidence, shape: Any = None, regions: Any = None) -> MapC
         cells = np.arange(layout.n_components).reshape(layout.height, layout.width)
         return MapCells(cells)
     if isinstance(layout, RegionLayout):
-        return MapCells(layout.label_map.reshape(layout.label_map.shape[-2:]), regions=True)
+        labels = layout.label_map.reshape(layout.label_map.shape[-2:])
+        return MapCells(labels, regions=True, names=evidence.component_names)
     raise ValueError(
         f"The places of the {len(where)} components in the image are not known. Make the evidence "
         "with Explainer(network, images, components='locations'), or pass shape=(rows, columns) "
@@ -85,7 +97,7 @@ def _read_shape(shape: Any, size: int) -> tuple[int, int]:
     return h, w
 
 
-def _read_regions(regions: Any, where: NDArray[np.intp]) -> MapCells:
+def _read_regions(regions: Any, where: NDArray[np.intp], names: tuple[str, ...]) -> MapCells:
     labels = to_numpy(regions)
     if labels.ndim != 2 or labels.dtype.kind not in "iu" or 0 in labels.shape:
         raise ValueError(
@@ -98,4 +110,4 @@ def _read_regions(regions: Any, where: NDArray[np.intp]) -> MapCells:
             f"{labels.min()} to {labels.max()}."
         )
     padded = np.append(where, NO_COMPONENT)  # −1 takes the last
-    return MapCells(padded[labels], regions=True)
+    return MapCells(padded[labels], regions=True, names=names)

@@ -13,11 +13,13 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
 
 from shafer.plots.drawing.evidence_map.location_maps import LocationMap
-from shafer.plots.drawing.evidence_map.map_blending import DISPUTED, FOR_AND_AGAINST, NOTHING
+from shafer.plots.drawing.evidence_map.map_blending import CONTRADICTED, FOR_AND_AGAINST, SILENT
 from shafer.plots.drawing.evidence_map.map_cells import MapCells
 from shafer.plots.drawing.evidence_map.map_words import (
-    DISPUTE_AXIS,
-    NOTHING_AXIS,
+    CONFLICT_AXIS,
+    CONFLICT_ENDS,
+    IGNORANCE_AXIS,
+    IGNORANCE_ENDS,
     bar_ends,
     evidence_axis,
 )
@@ -32,7 +34,7 @@ class MapScale:
     low: float
     high: float
     name: str
-    ends: tuple[str, str] | None = None
+    ends: tuple[str, str]
 
 
 def scale_of(maps: Sequence[LocationMap], cells: MapCells, note: str = "") -> MapScale:
@@ -52,17 +54,20 @@ def scale_of(maps: Sequence[LocationMap], cells: MapCells, note: str = "") -> Ma
         return MapScale(FOR_AND_AGAINST, -most, most, name, bar_ends(label, over))
     if maps[0].kind == "ignorance":
         low = np.floor(20.0 * float(values.min())) / 20.0
-        return MapScale(NOTHING, float(min(low, 0.95)), 1.0, NOTHING_AXIS)
-    return MapScale(DISPUTED, 0.0, max(float(values.max()), 0.05), DISPUTE_AXIS)
+        return MapScale(SILENT, float(min(low, 0.95)), 1.0, IGNORANCE_AXIS, IGNORANCE_ENDS)
+    most = max(float(values.max()), 0.05)
+    return MapScale(CONTRADICTED, 0.0, most, CONFLICT_AXIS, CONFLICT_ENDS)
 
 
 def draw_scale(figure: Figure, axes: Sequence[Axes], scale: MapScale) -> None:
-    """Draw the colour bar to the right of the axes."""
+    """Draw the colour bar to the right of the axes; beside one row of them, as tall as they are."""
     drawn = ScalarMappable(Normalize(scale.low, scale.high), scale.colors)
-    bar = figure.colorbar(drawn, ax=list(axes), shrink=0.8, aspect=14, pad=0.03)
+    if len({round(one.get_position().y0, 6) for one in axes}) > 1:  # several rows
+        bar = figure.colorbar(drawn, ax=list(axes), shrink=0.7, aspect=20, pad=0.03)
+    else:
+        bar = figure.colorbar(drawn, cax=axes[-1].inset_axes((1.05, 0.07, 0.05, 0.86)))
     bar.ax.set_ylabel(scale.name, fontsize="small")
     bar.ax.tick_params(labelsize="small")
-    if scale.ends is not None:
-        for words, height, side in zip(scale.ends, (-0.03, 1.03), ("top", "bottom"), strict=True):
-            place = bar.ax.transAxes
-            bar.ax.text(0.0, height, words, fontsize="small", ha="left", va=side, transform=place)
+    for words, height, side in zip(scale.ends, (-0.05, 1.05), ("top", "bottom"), strict=True):
+        place = bar.ax.transAxes
+        bar.ax.text(0.0, height, words, fontsize="small", ha="left", va=side, transform=place)

@@ -1,6 +1,6 @@
 // The image of an instance, and the evidence of its locations over it.
 const MAP_PIXELS = 336; // of the longer side
-const DARKEST = 0.75; // brightness of a black pixel under the colours
+const GHOST = 0.82; // brightness of the darkest pixel of the image under the colours
 const MAP_COLORS = { for: [0, 114, 178], against: [213, 94, 0], ignorance: [0, 84, 61], disagreement: [122, 47, 87] };
 const pictures = new Map();
 
@@ -37,7 +37,10 @@ function mapValues(image, kind, pair) {
 
 const mixed = (color, share) => color.map((part) => 255 + (part - 255) * share);
 function mapColor(kind, value, low, high) {
-  if (kind !== "evidence") return mixed(MAP_COLORS[kind], Math.max(0, (value - low) / (high - low)));
+  if (kind !== "evidence") {
+    const share = Math.max(0, (value - low) / (high - low));
+    return mixed(MAP_COLORS[kind], kind === "ignorance" ? 1 - share : share); // white: no evidence
+  }
   return mixed(value < 0 ? MAP_COLORS.against : MAP_COLORS.for, Math.abs(value) / high);
 }
 
@@ -84,17 +87,27 @@ function cellAt(canvas, cells, x, y) {
   return cells[row * width + column];
 }
 
+const brightness = (r, g, b) => (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
+// A dark image is drawn as its negative, so that most of it leaves the colours as they are.
+function isDark(pixels) {
+  let total = 0;
+  for (let at = 0; at < pixels.length; at += 4) total += brightness(pixels[at], pixels[at + 1], pixels[at + 2]);
+  return 4 * total < 0.5 * pixels.length;
+}
+
 function paintMap(image, kind, values, [low, high], borders) {
   const { canvas, context } = sizedCanvas("map", pictureOf(state.row));
   const cells = cellsOf(image);
   const pixels = context.getImageData(0, 0, canvas.width, canvas.height);
+  const negative = isDark(pixels.data);
   const colors = values.map((value) => mapColor(kind, value, low, high));
   for (let y = 0; y < canvas.height; y += 1) for (let x = 0; x < canvas.width; x += 1) {
     const at = 4 * (y * canvas.width + x);
     const cell = cellAt(canvas, cells, x, y);
     const edge = borders && (cellAt(canvas, cells, x + 1, y) !== cell || cellAt(canvas, cells, x, y + 1) !== cell);
     const [r, g, b] = pixels.data.subarray(at, at + 3);
-    const shade = edge ? 0.35 : DARKEST + (1 - DARKEST) * (0.2126 * r + 0.7152 * g + 0.0722 * b) / 255;
+    const grey = brightness(r, g, b);
+    const shade = edge ? 0.35 : GHOST + (1 - GHOST) * (negative ? 1 - grey : grey);
     colors[cell].forEach((part, c) => { pixels.data[at + c] = part * shade; });
   }
   context.putImageData(pixels, 0, 0);
@@ -106,17 +119,27 @@ function paintMap(image, kind, values, [low, high], borders) {
   canvas.onmouseleave = () => { $("map-cell").textContent = ""; };
 }
 
+// The whole sum: base rate, locations for and against, log-odds.
+function sumText(pair, [forFirst, forSecond]) {
+  const base = state.weights.pieces.find(({ g }) => g === data.baseRate);
+  const own = base ? contrastOf(base.w, pair) : 0;
+  const start = base ? `base rate ${signed(own)}, ` : data.sharesBaseRate ? "with shares of the base rate: " : "";
+  const sum = concealed(state.row) ? "" : `: log-odds ${signed(own + forFirst - forSecond)}`;
+  const text = `${start}for ${nameOf(pair.a)} ${signed(forFirst)}, for ${nameOf(pair.b)} ${signed(-forSecond)}${sum}`;
+  return text[0].toUpperCase() + text.slice(1);
+}
+
 const MAP_WORDS = {
   evidence: (pair, sums) => ({
     title: `Evidence for ${nameOf(pair.a)} over ${nameOf(pair.b)}`, ends: [`for ${nameOf(pair.b)}`, `for ${nameOf(pair.a)}`],
-    note: `Brightness is the image, colour the evidence. The locations add ${sums[0].toFixed(2)} to the log-odds for ${nameOf(pair.a)} and ${sums[1].toFixed(2)} for ${nameOf(pair.b)}; ${UNIT}. A location is what the network read there; it saw a larger part of the image. The menus beside the bars choose the classes.`,
+    note: `${sumText(pair, sums)} (${UNIT}). The image is a pale ghost under the colours. A location is what the network read there; it saw a larger part of the image. The menus beside the bars choose the classes.`,
   }),
   ignorance: () => ({
-    title: "Where there is no evidence", ends: ["some evidence", "none"],
-    note: "The ignorance of each location by itself: 1 where it gives no evidence for or against any class.",
+    title: "Ignorance of each location", ends: ["strong evidence", "no evidence"],
+    note: "The ignorance of each location by itself: 1, and white, where it gives no evidence for or against any class.",
   }),
   disagreement: () => ({
-    title: "Where locations disagree", ends: ["no conflict", "conflict"],
+    title: "Conflict with the other locations", ends: ["agrees", "contradicts"],
     note: "The conflict between each location and all others together, over all classes.",
   }),
 };
@@ -126,11 +149,11 @@ function describeMap(kind, pair, values, [low, high]) {
   const { title, ends, note } = MAP_WORDS[kind](pair, sums);
   const color = (value) => `rgb(${mapColor(kind, value, low, high).map(Math.round).join(",")})`;
   $("map-title").textContent = title;
-  $("map-low").textContent = `${ends[0]} ${kind === "evidence" ? Math.abs(low).toFixed(2) : number(low)}`;
-  $("map-high").textContent = `${kind === "evidence" ? high.toFixed(2) : number(high)} ${ends[1]}`;
+  $("map-low").textContent = `${ends[0]} ${Math.abs(low).toFixed(2)}`;
+  $("map-high").textContent = `${high.toFixed(2)} ${ends[1]}`;
   $("map-bar").style.background = `linear-gradient(90deg, ${[low, (low + high) / 2, high].map(color).join(", ")})`;
   $("map-note").textContent = note;
-  const best = values.indexOf(Math.max(...values));
+  const best = values.indexOf(Math.max(...values)); // of ignorance, the least evidence
   $("map").setAttribute("aria-label", `${title}. The largest value is at ${single.components[best]}.`);
   Object.assign($("map").dataset, { kind, high, for: sums[0], against: sums[1], best });
 }
