@@ -8,7 +8,7 @@ from array_api_compat import array_namespace
 
 from shafer._typing import Array, FloatArray
 from shafer.evidence.component_layout import ComponentLayout, GridLayout, RegionLayout
-from shafer.evidence.region_labels import is_label_map, read_regions, region_shares
+from shafer.evidence.image_segmentation import is_label_map, read_regions, region_shares
 from shafer.evidence.weight_sources import DenseWeights, WeightSource
 
 # Elements of the weights (rows, G, K) held at a time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shafer.evidence.region_labels import is_label_map, read_regions
+from shafer.evidence.image_segmentation import is_label_map, read_regions
 
 
 def with_regions(groups: Any, options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -12,7 +12,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import Array
 from shafer.evidence import GridLayout, RegionLayout
 from shafer.evidence.component_layout import read_layout
-from shafer.evidence.region_labels import read_regions, region_shares
+from shafer.evidence.image_segmentation import read_regions, region_shares
 from shafer.models.heads import Contributions
 from shafer.models.readers.adapted_model import AdditiveModel
 from shafer.models.readers.located_model import LocatedModel
