@@ -128,13 +128,13 @@ def probabilities(model: nn.Module, X: Any) -> FloatArray | None:
     n = n_rows(rows)
     with watched(model, heads_of(model)) as calls:
         given = logits_of(forward(model, rows, calls))
-        for call in reversed(calls):
-            if call.logits.numel() != n * len(call.layer.weight):  # at each location
-                continue
+        by_row = [c for c in calls if c.logits.numel() == n * len(c.layer.weight)]
+        for call in reversed(by_row):
             logits = call.logits.reshape(n, -1)
             if output_form(logits, given) is not None:
                 return _probabilities(logits)
-    pooled = logits_if_plain(given)
+    # A head that is called at each location is pooled later, so no call returns the logits.
+    pooled = logits_if_plain(given) if len(by_row) < len(calls) else None
     return None if pooled is None else _probabilities(pooled)
 
 
