@@ -95,7 +95,9 @@ def _read(file: BinaryIO, format_: str) -> tuple[Header, Arrays]:
     if header.get("format") != format_:
         found = shortened(repr(header.get("format")))
         raise _OtherFormatError(
-            f"has format {found}; this version reads {format_!r}. Update shafer to read it."
+            f"has format {found}; {format_!r} is needed here. It is another kind of file, or comes "
+            "from another version of shafer. Update shafer, or load it with the method that "
+            "belongs to the one that saved it."
         )
     checksum = header.pop("checksum", None)
     if checksum is not None and checksum != _checksum(header, arrays):

@@ -67,7 +67,7 @@ class ExplainerPrint:
         if other.classes.tolist() != self.classes.tolist():
             self._refuse("classes", self.classes.tolist(), other.classes.tolist())
         if not np.isclose(other.factor, self.factor, rtol=_SLACK, atol=0.0):
-            self._refuse("tempering factor", [self.factor], [other.factor])
+            self._refuse("tempering factors", [self.factor], [other.factor])
         for name in ("means", "offset", "beta"):
             ours, theirs = getattr(self, name), getattr(other, name)
             slack = _SLACK * float(np.abs(ours).max(initial=0.0))

@@ -167,6 +167,19 @@ def warn_if_unreachable(control: DeferralControl) -> None:
     warnings.warn(message, UserWarning, stacklevel=3)
 
 
+def warn_if_all_unknown(
+    places: NDArray[np.intp], groups: NDArray[Any] | None, control: DeferralControl
+) -> None:
+    """Warn if no row has a known group, such as where numbers were read as texts."""
+    if groups is None or control.groups is None or not len(places) or (places >= 0).any():
+        return
+    message = (
+        f"No row has a group that control_error knows: its groups are {listed(control.groups)}; "
+        f"got {listed(group_labels(groups))}. Every row is deferred. Give groups of the same type."
+    )
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
 def _named(control: DeferralControl, places: list[int]) -> str:
     if control.groups is None:
         return f" ({control.found[0].n_calibration} rows)"

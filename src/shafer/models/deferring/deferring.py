@@ -14,6 +14,7 @@ from shafer.evidence import MassEvidence
 from shafer.models.deferring.deferral_control import (
     DeferralControl,
     found_thresholds,
+    warn_if_all_unknown,
     warn_if_unreachable,
 )
 from shafer.models.deferring.deferring_prediction import DeferringPrediction
@@ -170,6 +171,7 @@ class Deferring(ABC):
         bet = self._deferral_bet(X)
         answers = sure_answers(bet, control.promise.loss)
         places = control.places(labels, len(answers.scores))
+        warn_if_all_unknown(places, labels, control)
         limits = control.thresholds(places)
         deferred = ~(answers.scores > limits)
         return DeferringPrediction(
