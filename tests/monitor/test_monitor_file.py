@@ -131,9 +131,7 @@ def test_damaged_and_other_files(saved: Any, tmp_path: Path) -> None:
             shafer.Monitor.load(path, monitor.explainer)
     path.write_bytes(whole)
     _rewritten(path, lambda header, _: header.update(format="shafer-monitor-99"))
-    with pytest.raises(
-        ValueError, match="has format 'shafer-monitor-99'; 'shafer-monitor-1' is"
-    ):
+    with pytest.raises(ValueError, match="has format 'shafer-monitor-99'; 'shafer-monitor-1' is"):
         shafer.Monitor.load(path, monitor.explainer)
     shafer.Evidence.from_weights(np.ones((1, 1, 2))).save(path)
     with pytest.raises(ValueError, match="has format 'shafer-evidence-1'"):

@@ -81,9 +81,7 @@ def test_load_refuses_other_files(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
             shafer.Evidence.load(tmp_path / "changed.npz")
     np.savez(tmp_path / "future.npz", header=np.array('{"format": "shafer-evidence-9"}'))
-    with pytest.raises(
-        ValueError, match="has format 'shafer-evidence-9'; 'shafer-evidence-1' is"
-    ):
+    with pytest.raises(ValueError, match="has format 'shafer-evidence-9'; 'shafer-evidence-1' is"):
         shafer.Evidence.load(tmp_path / "future.npz")
 
 
