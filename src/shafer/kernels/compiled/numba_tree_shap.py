@@ -186,65 +186,71 @@ def _up(
                 _attribute(-met, -missed, agrees[before - first], below, column)
 
 
+@numba.njit(cache=True)
+def _one_block(forest, paths, most_nodes, points, weights, rows, out):
+    """Fill the values of a few rows, in one thread."""
+    size, n_features = rows.shape
+    n_outputs = out.shape[1]
+    x = np.empty((n_features, size))
+    for b in range(size):
+        for j in range(n_features):
+            x[j, b] = rows[b, j]
+    values = np.zeros((n_outputs, n_features, size))
+    goes = np.empty((most_nodes, size))
+    agrees = np.empty((most_nodes, size))
+    product = np.empty((most_nodes * points.shape[1], size))
+    for tree in range(forest.output.shape[0]):
+        first, end = forest.starts[tree], forest.starts[tree + 1]
+        q = paths.n_points[tree]
+        _down(
+            forest.feature,
+            paths.parent,
+            paths.earlier,
+            paths.is_left,
+            paths.share,
+            forest.value,
+            first,
+            end,
+            points[q, :q],
+            goes,
+            agrees,
+            product,
+            forest.threshold,
+            forest.missing,
+            forest.missing_left,
+            forest.first_word,
+            forest.n_words,
+            forest.set_goes_right,
+            forest.words,
+            x,
+        )
+        _up(
+            forest.feature,
+            forest.left,
+            forest.right,
+            paths.asked,
+            paths.earlier,
+            paths.share,
+            first,
+            end,
+            points[q, :q],
+            weights[q, :q],
+            agrees,
+            product,
+            values[forest.output[tree]],
+        )
+    for b in range(size):
+        for k in range(n_outputs):
+            for j in range(n_features):
+                out[b, k, j] = values[k, j, b]
+
+
 @numba.njit(parallel=True, cache=True)
 def _all_rows(forest, paths, most_nodes, points, weights, rows, out):
-    n, n_features = rows.shape
-    n_outputs = out.shape[1]
+    n = rows.shape[0]
     for block in numba.prange((n + _BLOCK - 1) // _BLOCK):
-        begin = block * _BLOCK
-        size = min(_BLOCK, n - begin)
-        x = np.empty((n_features, size))
-        for b in range(size):
-            for j in range(n_features):
-                x[j, b] = rows[begin + b, j]
-        values = np.zeros((n_outputs, n_features, size))
-        goes = np.empty((most_nodes, size))
-        agrees = np.empty((most_nodes, size))
-        product = np.empty((most_nodes * points.shape[1], size))
-        for tree in range(forest.output.shape[0]):
-            first, end = forest.starts[tree], forest.starts[tree + 1]
-            q = paths.n_points[tree]
-            _down(
-                forest.feature,
-                paths.parent,
-                paths.earlier,
-                paths.is_left,
-                paths.share,
-                forest.value,
-                first,
-                end,
-                points[q, :q],
-                goes,
-                agrees,
-                product,
-                forest.threshold,
-                forest.missing,
-                forest.missing_left,
-                forest.first_word,
-                forest.n_words,
-                forest.set_goes_right,
-                forest.words,
-                x,
-            )
-            _up(
-                forest.feature,
-                forest.left,
-                forest.right,
-                paths.asked,
-                paths.earlier,
-                paths.share,
-                first,
-                end,
-                points[q, :q],
-                weights[q, :q],
-                agrees,
-                product,
-                values[forest.output[tree]],
-            )
-        for b in range(size):
-            for k in range(n_outputs):
-                for j in range(n_features):
-                    out[begin + b, k, j] = values[k, j, b]
+        part = slice(block * _BLOCK, min(n, (block + 1) * _BLOCK))
+        _one_block(forest, paths, most_nodes, points, weights, rows[part], out[part])
 
 
 def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArray:
@@ -255,7 +261,7 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
     for q in set(paths.n_points.tolist()):
         points[q, :q], weights[q, :q] = quadrature(q)
     most_nodes = int(np.diff(forest.starts).max(initial=1))
-    _all_rows(
-        forest, paths, most_nodes, points, weights, np.ascontiguousarray(rows, np.float64), out
-    )
+    # For few rows, waking other threads would take longer than the work.
+    fill = _one_block if len(rows) <= _BLOCK else _all_rows
+    fill(forest, paths, most_nodes, points, weights, np.ascontiguousarray(rows, np.float64), out)
     return out
