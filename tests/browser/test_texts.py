@@ -128,3 +128,15 @@ def test_notebook_html_runs_nothing(browser: Any, tmp_path: Path, scheme: str) -
     wide = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
     assert wide <= 0
     context.close()
+
+
+def test_the_sentence_quotes_words_and_tells_which_are_absent(
+    hostile_texts: Study, open_report: Any
+) -> None:
+    opened = open_report(hostile_texts)
+    sentences = [hostile_texts.sentence(row) for row in range(len(HOSTILE))]
+    for row, sentence in enumerate(sentences):
+        opened.show(row)
+        assert opened.numbers()["sentence"] == sentence
+    assert all("“" in sentence for sentence in sentences)
+    assert any("” (not in the text)" in sentence for sentence in sentences)

@@ -41,7 +41,7 @@ class GroupedStudy:
     def sentence(self, row: int) -> str:
         """Return a sentence about a row: it names single components, and describes the groups."""
         single = self.single.undiscounted
-        titles = [self.single.title_of(name, row) for name in single.component_names]
+        titles = self.single.titles(row)
         return instance_sentence.sentence(self.study.evidence[row], titles, single[row])
 
 

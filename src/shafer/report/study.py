@@ -91,17 +91,41 @@ class Study:
         """Whether the components share a base rate that is not zero."""
         return shares_base_rate(self.undiscounted[:1])
 
+    def titles(self, row: int) -> list[str]:
+        """Return the names of the components, with their values in the row: ``age 61``.
+
+        Words of a text are quoted: ``“fuel”``, or ``“fuel” (not in the text)``.
+        """
+        words = self.words_in(row)
+        names = enumerate(self.undiscounted.component_names)
+        return [self._title(name, row, words.get(g)) for g, name in names]
+
     def title_of(self, component: str, row: int) -> str:
-        """Return a component's name, with its value in the row if it is an input: ``age 61``."""
+        """Return the title of one component."""
+        return self.titles(row)[self.undiscounted.component_names.index(component)]
+
+    def words_in(self, row: int) -> dict[int, bool]:
+        """Return the components that are words, and whether the text of the row has them."""
+        inputs = self.undiscounted.inputs
+        found: dict[int, bool] = {}
+        for column in () if inputs is None else inputs.text_columns():
+            spans = None if inputs is None else inputs.word_spans(row, column=column)
+            if spans is not None:
+                found |= dict.fromkeys(spans.of_text.tolist(), False)
+                found |= dict.fromkeys(spans.present.tolist(), True)
+        return found
+
+    def _title(self, component: str, row: int, in_text: bool | None) -> str:
         name = instance_sentence.short_name(component)
+        if in_text is not None:
+            return f"“{name}”" if in_text else f"“{name}” (not in the text)"
         if component not in self.columns or (component == BASE_RATE and self.base_rate is not None):
             return name
         return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"
 
     def sentence(self, row: int) -> str:
         """Return a sentence about the evidence of a row."""
-        titles = [self.title_of(name, row) for name in self.undiscounted.component_names]
-        return instance_sentence.sentence(self.evidence[row], titles)
+        return instance_sentence.sentence(self.evidence[row], self.titles(row))
 
     def mean_contrasts(self) -> FloatArray:
         """Return the mean over the instances of the size of each component's contrast, (G,).

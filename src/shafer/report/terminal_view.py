@@ -81,11 +81,12 @@ def _bars(study: Study, row: int, pair: Pair, longest: int) -> list[_Bar]:
     contrast = weights[:, pair.class_] - weights[:, pair.over]
     half = contrast_errors(one, pair)
     base_rate = study.base_rate
+    titles = study.titles(row)
     order = [g for g in np.argsort(-np.abs(contrast), kind="stable") if g != base_rate]
     first = [] if base_rate is None else [base_rate]
     shown = [
         _Bar(
-            label(study.title_of(one.component_names[g], row), longest),
+            label(titles[g], longest),
             float(contrast[g]),
             None if half is None else float(half[g]),
         )

@@ -96,6 +96,7 @@ def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
     kept = sorted(always.union(own, strongest.tolist(), named.tolist()))
     rest = np.delete(weights, kept, axis=0)
     disputed = disputed_classes(weights)
+    words = study.words_in(row)
     return {
         "g": kept,
         "w": [all_few_digits(weights[g], 12) for g in kept],
@@ -103,4 +104,6 @@ def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
         "restAgainst": all_few_digits(np.maximum(-rest, 0.0).sum(axis=0), 12),
         "weightOfDisagreement": few_digits(one.weight_of_disagreement[0], 12),
         "disputed": None if disputed is None else list(disputed),
+        # Whether a text has the word of each component; null if it is not a word.
+        **({"inText": [words.get(g) for g in kept]} if words else {}),
     }

@@ -73,10 +73,12 @@ const valueOf = (g, x) => (columnOf[g] < 0 ? "" : Words.shownValue(x[columnOf[g]
 function namedPieces(row, x) {
   const { whatIf, components, baseRate } = single;
   const pieces = whatIf ? rebuiltWeights(whatIf, x).map((weights, g) => ({ g, weights }))
-    : row.single.stored.g.map((g, at) => ({ g, weights: row.single.stored.w[at] }));
-  return pieces.map(({ g, weights }) => {
+    : row.single.stored.g.map((g, at) => ({ g, weights: row.single.stored.w[at], inText: row.single.stored.inText?.[at] }));
+  return pieces.map(({ g, weights, inText }) => {
     const name = Words.shortened(components[g]);
     const at = g === baseRate ? -1 : data.columns.indexOf(components[g]);
-    return { base: g === baseRate, title: at < 0 ? name : `${name} ${Words.shownValue(x[at])}`, weights };
+    const value = at < 0 ? "" : ` ${Words.shownValue(x[at])}`;
+    const word = `“${name}”${inText ? "" : " (not in the text)"}`;
+    return { base: g === baseRate, title: typeof inText === "boolean" ? word : name + value, weights };
   });
 }
