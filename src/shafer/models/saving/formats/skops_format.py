@@ -74,7 +74,7 @@ class SkopsFormat(ObjectFormat):
         """Load the object, and put its parts back."""
         rest = source.skops(source.member(node["file"]), (PLACEHOLDER,))
         parts = [source.object(part) for part in node["parts"]]
-        return with_parts(rest, lambda part: _put_back(part, parts)) if parts else rest
+        return with_parts(rest, lambda part: _put_back(part, parts))
 
 
 def _put_back(part: Any, parts: list[Any]) -> Any:
