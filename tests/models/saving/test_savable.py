@@ -130,8 +130,8 @@ def test_a_module_is_given_by_the_caller() -> None:
     wrong = {
         "holds the weights of a torch module, not its code": None,
         "module must be a torch module; got str": "net",
-        r"'0\.bias' is \(4,\) of torch.float32 in the file, and \(5,\) of": _network(5),
-        r"of torch.float32 in the file, and \(4,\) of torch.float64": _network().double(),
+        r"'0\.weight' is \(4, 3\) of torch.float32 in the file, and \(5, 3\) of": _network(5),
+        r"of torch.float32 in the file, and \(4, 3\) of torch.float64": _network().double(),
         "are in the file or in the given Linear, not in both": torch.nn.Linear(3, 2),
     }
     for message, module in wrong.items():
