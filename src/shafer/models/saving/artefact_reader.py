@@ -16,7 +16,7 @@ from shafer._safe_archive import open_archive, read_array, read_member
 from shafer._text import printable, shortened
 from shafer.models.saving.artefact_writer import ARRAYS, DESCRIPTION, FORMAT, MODELS, VERSION
 from shafer.models.saving.format_table import named_format
-from shafer.models.saving.object_format import ObjectSource
+from shafer.models.saving.object_format import ObjectSource, imported
 from shafer.models.saving.skops_files.read_skops import read_skops
 from shafer.models.saving.skops_files.trust_wording import TrustWording
 from shafer.models.saving.stored_values import Json, read_value
@@ -132,6 +132,7 @@ class ArtefactReader(ObjectSource):
         return held if first is None else held.to(first.device)
 
     def skops(self, content: bytes, also: tuple[str, ...]) -> Any:
+        imported("skops.io", "'shafer[save]'")
         try:
             return read_skops(
                 io.BytesIO(content), self._source, {*self._trusted, *also}, self._wording

@@ -70,17 +70,23 @@ def class_name(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def imported_class(name: str) -> type:
-    """Import a class; the caller has compared its name with an exact list."""
-    module, _, attribute = name.rpartition(".")
+def imported(module: str, install: str | None = None) -> Any:
+    """Import a module of another package; the error tells what to install."""
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
         package = module.partition(".")[0]
         raise ModuleNotFoundError(
-            f"The saved model needs {package}, which is not installed. Run: pip install {package}",
-            name=error.name,
+            f"The saved model needs {package}, which is not installed. Run: pip install "
+            f"{install or package}",
+            name=package,
         ) from error
+
+
+def imported_class(name: str) -> type:
+    """Import a class; the caller has compared its name with an exact list."""
+    module, _, attribute = name.rpartition(".")
+    found = getattr(imported(module), attribute)
     if not isinstance(found, type):
         raise ValueError(f"{name} is not a class in the installed version")
     return found

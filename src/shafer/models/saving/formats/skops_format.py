@@ -9,7 +9,13 @@ from typing import Any, final
 from shafer._safe_archive import open_archive
 from shafer._text import printable, shortened
 from shafer.models.saving.formats.object_parts import PLACEHOLDER, TakenOut, with_parts
-from shafer.models.saving.object_format import ObjectFormat, ObjectSink, ObjectSource, class_name
+from shafer.models.saving.object_format import (
+    ObjectFormat,
+    ObjectSink,
+    ObjectSource,
+    class_name,
+    imported,
+)
 from shafer.models.saving.skops_files.skops_audit import audit
 from shafer.models.saving.stored_values import Json
 
@@ -38,8 +44,7 @@ class SkopsFormat(ObjectFormat):
                 "stored. Save the function's numbers instead, as a LinearHead or in a file of "
                 "your own, and make the Explainer again."
             )
-        import skops.io
-
+        skops = imported("skops.io", "'shafer[save]'")
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
@@ -56,7 +61,7 @@ class SkopsFormat(ObjectFormat):
 
         rest = with_parts(value, taken_out)
         try:
-            content = skops.io.dumps(rest)
+            content = skops.dumps(rest)
             with open_archive(io.BytesIO(content)) as archive:
                 audit(archive)
         except Exception as error:  # the user's objects can fail in any way

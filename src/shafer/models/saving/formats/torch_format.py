@@ -6,7 +6,13 @@ import sys
 from typing import Any, final
 
 from shafer._text import listed
-from shafer.models.saving.object_format import ObjectFormat, ObjectSink, ObjectSource, class_name
+from shafer.models.saving.object_format import (
+    ObjectFormat,
+    ObjectSink,
+    ObjectSource,
+    class_name,
+    imported,
+)
 from shafer.models.saving.stored_values import Json
 
 
@@ -23,8 +29,7 @@ class TorchFormat(ObjectFormat):
 
     def write(self, value: Any, sink: ObjectSink) -> dict[str, Json]:
         """Write the tensors of a module."""
-        from safetensors.torch import save
-
+        safetensors = imported("safetensors.torch", "'shafer[torch]'")
         tensors = value.state_dict()
         odd = [name for name, part in tensors.items() if not hasattr(part, "detach")]
         if odd:
@@ -34,13 +39,16 @@ class TorchFormat(ObjectFormat):
             )
         # Copies: safetensors refuses tensors that share memory.
         held = {name: part.detach().cpu().contiguous().clone() for name, part in tensors.items()}
-        return {"class": class_name(value), "file": sink.member("safetensors", save(held))}
+        return {
+            "class": class_name(value),
+            "file": sink.member("safetensors", safetensors.save(held)),
+        }
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
         """Read the tensors into the module that the caller gave."""
-        from safetensors.torch import load
-
-        tensors, module = load(source.member(node["file"])), source.module()
+        module = source.module()
+        safetensors = imported("safetensors.torch", "'shafer[torch]'")
+        tensors = safetensors.load(source.member(node["file"]))
         _check_same(tensors, module.state_dict(), type(module).__name__)
         module.load_state_dict(tensors)
         return module
