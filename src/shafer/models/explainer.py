@@ -48,6 +48,7 @@ from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.inputs.texts.text_inputs import text_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
+from shafer.models.saving.savable import Savable
 from shafer.models.scorecards.scorecard_tables import ScorecardTables
 from shafer.models.self_check import check_probabilities
 from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
@@ -57,7 +58,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral):
+class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral, Savable):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -124,6 +125,10 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
 
     Attributes
     ----------
+    model : fitted model
+        As it was given.
+    columns : tuple of strings or None
+        The columns of the background, if it was a data frame.
     pool : LinearPool or AdditivePool
         The model as evidence: for linear models without groups, ``pool.beta`` and ``pool.alpha``
         are the paper's β*, α*.
@@ -217,6 +222,16 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         for refit in self._refits:
             refit._background = None  # only their weights are needed
         self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
+
+    @property
+    def model(self) -> Any:
+        """The model that is explained, as it was given."""
+        return self._given
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the background in the order of training; None if it was not a frame."""
+        return self._weighed.columns
 
     @property
     def pool(self) -> Pool:
