@@ -61,6 +61,7 @@ _SUBPACKAGES = (
     "paper",
     "plots",
     "report",
+    "scale",
 )
 
 __all__ = [
