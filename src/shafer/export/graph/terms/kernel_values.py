@@ -1,0 +1,43 @@
+"""Support vector machines: the features are kernels with the support vectors, or the inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from shafer._errors import UnsupportedModelError
+from shafer.export.graph.graph_values import Value
+from shafer.export.graph.encoded_rows import EncodedRows
+from shafer.export.graph.terms.model_terms import ModelTerms
+from shafer.models.readers.adapted_model import AdaptedModel
+
+
+def terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+    """Return the kernel between each row and each support vector."""
+    machine, values = model.core, rows.numbers()
+    return ModelTerms(values if model.by_column else _kernel(machine, values))
+
+
+def _kernel(machine: Any, values: Value) -> Value:
+    vectors = machine.support_vectors_
+    vectors = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors)
+    if machine.kernel == "precomputed":
+        return values.gather(np.asarray(machine.support_, dtype=np.int64))
+    products = values @ np.ascontiguousarray(vectors.T, dtype=np.float64)
+    gamma = float(machine._gamma)  # what gamma="scale" came to on the training data
+    if machine.kernel == "linear":
+        return products
+    if machine.kernel == "rbf":
+        squares = (values * values).sum() + np.sum(vectors**2, axis=1)
+        return ((squares - products * 2.0).at_least(0.0) * -gamma).exp()
+    inside = products * gamma + float(machine.coef0)
+    if machine.kernel == "sigmoid":
+        return inside.op("Tanh")
+    if machine.kernel == "poly":
+        return inside.op("Pow", float(machine.degree))
+    raise UnsupportedModelError(
+        f"{type(machine).__name__} has the kernel {machine.kernel!r}, which cannot be written to "
+        "ONNX. Use 'linear', 'poly', 'rbf' or 'sigmoid'."
+    )
