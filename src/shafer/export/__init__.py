@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["EvidencePythonModel", "pyfunc", "to_onnx"]
 
 # Loaded on first use: MLflow is needed to define a model for it.
-_HOME = {name: "shafer.export.python_model" for name in ("EvidencePythonModel", "pyfunc")}
+_HOME = dict.fromkeys(("EvidencePythonModel", "pyfunc"), "shafer.export.python_model")
 
 
 def __getattr__(name: str) -> Any:

@@ -120,9 +120,7 @@ def _one_factor(explainer: Any) -> float:
         hint = ""
         if isinstance(explainer, EvidentialClassifier):
             hint = " Pass its explainer, classifier.explainer_."
-        raise TypeError(
-            f"to_onnx needs a shafer.Explainer; got {type(explainer).__name__}.{hint}"
-        )
+        raise TypeError(f"to_onnx needs a shafer.Explainer; got {type(explainer).__name__}.{hint}")
     weighed, calibration = explainer._weighed, explainer.calibration
     weighed.model.check_current()
     if calibration.moderates:
@@ -143,7 +141,9 @@ def _one_factor(explainer: Any) -> float:
 
 
 def _properties(explainer: Explainer, columns: Sequence[str]) -> dict[str, str]:
-    classes = [x if isinstance(x, int | float | str) else str(x) for x in explainer.classes.tolist()]
+    classes = [
+        x if isinstance(x, int | float | str) else str(x) for x in explainer.classes.tolist()
+    ]
     return {
         "classes": json.dumps(classes, ensure_ascii=False),
         "component_names": json.dumps(explainer.component_names, ensure_ascii=False),

@@ -83,7 +83,7 @@ class ExplainerGraph:
         if groups is not None:
             value = grouped_terms(value, list(groups.values()))
         shift = _wide(pool.offset) - _wide(pool.means)
-        return (value * model.slope + shift) * self.factor
+        return (value + shift) * self.factor
 
     def _head(self, pool: LinearPool) -> tuple[FloatArray, FloatArray, FloatArray]:
         beta, offset = _wide(pool.beta) * self.factor, _wide(pool.offset) * self.factor
@@ -140,7 +140,9 @@ class ExplainerGraph:
         kind = "Cast" if element != TensorProto.DOUBLE else "Identity"
         options: dict[str, Any] = {"to": element} if kind == "Cast" else {}
         ends = [helper.make_node(kind, [value.name], [name], **options) for name, value in found]
-        return self._assembled(ends, [self._described(name, element) for name in outputs], properties)
+        return self._assembled(
+            ends, [self._described(name, element) for name in outputs], properties
+        )
 
     def _described(self, name: str, element: int) -> ValueInfoProto:
         n_components = len(self.weighed.pool.component_names)

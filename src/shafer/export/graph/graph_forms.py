@@ -52,17 +52,17 @@ class GraphForms:
 
     @property
     def weights_for(self) -> Value:
-        """w⁺, (n, K)."""
+        """The weights w⁺, (n, K)."""
         return self._sides[0]
 
     @property
     def weights_against(self) -> Value:
-        """w⁻, (n, K)."""
+        """The weights w⁻, (n, K)."""
         return self._sides[1]
 
     @cached_property
     def logits(self) -> Value:
-        """w⁺ − w⁻, (n, K)."""
+        """The logits w⁺ − w⁻, (n, K)."""
         return self.weights_for - self.weights_against
 
     @cached_property
@@ -106,12 +106,12 @@ class GraphForms:
 
     @cached_property
     def plausibility(self) -> Value:
-        """u e^w⁺ / D, (n, K)."""
+        """The plausibility u e^w⁺ / D, (n, K)."""
         return (self._odds / self._total).at_most(1.0)
 
     @cached_property
     def belief(self) -> Value:
-        """pl (1 − e^−w⁺ + e^−w⁺ Π v of the other classes), (n, K)."""
+        """The belief pl (1 − e^−w⁺ + e^−w⁺ Π v of the other classes), (n, K)."""
         log_v = self._fires[1].log().at_least(_NEVER)
         others_denied = (log_v.sum() - log_v).exp()
         return self.plausibility * self._share(others_denied)
@@ -132,7 +132,7 @@ class GraphForms:
 
     @cached_property
     def ignorance(self) -> Value:
-        """Π u / D, (n,)."""
+        """The ignorance Π u / D, (n,)."""
         log_all_u = -(self.weights_against.sum() + self._shift)
         return (log_all_u.exp() / self._total).at_most(1.0).without_axis(1)
 
@@ -171,7 +171,7 @@ class GraphForms:
 
     @cached_property
     def weight_of_conflict(self) -> Value:
-        """−ln(1 − κ), (n,)."""
+        """The weight of conflict −ln(1 − κ), (n,)."""
         kappa = self.conflict
         small = kappa.at_most(0.5)
         rest = 1.0 - small

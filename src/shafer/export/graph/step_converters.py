@@ -21,7 +21,12 @@ def _add(scope: Any, container: Any, kind: str, inputs: list[str], **attributes:
     """Add a node of one output, and return its name."""
     name: str = scope.get_unique_variable_name(kind.lower())
     container.add_node(
-        kind, inputs, [name], op_version=OPSET, name=scope.get_unique_operator_name(kind), **attributes
+        kind,
+        inputs,
+        [name],
+        op_version=OPSET,
+        name=scope.get_unique_operator_name(kind),
+        **attributes,
     )
     return name
 
@@ -74,7 +79,9 @@ def _write_imputer(scope: Any, operator: Any, container: Any) -> None:
     if not texts and isinstance(missing, float) and np.isnan(missing):
         gaps = _add(scope, container, "IsNaN", [rows])
     else:  # a text cannot be NaN: an empty one stands for it
-        mark = np.asarray(("" if not isinstance(missing, str) else missing) if texts else float(missing))
+        mark = np.asarray(
+            ("" if not isinstance(missing, str) else missing) if texts else float(missing)
+        )
         gaps = _add(scope, container, "Equal", [rows, _constant(scope, container, mark)])
     container.add_node(
         "Where",
@@ -87,7 +94,9 @@ def _write_imputer(scope: Any, operator: Any, container: Any) -> None:
 
 def _polynomial_shape(operator: Any) -> None:
     first = operator.inputs[0].type
-    operator.outputs[0].type = type(first)([first.shape[0], operator.raw_operator.n_output_features_])
+    operator.outputs[0].type = type(first)(
+        [first.shape[0], operator.raw_operator.n_output_features_]
+    )
 
 
 def _write_polynomial(scope: Any, operator: Any, container: Any) -> None:
@@ -100,7 +109,9 @@ def _write_polynomial(scope: Any, operator: Any, container: Any) -> None:
         members = np.repeat(np.arange(width), counts)
         row[: len(members)] = members
     rows = _rows(scope, operator, container)
-    first = _add(scope, container, "Gather", [rows, _constant(scope, container, np.asarray([0]))], axis=1)
+    first = _add(
+        scope, container, "Gather", [rows, _constant(scope, container, np.asarray([0]))], axis=1
+    )
     none = _add(scope, container, "Sub", [first, first])
     ones = _add(scope, container, "Add", [none, _constant(scope, container, np.asarray(1.0))])
     wide = _add(scope, container, "Concat", [rows, ones], axis=1)

@@ -58,9 +58,7 @@ def _known_values(step: Any) -> list[Sequence[Any]]:
     return [] if filled is None or np.ndim(filled) != 1 else [[value] for value in filled]
 
 
-def _selected(
-    selected: Any, given: Sequence[int], columns: Sequence[str] | None
-) -> list[int]:
+def _selected(selected: Any, given: Sequence[int], columns: Sequence[str] | None) -> list[int]:
     """Return the positions of columns selected by name, position, slice or mask."""
     if isinstance(selected, slice):
         if isinstance(selected.start, str) or isinstance(selected.stop, str):

@@ -18,7 +18,9 @@ _MOST_AT_ONCE = 2**22
 _LARGEST_BLOCK = 2**20
 
 
-def linear_weights(features: Value, means: FloatArray, beta: FloatArray, offset: FloatArray) -> Value:
+def linear_weights(
+    features: Value, means: FloatArray, beta: FloatArray, offset: FloatArray
+) -> Value:
     """Return the weights of a linear head, (n, J, K)."""
     return _of_centred(features - means, beta, offset)
 
@@ -116,11 +118,12 @@ def _one_component(graph: GraphNodes, offset: FloatArray, n_classes: int) -> Gra
     positive, negative, feature, row = (inner.value(name) for name in names)
     weights = feature.with_axis(1) * row + offset
     results = (positive + weights.op("Relu"), negative + (-weights).op("Relu"))
-    shapes = (["N", n_classes], ["N", n_classes], ["N"], [n_classes])
+    pooled: list[int | str] = ["N", n_classes]
+    shapes: list[list[int | str]] = [pooled, pooled, ["N"], [n_classes]]
     double = TensorProto.DOUBLE
     return helper.make_graph(
         inner.nodes,
         "one_component",
         [tensor_info(name, double, shape) for name, shape in zip(names, shapes, strict=True)],
-        [tensor_info(value.name, double, ["N", n_classes]) for value in results],
+        [tensor_info(value.name, double, pooled) for value in results],
     )

@@ -8,8 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from shafer._errors import UnsupportedModelError
-from shafer.export.graph.graph_values import Value
+from shafer._typing import FloatArray
 from shafer.export.graph.encoded_rows import EncodedRows
+from shafer.export.graph.graph_values import Value
 from shafer.export.graph.terms.model_terms import ModelTerms
 from shafer.models.readers.adapted_model import AdaptedModel
 
@@ -25,14 +26,15 @@ def _kernel(machine: Any, values: Value) -> Value:
     vectors = vectors.toarray() if sparse.issparse(vectors) else np.asarray(vectors)
     if machine.kernel == "precomputed":
         return values.gather(np.asarray(machine.support_, dtype=np.int64))
-    products = values @ np.ascontiguousarray(vectors.T, dtype=np.float64)
+    columns: FloatArray = np.asarray(vectors.T, dtype=np.float64)
     gamma = float(machine._gamma)  # what gamma="scale" came to on the training data
+    # Factors belong into the matrix: ONNX Runtime rounds a factor on a product to single precision.
     if machine.kernel == "linear":
-        return products
+        return values @ columns
     if machine.kernel == "rbf":
-        squares = (values * values).sum() + np.sum(vectors**2, axis=1)
-        return ((squares - products * 2.0).at_least(0.0) * -gamma).exp()
-    inside = products * gamma + float(machine.coef0)
+        squares = (values * values).sum() + np.sum(columns**2, axis=0)
+        return ((squares - values @ (2.0 * columns)).at_least(0.0) * -gamma).exp()
+    inside = values @ (gamma * columns) + float(machine.coef0)
     if machine.kernel == "sigmoid":
         return inside.op("Tanh")
     if machine.kernel == "poly":

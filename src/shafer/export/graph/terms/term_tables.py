@@ -17,10 +17,10 @@ from onnx import TensorProto
 
 from shafer._typing import FloatArray
 from shafer.evidence.identification.linear_pool import centred_over_classes
-from shafer.export.graph.graph_values import Value
 from shafer.export.graph.encoded_rows import EncodedRows
+from shafer.export.graph.graph_values import Value
 from shafer.export.graph.terms.model_terms import ModelTerms
-from shafer.models.readers.adapted_model import AdaptedModel, both_classes
+from shafer.models.readers.adapted_model import AdaptedModel, AdditiveModel, both_classes
 
 
 @final
@@ -38,7 +38,7 @@ def terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
     machine = model.core
     columns = _binned_columns(machine)
     keys = [(column.feature, column.level) for column in columns]
-    n_bins = {key: 0 for key in keys}
+    n_bins = dict.fromkeys(keys, 0)
     strides = np.zeros((len(keys), len(machine.term_features_)), dtype=np.int64)
     offsets = np.zeros(len(machine.term_features_), dtype=np.int64)
     tables: list[FloatArray] = []
@@ -53,9 +53,14 @@ def terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
         offsets[t] = sum(map(len, tables))
         tables.append(table.reshape(-1, table.shape[-1]))
     found = _bin_positions(columns, [n_bins[key] for key in keys], rows)
-    whole = np.concatenate(tables)
+    whole = np.concatenate(tables) * _additive(model).slope
     places = found @ strides + offsets  # (n, G)
     return ModelTerms(rows.graph.constant(whole).op("Gather", places, axis=0), centred=True)
+
+
+def _additive(model: AdaptedModel) -> AdditiveModel:
+    assert isinstance(model, AdditiveModel)  # all readers of this family return one
+    return model
 
 
 def _level(machine: Any, feature: int, n_features: int) -> int:
