@@ -33,12 +33,13 @@ from shafer.models.fitting.bootstrap_refits import bootstrap_refits
 from shafer.models.fitting.folds import check_fold_count, fold_explainers, stratified_folds
 from shafer.models.fitting.sample_weights import fit_weights
 from shafer.models.inputs.row_access import take_rows
+from shafer.models.saving.savable import Savable
 
 _FOLDS = 5
 
 
 class EvidentialClassifier(
-    RowDecisions, ClassifierDeferral, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    RowDecisions, ClassifierDeferral, Savable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 

@@ -48,6 +48,7 @@ from shafer.models.inputs.row_labels import with_row_labels
 from shafer.models.inputs.texts.text_inputs import text_rows
 from shafer.models.readers.adapted_model import Pool
 from shafer.models.readers.registry import adapt
+from shafer.models.saving.savable import Savable
 from shafer.models.scorecards.scorecard_tables import ScorecardTables
 from shafer.models.self_check import check_probabilities
 from shafer.models.uncertainty.gap_checks import check_gaps, complete_rows
@@ -57,7 +58,7 @@ from shafer.models.weighed_model import WeighedModel
 
 
 @final
-class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral):
+class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral, Savable):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters

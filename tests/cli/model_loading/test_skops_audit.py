@@ -21,8 +21,8 @@ from skops.io._audit import NODE_TYPE_MAPPING
 
 import shafer
 from shafer.cli.model_loading.load_model import load_model
-from shafer.cli.model_loading.skops_audit import audit
-from shafer.cli.model_loading.trusted_classes import BY_LOADER, NEVER, OWN_CLASSES, is_known
+from shafer.models.saving.skops_files.skops_audit import audit
+from shafer.models.saving.skops_files.trusted_classes import BY_LOADER, NEVER, OWN_CLASSES, is_known
 
 from ..running import refused, run, shell
 from .forging import Node, array, forged, many, mapping, model, node, packed, text, write

@@ -39,9 +39,12 @@ from shafer.models.ensemble.voting_options import (
 )
 from shafer.models.fitting.folds import read_splits
 from shafer.models.inputs.row_labels import with_row_labels
+from shafer.models.saving.savable import Savable
 
 
-class EvidentialVotingClassifier(RowDecisions, CalibratedVoting, ClassifierMixin, NamedEstimators):
+class EvidentialVotingClassifier(
+    RowDecisions, CalibratedVoting, Savable, ClassifierMixin, NamedEstimators
+):
     """Trains several classifiers, and combines their evidence instead of averaging probabilities.
 
     A source whose inputs are missing (NaN) in a row contributes nothing in that row, in training

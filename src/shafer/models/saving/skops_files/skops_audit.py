@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from shafer._safe_archive import check_array, read_member
-from shafer.cli.model_loading.sparse_members import check_sparse
-from shafer.cli.model_loading.trusted_classes import BY_LOADER, NEVER, TRUSTABLE, is_known
+from shafer.models.saving.skops_files.sparse_members import check_sparse
+from shafer.models.saving.skops_files.trusted_classes import BY_LOADER, NEVER, TRUSTABLE, is_known
 
 Node: TypeAlias = dict[str, Any]
 

@@ -1,4 +1,4 @@
-"""Exact names that a model file may hold without ``--trust``, by the skops loader that reads them.
+"""Exact names that a model file may hold without trust, by the skops loader that reads them.
 
 No prefixes, and nothing that the file could make Python call: a loader that calls a function, a
 method or a constructor with arguments from the file is not in the table. To let a class of this
@@ -104,7 +104,7 @@ BY_LOADER: dict[str, tuple[str, ...]] = {
 """For each skops loader that may be used, the names it may be used for."""
 
 TRUSTABLE = ("ObjectNode", "TreeNode", "TupleNode", "TypeNode")
-"""The loaders through which ``--trust`` admits a class."""
+"""The loaders through which the user's trust admits a class."""
 
 NEVER = {
     "CachedNode": "a reference that skops does not write",
@@ -132,7 +132,7 @@ def sklearn_estimators() -> frozenset[str]:
 
 
 def is_known(loader: str, name: str) -> bool:
-    """Tell whether a loader may read a name without ``--trust``."""
+    """Tell whether a loader may read a name without the user's trust."""
     if name in BY_LOADER.get(loader, ()):
         return True
     return loader == "ObjectNode" and name in sklearn_estimators()

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
 
 
-def check_vocabularies(model: Any, path: Path) -> None:
+def check_vocabularies(model: Any, source: str) -> None:
     """Refuse a model with a vocabulary that does not number its words from 0 without gaps."""
     for part in _parts(model):
         if isinstance(part, CountVectorizer):
             words = getattr(part, "vocabulary_", {})
             if not isinstance(words, dict) or set(words.values()) != set(range(len(words))):
-                raise ValueError(f"{path} cannot be loaded: the vocabulary in it is damaged.")
+                raise ValueError(f"{source} cannot be loaded: the vocabulary in it is damaged.")
 
 
 def _parts(model: Any) -> Iterator[Any]:
