@@ -45,14 +45,35 @@ class ReasonOptions:
             )
 
 
-def reasons_frame(
-    ev: WeighedEvidence,
-    for_: Label | None,
-    over: Label | None,
-    asked: ReasonOptions,
-    backend: str | None,
-) -> Any:
-    """Return the table that :meth:`shafer.Evidence.reasons` documents."""
+@final
+@dataclass(frozen=True, eq=False)
+class RankedReasons:
+    """The reasons of all rows as arrays, one entry for each reason.
+
+    Attributes
+    ----------
+    row, rank, component, class_ : arrays of positions; the first rank is 0
+    weight, share : arrays
+    lower, upper : arrays or None
+        The interval of the weight, if the evidence has errors.
+    codes : dict from component to (code, text), or None
+    """
+
+    row: NDArray[np.intp]
+    rank: NDArray[np.intp]
+    component: NDArray[np.intp]
+    class_: NDArray[np.intp]
+    weight: FloatArray
+    share: FloatArray
+    lower: FloatArray | None
+    upper: FloatArray | None
+    codes: dict[int, tuple[Any, Any]] | None
+
+
+def ranked_reasons(
+    ev: WeighedEvidence, for_: Label | None, over: Label | None, asked: ReasonOptions
+) -> RankedReasons:
+    """Return the reasons that :meth:`shafer.Evidence.reasons` documents."""
     if ev.parts:
         raise ValueError(
             "reasons needs the evidence of whole rows; got the evidence of single components "
@@ -77,22 +98,36 @@ def reasons_frame(
         row, rank, component, weight, std = (x[kept] for x in (row, rank, component, weight, std))
     total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
     positive = np.maximum(weight, 0.0)
+    share = np.divide(positive, total, out=np.zeros_like(weight), where=total > 0.0)
+    ends = (None, None) if ev.errors is None else interval(weight, std, ev.errors, _LEVEL)
+    return RankedReasons(row, rank, component, classes[row], weight, share, *ends, codes)
+
+
+def reasons_frame(
+    ev: WeighedEvidence,
+    for_: Label | None,
+    over: Label | None,
+    asked: ReasonOptions,
+    backend: str | None,
+) -> Any:
+    """Return the same as a table."""
+    found = ranked_reasons(ev, for_, over, asked)
     table: dict[str, Any] = {
-        "row": row,
-        "rank": rank + 1,
-        "component": [ev.component_names[g] for g in component],
-        "value": _values(ev, row, component, backend),
-        "weight": weight,
-        "share": np.divide(positive, total, out=np.zeros_like(weight), where=total > 0.0),
-        "class": ev.classes[classes[row]].tolist(),
+        "row": found.row,
+        "rank": found.rank + 1,
+        "component": [ev.component_names[g] for g in found.component],
+        "value": _values(ev, found, backend),
+        "weight": found.weight,
+        "share": found.share,
+        "class": ev.classes[found.class_].tolist(),
     }
-    if ev.errors is not None:
-        table["lower"], table["upper"] = interval(weight, std, ev.errors, _LEVEL)
-    if codes is not None:
-        table["code"] = [codes[g][0] for g in component]
-        table["text"] = [codes[g][1] for g in component]
+    if found.lower is not None:
+        table["lower"], table["upper"] = found.lower, found.upper
+    if found.codes is not None:
+        table["code"] = [found.codes[g][0] for g in found.component]
+        table["text"] = [found.codes[g][1] for g in found.component]
     if ev.index is not None:
-        table["index"] = [ev.index[i] for i in row]
+        table["index"] = [ev.index[i] for i in found.row]
     return native_frame(table, None, backend)
 
 
@@ -194,17 +229,21 @@ def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[n
     return order
 
 
-def _values(
-    ev: WeighedEvidence, row: NDArray[np.intp], component: NDArray[np.intp], backend: str | None
-) -> Any:
-    """Return the value of the input behind each reason."""
-    values = np.full(len(row), None, dtype=object)
+def reason_values(ev: WeighedEvidence, found: RankedReasons) -> NDArray[np.object_]:
+    """Return the value of the input behind each reason; None where it has none."""
+    values = np.full(len(found.row), None, dtype=object)
     if ev.inputs is not None:
-        for g in np.unique(component):
+        for g in np.unique(found.component):
             column = ev.inputs.values(int(g))
             if column is not None:
-                here = component == g
-                values[here] = column[row[here]]
+                here = np.flatnonzero(found.component == g)
+                values[here] = column[found.row[here]]
+    return values
+
+
+def _values(ev: WeighedEvidence, found: RankedReasons, backend: str | None) -> Any:
+    """Return the values as numbers if all are numbers, else as the frame library takes them."""
+    values = reason_values(ev, found)
     kinds = {type(value) for value in values if value is not None}
     if all(issubclass(kind, float | int | np.number) and kind is not bool for kind in kinds):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)

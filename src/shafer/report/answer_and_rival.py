@@ -7,9 +7,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._typing import FloatArray, Label
+from shafer._typing import Label
 from shafer._validation import one_position, to_numpy
 from shafer.evidence import Evidence
+from shafer.evidence.most_probable import most_probable_but
 
 Positions: TypeAlias = NDArray[np.intp]
 
@@ -22,14 +23,6 @@ class Pair(NamedTuple):
 
     class_: int
     over: int
-
-
-def most_probable_but(logits: FloatArray, but: Positions) -> Positions:
-    """Return the position of the most probable class other than ``but`` in each row, (n,)."""
-    others = logits.astype(np.float64)  # a copy
-    others[np.arange(len(others)), but] = -np.inf
-    found: Positions = np.argmax(others, axis=1)
-    return found
 
 
 def answer_and_rival(evidence: Evidence) -> tuple[Positions, Positions]:

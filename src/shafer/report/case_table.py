@@ -14,8 +14,8 @@ from shafer._validation import one_position, to_numpy
 from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.interval_words import below_belief_words
 from shafer.evidence.io.frame_table import label_texts, set_names
+from shafer.evidence.most_probable import most_probable_but
 from shafer.evidence.own_base_rate import base_rate_position
-from shafer.report.answer_and_rival import most_probable_but
 from shafer.report.grouped_study import grouped_study
 from shafer.report.overview import OVERLAP, overview
 from shafer.report.study import Study

@@ -8,8 +8,8 @@ from typing import Any, final
 
 from shafer._text import cells
 from shafer.evidence.io.frame_table import label_texts
+from shafer.evidence.row_reasons import row_reasons
 from shafer.report.answer_and_rival import UNIT, Pair
-from shafer.report.row_reasons import row_reasons
 from shafer.report.study import Study
 from shafer.report.terminal_text import harmless, label, padded
 

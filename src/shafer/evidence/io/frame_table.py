@@ -43,7 +43,18 @@ def label_texts(classes: NDArray[Any]) -> list[str]:
 def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
     """Write each row of a boolean (n, K) array as a set of labels: ``{a, b}``."""
     labels = label_texts(classes)
-    return ["{" + ", ".join(labels[k] for k in np.flatnonzero(row)) + "}" for row in chosen]
+    # Few different sets occur, and each is written once.
+    packed = np.packbits(chosen, axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{max(1, packed.shape[1])}").ravel()
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    names = np.empty(len(first), dtype=object)
+    names[:] = [_set_name(chosen[row], labels) for row in first]
+    found: list[str] = names[place].tolist()
+    return found
+
+
+def _set_name(chosen: NDArray[np.bool_], labels: list[str]) -> str:
+    return "{" + ", ".join(labels[k] for k in np.flatnonzero(chosen)) + "}"
 
 
 def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from shafer._typing import FloatArray, Label
 from shafer._validation import one_position, to_numpy
-from shafer.evidence import Evidence
-from shafer.report.answer_and_rival import Positions, most_probable_but
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.most_probable import most_probable_but
+from shafer.evidence.reasons import RankedReasons, ReasonOptions, ranked_reasons, reason_values
 
 
 @final
@@ -33,8 +34,8 @@ class RowReasons:
         The 90 % interval of the weight; NaN if the evidence has no errors.
     """
 
-    classes: Positions
-    over: Positions
+    classes: NDArray[np.intp]
+    over: NDArray[np.intp]
     component: NDArray[np.object_]
     value: NDArray[np.object_]
     code: NDArray[np.object_]
@@ -82,20 +83,39 @@ def row_reasons(
     numbers = ("weight", "share", "lower", "upper")
     found |= {name: np.full((n, top), np.nan) for name in numbers}
     labels = evidence.classes.tolist()
+    asked = ReasonOptions(top, codes, distinct=True, keep="positive")
     for a, b in np.unique(np.stack([classes, rivals], axis=1), axis=0).tolist():
         rows = np.flatnonzero((classes == a) & (rivals == b))
         part = evidence if len(rows) == n else evidence[rows]
-        table = part.reasons(labels[a], top, codes, over=labels[b], keep="positive")
-        place = rows[table["row"].to_numpy()], table["rank"].to_numpy() - 1
-        for name in found.keys() & set(table.columns):
-            found[name][place] = _plain(table[name], found[name].dtype)
+        ranked = ranked_reasons(part, labels[a], labels[b], asked)
+        place = rows[ranked.row], ranked.rank
+        for name, values in _filled(part, ranked).items():
+            found[name][place] = values
     return RowReasons(classes, rivals, **found)
 
 
-def _plain(column: Any, dtype: Any) -> NDArray[Any]:
-    """Return a column of a pandas frame as numbers, or as objects with None for missing values."""
-    if dtype.kind != "O":
-        return np.asarray(column, dtype=dtype)
-    values = np.empty(len(column), dtype=object)
-    values[:] = [None if value is None or value != value else value for value in column]
-    return values
+def _filled(evidence: Evidence, ranked: RankedReasons) -> dict[str, NDArray[Any]]:
+    """Return an array of one entry for each reason, for each attribute that is known."""
+    names = _objects(evidence.component_names)
+    values = reason_values(evidence, ranked)
+    values[values != values] = None  # missing inputs
+    filled = {
+        "component": names[ranked.component],
+        "value": values,
+        "weight": ranked.weight,
+        "share": ranked.share,
+    }
+    if ranked.lower is not None and ranked.upper is not None:
+        filled |= {"lower": ranked.lower, "upper": ranked.upper}
+    if ranked.codes is not None:
+        codes = [ranked.codes.get(g, (None, None)) for g in range(len(names))]
+        filled["code"] = _objects(code for code, _ in codes)[ranked.component]
+        filled["text"] = _objects(text for _, text in codes)[ranked.component]
+    return filled
+
+
+def _objects(values: Iterable[Any]) -> NDArray[np.object_]:
+    given = list(values)
+    found = np.empty(len(given), dtype=object)
+    found[:] = given
+    return found
