@@ -62,6 +62,7 @@ _SUBPACKAGES = (
     "paper",
     "plots",
     "report",
+    "scale",
 )
 
 __all__ = [

@@ -10,13 +10,10 @@ from mlflow.models import ModelSignature
 from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 
 from shafer._validation import frame_of, to_numpy
-from shafer.evidence import Evidence, MassEvidence, with_weights
-from shafer.evidence.io.frame_table import evidence_columns
-from shafer.evidence.reason_table import reason_column_names, reason_columns
 from shafer.models import Explainer
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
-from shafer.models.uncertainty.moderation import Calibration
+from shafer.models.score_columns import score_column_names, score_columns
 
 _TYPES = {"b": DataType.boolean, "i": DataType.long, "u": DataType.long, "f": DataType.double}
 _TEXT = "text"
@@ -29,11 +26,7 @@ def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
     given = rows
     if _takes_texts(explainer) and frame:
         given = rows.iloc[:, 0].tolist()
-    evidence = explainer(given)
-    columns = evidence_columns(evidence)
-    if reasons:
-        columns |= reason_columns(with_weights(evidence), reasons)
-    return pd.DataFrame(columns, index=rows.index if frame else None)
+    return pd.DataFrame(score_columns(explainer(given), reasons), index=rows.index if frame else None)
 
 
 def _takes_texts(explainer: Explainer) -> bool:
@@ -43,30 +36,8 @@ def _takes_texts(explainer: Explainer) -> bool:
 def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
     """Return the columns that go in and out, and their types."""
     kinds = {True: DataType.double, False: DataType.string}
-    outputs = [ColSpec(kinds[number], name) for name, number in _numbers(explainer, reasons).items()]
+    outputs = [ColSpec(kinds[number], name) for name, number in score_column_names(explainer, reasons).items()]
     return ModelSignature(inputs=_inputs(explainer), outputs=Schema(outputs))
-
-
-def _numbers(explainer: Explainer, reasons: int) -> dict[str, bool]:
-    """Return the columns of the table, and whether each one holds numbers."""
-    weights = np.zeros((1, 1, len(explainer.classes)))
-    nothing: MassEvidence = Evidence.from_weights(weights, classes=explainer.classes)
-    if _discounts(explainer.calibration):
-        nothing = with_weights(nothing).discounted(np.ones(1))
-    numbers = {name: not isinstance(x, list) for name, x in evidence_columns(nothing).items()}
-    if reasons:
-        bars = explainer._errors is not None
-        numbers |= reason_column_names(reasons, errors=bars, codes=False)
-    return numbers
-
-
-def _discounts(calibration: Any) -> bool:
-    """Say whether the evidence is discounted, by the explainer or by the model inside."""
-    while isinstance(calibration, Calibration):
-        if calibration.moderation is not None and calibration.moderation.familiarity is not None:
-            return True
-        calibration = calibration.inner
-    return False
 
 
 def input_example(explainer: Explainer) -> Any:
@@ -79,7 +50,9 @@ def input_example(explainer: Explainer) -> Any:
     frame = frame_of(rows)
     if frame is None:
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
-    return frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas()
+    table = frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas()
+    # MLflow compares the names with numbers, which pandas only accepts for Python objects.
+    return table.set_axis(pd.Index(list(table.columns), dtype=object), axis=1)
 
 
 def _inputs(explainer: Explainer) -> Schema:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, final
 
 import numpy as np
@@ -197,6 +198,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
                 moderation=moderation,
                 prior=prior,
                 laplace=bars.laplace,
+                read_again=partial(adapt, model, columns=columns, **options, **adapted.options),
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model

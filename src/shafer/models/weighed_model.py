@@ -11,12 +11,13 @@ import numpy as np
 
 from shafer._typing import Array
 from shafer._validation import deferred_checks
-from shafer.evidence import Evidence, LinearPool, RunningMean
+from shafer.evidence import Evidence, LinearPool
 from shafer.evidence.automatic_groups import MOST_ROWS, automatic_groups, check_group_count
 from shafer.evidence.component_groups import Groups
 from shafer.evidence.identification.located_pool import LocatedPool
 from shafer.evidence.prepared_forms import prepare_on_device
 from shafer.evidence.weight_errors import WeightErrors
+from shafer.models.background_sums import BackgroundSums, SumPart
 from shafer.models.grouping.component_partition import (
     is_renaming,
     names_of_components,
@@ -24,6 +25,7 @@ from shafer.models.grouping.component_partition import (
 )
 from shafer.models.grouping.input_blocks import InputBlocks
 from shafer.models.grouping.row_inputs import ColumnTrace, RowInputs
+from shafer.models.inputs.background_parts import BackgroundParts
 from shafer.models.inputs.frame_order import in_order, missing_columns_named
 from shafer.models.inputs.row_access import n_rows, take_rows, values_of
 from shafer.models.inputs.table_checks import check_rows
@@ -102,6 +104,7 @@ class WeighedModel:
         moderation: ModerationFit | None,
         prior: str,
         laplace: LaplaceFit | None,
+        read_again: Callable[[], AdaptedModel],
     ) -> WeighedModel:
         """Pass each batch of the background through the model once.
 
@@ -117,27 +120,25 @@ class WeighedModel:
             Takes in every batch.
         laplace : LaplaceFit, optional
             Takes in every batch, for error bars.
+        read_again : callable
+            Reads the model in another process, for batches that lie elsewhere.
         """
-        running = RunningMean()
-        features: Any = None
         words = HashedWords(model.encoders if names is None else ())
-        for given in batches:
-            batch = text_rows(model.encoders, in_order(given, columns), "background")
-            with model.clear_errors(batch):
-                encoded = model.encoded(batch)
-                features = model.accumulate(running, encoded, sample_weight)
-            words.take_in(batch)
-            if moderation is not None:
-                moderation.take_in(ModelRows(encoded, features), sample_weight)
-            if laplace is not None:
-                laplace.take_in(features, sample_weight)
+        sums = BackgroundSums(words, moderation, laplace)
+        if isinstance(batches, BackgroundParts):
+            empty = sums.centred(model, first)
+            sums.merge(batches.summed(SumPart(read_again, columns, empty)))
+        else:
+            for given in batches:
+                sums.take_in(model, given, columns, sample_weight)
+        mean = sums.mean
         known = names_of_components(model, columns, words) if names is None else names
         own = None if known is None else tuple(known)
-        n_components = int(running.mean.shape[0])
+        n_components = int(mean.shape[0])
         labels = model.head.classes if classes is None else classes
         partition = None
         if isinstance(groups, str) and groups == "auto":
-            plain = cls.identified(model, running.mean, labels, own, None, None, columns)
+            plain = cls.identified(model, mean, labels, own, None, None, columns)
             groups = plain.automatic_groups(first, check_group_count(n_groups))
         if groups is not None:
             partition = read_partition(groups, model, own, n_components, first)
@@ -146,8 +147,8 @@ class WeighedModel:
         gaps = None
         if missing != "error":  # then there is one batch
             blocks = InputBlocks.traced(model, first)
-            gaps = MissingInputs.fit(model, features, missing, sample_weight, blocks)
-        return cls.identified(model, running.mean, labels, own, partition, gaps, columns, prior)
+            gaps = MissingInputs.fit(model, sums.features, missing, sample_weight, blocks)
+        return cls.identified(model, mean, labels, own, partition, gaps, columns, prior)
 
     @property
     def prior(self) -> str:

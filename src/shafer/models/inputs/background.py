@@ -9,6 +9,7 @@ from typing import Any
 from shafer._typing import Array
 from shafer._validation import row_weights
 from shafer.evidence import RunningMean
+from shafer.models.inputs.background_parts import BackgroundParts
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.table_checks import check_rows
 
@@ -27,6 +28,8 @@ def as_batches(background: Any, sample_weight: Any = None) -> tuple[Any, Iterato
             "sample_weight cannot be given with an iterator of batches, because their rows are not "
             "known yet. Pass the background as one array, or leave sample_weight out."
         )
+    if isinstance(background, BackgroundParts):
+        return background.first_rows(), background
     batches = _checked(background)
     first = next(batches, None)
     if first is None:

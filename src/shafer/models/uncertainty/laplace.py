@@ -138,8 +138,8 @@ class LaplaceFit:
         """Add the curvature of a batch of training rows, features (n, J)."""
         values = plain_features(features)
         weight = row_weights(sample_weight, values.shape[0])
-        if self._centre is None:
-            self._centre = np.asarray(values.mean(axis=0), dtype=np.float64).reshape(-1)
+        self.centre_at(values)
+        assert self._centre is not None
         rows = max(1, _BLOCK // (self._curvature.shape[-1] + self._contrasts.shape[1] ** 2))
         for start in range(0, values.shape[0], rows):
             part = slice(start, start + rows)
@@ -152,6 +152,21 @@ class LaplaceFit:
                 "Laplace's approximation squares the features, and these are too large: up to "
                 f"{abs(values).max():.3g}. Scale them with a scaler in front of the model."
             )
+        return self
+
+    def centre_at(self, features: Any) -> None:
+        """Centre the features at the means of these rows, unless they have a centre already."""
+        if self._centre is None:
+            values = plain_features(features)
+            self._centre = np.asarray(values.mean(axis=0), dtype=np.float64).reshape(-1)
+
+    def merge(self, other: LaplaceFit) -> Self:
+        """Add the curvature of other rows, of the same head and with the same centre."""
+        if self._centre is None or not np.array_equal(self._centre, other._centre):
+            raise ValueError("Only curvatures with the same centre can be added.")
+        self._curvature += other._curvature
+        if self._gradient is not None and other._gradient is not None:
+            self._gradient += other._gradient
         return self
 
     def _add(self, block: FloatArray, centre: FloatArray, weight: FloatArray | None) -> None:

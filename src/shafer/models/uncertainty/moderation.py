@@ -134,6 +134,17 @@ class ModerationFit:
             self._inputs.append(inputs if weight is None else inputs[weight > 0.0])
         return self
 
+    def centre_at(self, features: Any) -> None:
+        """Fix the centre of the curvature, so that those of several parts can be merged."""
+        self._laplace.centre_at(features)
+
+    def merge(self, other: ModerationFit) -> Self:
+        """Add the rows of another part, with the same centre."""
+        self._laplace.merge(other._laplace)
+        if self._inputs is not None and other._inputs is not None:
+            self._inputs += other._inputs
+        return self
+
     def moderation(self) -> Moderation:
         """Return the moderation, given all batches."""
         near = None if self._inputs is None else Familiarity.fit(np.concatenate(self._inputs))

@@ -35,6 +35,11 @@ class HashedWords:
             for text in texts_of(X, part.column):
                 counts.update(analyze(text))
 
+    def merge(self, other: HashedWords) -> None:
+        """Add the words of other rows of the same model."""
+        for (_, counts), (_, more) in zip(self._counts, other._counts, strict=True):
+            counts.update(more)
+
     def named(self) -> tuple[Any, ...]:
         """Return the transformers; those that hash can name their columns after words."""
         names = {

@@ -1,0 +1,77 @@
+"""Dask: the explainer is one key of the graph, so each worker gets it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, final
+from uuid import uuid4
+
+from shafer.models.inputs.background_parts import SumOfPart
+from shafer.scale.frames.frame_engine import FrameEngine
+from shafer.scale.model_columns import ModelColumns
+from shafer.scale.row_scorer import RowScorer
+from shafer.scale.worker_threads import one_thread
+
+_MERGED = 8  # sums that are merged at a time
+_CHUNK = 100_000
+
+
+@final
+class DaskFrames(FrameEngine):
+    """Frames of ``dask.dataframe``."""
+
+    def column_names(self, frame: Any) -> list[str]:
+        """Return the columns of a frame; no row is read."""
+        return [str(name) for name in frame.columns]
+
+    def scored(self, frame: Any, scorer: RowScorer) -> Any:
+        """Return a Dask frame with the scores and the same index."""
+        selected = frame[scorer.read]
+        meta = scorer.pandas(selected._meta)
+        return selected.map_partitions(_scored, _as_key(scorer), meta=meta)
+
+    def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
+        """Return the first rows, of as many partitions as are needed."""
+        return frame[columns].head(count, npartitions=-1)
+
+    def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
+        """Sum each partition on its worker, and merge the sums in a tree."""
+        from dask import delayed
+
+        task = _as_key(sum_of_part)
+        sums = [
+            delayed(_summed, pure=False)(part, inputs, task)
+            for part in frame[list(inputs.names)].to_delayed()
+        ]
+        merge = delayed(_merged, pure=False)
+        while len(sums) > 1:
+            sums = [merge(sums[i : i + _MERGED]) for i in range(0, len(sums), _MERGED)]
+        return sums[0].compute()
+
+
+def _as_key(value: Any) -> Any:
+    from dask import delayed
+
+    return delayed(value, name=f"shafer-{uuid4().hex}", traverse=False)
+
+
+def _scored(frame: Any, scorer: RowScorer) -> Any:
+    with one_thread():
+        return scorer.pandas(frame)
+
+
+def _summed(frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
+    with one_thread():
+        return sum_of_part(_batches(frame, inputs))
+
+
+def _batches(frame: Any, inputs: ModelColumns) -> Iterator[Any]:
+    for start in range(0, len(frame), _CHUNK):
+        yield inputs.rows(frame.iloc[start : start + _CHUNK])
+
+
+def _merged(sums: list[Any]) -> Any:
+    first, *others = sums
+    for other in others:
+        first.merge(other)
+    return first
