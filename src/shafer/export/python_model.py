@@ -28,7 +28,9 @@ _CODE = Path(__file__).with_name("mlflow_code.py")
 _REASONS = 3
 
 
-def pyfunc(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS) -> EvidencePythonModel:
+def pyfunc(
+    explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS
+) -> EvidencePythonModel:
     """Wrap an explainer as a model for MLflow, which returns a table of evidence.
 
     Parameters

@@ -26,7 +26,9 @@ def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
     given = rows
     if _takes_texts(explainer) and frame:
         given = rows.iloc[:, 0].tolist()
-    return pd.DataFrame(score_columns(explainer(given), reasons), index=rows.index if frame else None)
+    return pd.DataFrame(
+        score_columns(explainer(given), reasons), index=rows.index if frame else None
+    )
 
 
 def _takes_texts(explainer: Explainer) -> bool:
@@ -36,7 +38,10 @@ def _takes_texts(explainer: Explainer) -> bool:
 def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
     """Return the columns that go in and out, and their types."""
     kinds = {True: DataType.double, False: DataType.string}
-    outputs = [ColSpec(kinds[number], name) for name, number in score_column_names(explainer, reasons).items()]
+    outputs = [
+        ColSpec(kinds[number], name)
+        for name, number in score_column_names(explainer, reasons).items()
+    ]
     return ModelSignature(inputs=_inputs(explainer), outputs=Schema(outputs))
 
 
