@@ -21,14 +21,22 @@ _TEXT = "text"
 
 
 def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
-    """Return the evidence and the reasons of rows, with their index."""
+    """Return the evidence and the reasons of rows, with their index.
+
+    A text is empty where a row has fewer reasons.
+    """
     frame = isinstance(rows, pd.DataFrame)
     given = rows
     if _takes_texts(explainer) and frame:
         given = rows.iloc[:, 0].tolist()
-    return pd.DataFrame(
-        score_columns(explainer(given), reasons), index=rows.index if frame else None
-    )
+    columns = score_columns(explainer(given), reasons)
+    # MLflow turns a missing text into the text "nan" on Spark, so there are none.
+    plain = {name: _texts(x) if isinstance(x, list) else x for name, x in columns.items()}
+    return pd.DataFrame(plain, index=rows.index if frame else None)
+
+
+def _texts(values: list[str | None]) -> list[str]:
+    return ["" if value is None else value for value in values]
 
 
 def _takes_texts(explainer: Explainer) -> bool:
