@@ -28,7 +28,8 @@ def to_onnx(
 ) -> ModelProto:
     """Write an explainer as an ONNX model: rows in, evidence out, without Python.
 
-    The model has standard operators only, and those of ``ai.onnx.ml`` where categories are texts.
+    The model has standard operators only: those of ONNX itself, and for columns and categories of
+    pipelines those of ``ai.onnx.ml``.
     Linear models, pipelines, ``MLPClassifier``, support vector machines, naive Bayes and
     ``ExplainableBoostingClassifier`` can be written, with groups, prior and tempering.
 

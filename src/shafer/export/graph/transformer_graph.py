@@ -14,6 +14,10 @@ from shafer._text import shortened
 from shafer.export.graph.graph_values import GraphNodes, Value
 from shafer.export.graph.graph_version import OPSET
 from shafer.export.graph.step_converters import CONVERTERS
+from shafer.models.inputs.encoded_columns import leaf_transformers
+
+# Operators of ai.onnx.ml that do not round. The others compute in single precision.
+_EXACT = ("ArrayFeatureExtractor", "CategoryMapper", "LabelEncoder", "OneHotEncoder")
 
 
 def transformer_graph(
@@ -71,7 +75,8 @@ def _written(encoders: Sequence[Any], is_text: Mapping[str, bool], width: int) -
 
 
 def _names(encoders: Sequence[Any]) -> str:
-    return ", ".join(type(encoder).__name__ for encoder in encoders)
+    leaves = [type(leaf).__name__ for encoder in encoders for leaf in leaf_transformers(encoder)]
+    return ", ".join(dict.fromkeys(leaves))
 
 
 def _included(
@@ -93,12 +98,19 @@ def _included(
     (output,) = written.graph.output
     result = graph.value(renamed(output.name))
     element = output.type.tensor_type.elem_type
-    if element == TensorProto.FLOAT:
+    rounds = any(node.domain == "ai.onnx.ml" and node.op_type not in _EXACT for node in graph.nodes)
+    if rounds or (element == TensorProto.FLOAT and not _gives_whole_numbers(encoders[-1])):
         raise UnsupportedModelError(
             f"skl2onnx writes the transformers {_names(encoders)} in single precision only. Encode "
             "the rows in front of the graph, and export an Explainer of the classifier alone."
         )
     return result if element == TensorProto.DOUBLE else result.cast(TensorProto.DOUBLE)
+
+
+def _gives_whole_numbers(encoder: Any) -> bool:
+    """Say whether all outputs are small whole numbers, which single precision does not round."""
+    names = {type(leaf).__name__ for leaf in leaf_transformers(encoder)}
+    return names <= {"OneHotEncoder", "OrdinalEncoder"}
 
 
 def _copied(node: NodeProto, renamed: Any) -> NodeProto:
