@@ -255,6 +255,10 @@ def test_evidence_names() -> None:
             ],
         ),
         (shafer.Explainer.predict_or_defer, ["self", "X", "groups"]),
+        (shafer.Explainer.save, ["self", "path"]),
+        (shafer.Explainer.load, ["path", "trusted", "module"]),
+        (shafer.EvidentialClassifier.load, ["path", "trusted", "module"]),
+        (shafer.EvidentialVotingClassifier.load, ["path", "trusted", "module"]),
         (shafer.Explainer.temper, ["self", "X", "y", "sample_weight"]),
         (
             shafer.Explainer.decide,

@@ -226,6 +226,40 @@ def written_report(path: str | Path) -> Any:
     return len(Path(path).read_text()) > 1000
 
 
+@covers_path(
+    "models.Explainer.save",
+    "models.Explainer.load",
+    "models.EvidentialClassifier.save",
+    "models.EvidentialClassifier.load",
+    "models.EvidentialVotingClassifier.save",
+    "models.EvidentialVotingClassifier.load",
+)
+def saved_models(path: str | Path) -> Any:
+    y = World(("a", "b")).training_labels
+    explainer = shafer.Explainer(LogisticRegression().fit(FEATURES, y), FEATURES)
+    explainer.save(path)
+    found = [shafer.Explainer.load(path)(FEATURES).belief]
+    sources = [("one", LogisticRegression(), [0]), ("two", LogisticRegression(), [1, 2])]
+    voting = shafer.EvidentialVotingClassifier(sources, tempering=None)
+    for classifier in (shafer.EvidentialClassifier(), voting):
+        classifier.fit(FEATURES, y).save(path)
+        found.append(type(classifier).load(path).predict_proba(FEATURES))
+    return found
+
+
+@covers("models.Explainer.save", trains=True, compares=False)
+def saved_explainer(world: World) -> Any:
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        made = shafer.Explainer(_model(world, FRAME), FRAME)
+        made.conformalize(FRAME, world.training_labels, coverage=0.8)
+        made.save(Path(folder) / "model.shafer")
+        again = shafer.Explainer.load(Path(folder) / "model.shafer")
+    assert again.classes.tolist() == list(world.classes)
+    return [again(FRAME[["r", "p", "q"]]).belief, again.predict_set(FRAME)]
+
+
 MANY = np.concatenate([FEATURES, FEATURES + 0.01])
 
 

@@ -1,8 +1,8 @@
 """The command line. One file for each command; each calls one function of the layers below.
 
 ``table_files.py`` reads tables, ``model_loading/`` reads models, ``background_means.py`` finds the
-means, ``study_from_files.py``, ``score_table.py``, ``measurement_plan.py`` and
-``monitored_files.py`` put them together.
+means, ``study_from_files.py``, ``score_table.py``, ``measurement_plan.py``,
+``monitored_files.py`` and ``saved_model.py`` put them together.
 May import everything.
 """
 
@@ -19,6 +19,7 @@ from shafer.cli.monitor_command import monitor
 from shafer.cli.next_command import next_
 from shafer.cli.paper_command import paper
 from shafer.cli.report_command import report
+from shafer.cli.save_command import save
 from shafer.cli.score_command import score
 
 
@@ -28,5 +29,5 @@ def main() -> None:
     """Show the evidence behind a classifier's probabilities."""
 
 
-for command in (report, explain, score, next_, monitor, paper):
+for command in (report, explain, score, next_, monitor, save, paper):
     main.add_command(command)

@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 
 from shafer._text import listed
 from shafer.cli.table_files import Kind, Kinds, column_as_texts
-from shafer.models import EvidentialClassifier
+from shafer.models import EvidentialClassifier, Explainer
 
 
 @final
@@ -53,7 +53,9 @@ class ModelInputs:
 def first_step(model: Any) -> Any:
     """Return the part of a model that receives the rows."""
     while True:
-        if isinstance(model, EvidentialClassifier):
+        if isinstance(model, Explainer):
+            model = model.model
+        elif isinstance(model, EvidentialClassifier):
             model = model.estimator_
         elif isinstance(model, BaseSearchCV):
             model = model.best_estimator_
@@ -103,9 +105,9 @@ def model_inputs(
             f"--text-column is for models that take texts; this {type(model).__name__} takes "
             "columns of a table. Leave --text-column out."
         )
-    wanted = getattr(model, "feature_names_in_", None)
+    wanted = _named_columns(model)
     if wanted is None:
-        width = getattr(model, "n_features_in_", len(others))
+        width = n_columns(model) or len(others)
         if width != len(others):
             raise ValueError(
                 f"The model takes {width} columns; {path} has {len(others)}: {listed(others)}. "
@@ -120,6 +122,21 @@ def model_inputs(
             "them, with the names that they had in training."
         )
     return ModelInputs({name: kinds[name] for name in names})
+
+
+def _named_columns(model: Any) -> Iterable[Any] | None:
+    """Return the names of the columns that a model was trained on, if it knows them."""
+    if isinstance(model, Explainer):
+        return model.columns or _named_columns(model.model)
+    names: Iterable[Any] | None = getattr(model, "feature_names_in_", None)
+    return names
+
+
+def n_columns(model: Any) -> int | None:
+    """Return the number of columns that a model was trained on, if it knows it."""
+    inner = model.model if isinstance(model, Explainer) else model
+    width: int | None = getattr(inner, "n_features_in_", None)
+    return width
 
 
 def _text_input(

@@ -74,7 +74,12 @@ class ModelOptions:
 
 
 _OPTIONS = (
-    click.option("--model", "model_path", type=_PATH, help="A trained model (skops file)."),
+    click.option(
+        "--model",
+        "model_path",
+        type=_PATH,
+        help="A trained model: a file of shafer save or of Explainer.save, or a skops file.",
+    ),
     click.option(
         "--train",
         "train_path",

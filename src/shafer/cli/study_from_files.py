@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shafer._text import listed
 from shafer.cli.background_means import MeansOptions, measured_model
-from shafer.cli.model_inputs import model_inputs
+from shafer.cli.model_inputs import model_inputs, n_columns
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.table_files import column_names, kinds_of, read_table
 from shafer.cli.target_labels import known_labels, read_labels
@@ -59,7 +59,7 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
 
 def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Study:
     # Before the rows are read, which takes long if there are many columns.
-    _check_width(getattr(named.model, "n_features_in_", 0))
+    _check_width(n_columns(named.model) or 0)
     frame = read_table(data)
     target = options.target
     inputs = model_inputs(
@@ -73,7 +73,7 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
     if target is not None:
         truth = known_labels(read_labels(frame, target, data), measured.classes, target)
     about = [
-        f"The model, a {type(named.model).__name__}, was read from {named.file_name}. "
+        f"The model ({type(named.model).__name__}) was read from {named.file_name}. "
         f"{measured.sentence}"
     ]
     if truth is not None:

@@ -126,6 +126,10 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
 
     Attributes
     ----------
+    model : fitted model
+        As it was given.
+    columns : tuple of strings or None
+        The columns of the background, if it was a data frame.
     pool : LinearPool or AdditivePool
         The model as evidence: for linear models without groups, ``pool.beta`` and ``pool.alpha``
         are the paper's β*, α*.
@@ -220,6 +224,16 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         for refit in self._refits:
             refit._background = None  # only their weights are needed
         self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
+
+    @property
+    def model(self) -> Any:
+        """The model that is explained, as it was given."""
+        return self._given
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the background in the order of training; None if it was not a frame."""
+        return self._weighed.columns
 
     @property
     def pool(self) -> Pool:

@@ -1,4 +1,4 @@
-"""Models on disk: skops files of known classes; pickles only if the user insists."""
+"""Models on disk: saved files, skops files of known classes; pickles only if the user insists."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any, final
 
 from shafer.cli.clean_errors import one_line
+from shafer.models.saving.saved_object import load_object
 from shafer.models.saving.skops_files.read_skops import read_skops
 from shafer.models.saving.skops_files.trust_wording import TrustWording
 
+SAVED = (".shafer",)
 _SKOPS, _PICKLES = (".skops",), (".pkl", ".pickle", ".joblib")
 _WORDING = TrustWording(True, "Save the model again with skops.io.dump.")
+_WORDING_OF_SAVED = TrustWording(True, "Save the model again.")
 
 
 @final
@@ -30,7 +33,8 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
     Parameters
     ----------
     path : Path
-        A skops file; or a pickle or joblib file, with ``trust_pickle``.
+        A file of ``Explainer.save``, a skops file; or a pickle or joblib file, with
+        ``trust_pickle``.
     trusted : sequence of str
         Full names of classes that the user trusts, besides the list in ``trusted_classes``.
         Functions and methods are never loaded.
@@ -42,6 +46,8 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
     if not path.is_file():
         raise ValueError(f"{path} does not exist. Check the path.")
     suffix = path.suffix.lower()
+    if suffix in SAVED:
+        return load_object(path, trusted=trusted, wording=_WORDING_OF_SAVED)
     if suffix in _PICKLES:
         if not trust_pickle:
             raise ValueError(
@@ -51,7 +57,8 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
         return _unpickled(path)
     if suffix not in _SKOPS:
         raise ValueError(
-            f"{path} must be a .skops file, or a .pkl, .pickle or .joblib file with --trust-pickle."
+            f"{path} must be a .shafer or .skops file, or a .pkl, .pickle or .joblib file with "
+            "--trust-pickle."
         )
     return _from_skops(path, trusted)
 

@@ -102,9 +102,10 @@ class ArtefactReader(ObjectSource):
 
     def module(self) -> Any:
         if self._given_module is None:
+            how = "Load it in Python" if self._wording.on_command_line else "Load it"
             raise RefusedFileError(
-                f"{self._source} holds the weights of a torch module, not its code. Pass a module "
-                "that is built like the saved one: load(path, module=…)."
+                f"{self._source} holds the weights of a torch module, not its code. {how} with "
+                "load(path, module=…), and pass a module that is built like the saved one."
             )
         import torch
 

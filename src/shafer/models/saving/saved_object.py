@@ -91,7 +91,9 @@ def _loaded(
         reader = ArtefactReader(file, source, names, module, wording)
         _check_wanted(reader.class_name, wanted, source)
         found = reader.root()
-    except (RefusedFileError, ModuleMismatchError, ImportError, MemoryError):
+    except (RefusedFileError, ModuleMismatchError) as error:
+        raise ValueError(str(error)) from error
+    except (ImportError, MemoryError):
         raise
     except Exception as error:  # a damaged file can fail in any way
         reason = shortened(printable(" ".join(str(error).split())) or type(error).__name__, 300)

@@ -14,8 +14,8 @@ from typing import Any, final
 
 import numpy as np
 
-_LEAVES = (str, bytes, int, float, np.ndarray, np.generic, type, FunctionType, MethodType)
-_NOT_ENTERED = (*_LEAVES, ModuleType)
+_NOT_ENTERED = (str, bytes, int, float, np.ndarray, np.generic, type, ModuleType)
+_FUNCTIONS = (FunctionType, MethodType)
 
 
 @final
@@ -32,7 +32,7 @@ PLACEHOLDER = f"{TakenOut.__module__}.{TakenOut.__qualname__}"
 def with_parts(value: Any, part: Callable[[Any], Any]) -> Any:
     """Return an object in which every part is replaced by ``part(it)``.
 
-    ``part`` returns its argument for what is not a part.
+    ``part`` returns its argument for what is not a part. It is asked about functions as well.
     """
     return _Replacing(part, {}).of(value)
 
@@ -50,7 +50,7 @@ class _Replacing:
             return self.done[id(value)][1]
         self.done[id(value)] = (value, value)  # a cycle leads back to the object itself
         new = self.part(value)
-        if new is value:
+        if new is value and not isinstance(value, _FUNCTIONS):
             new = self._rebuilt(value)
         self.done[id(value)] = (value, new)
         return new

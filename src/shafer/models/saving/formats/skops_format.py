@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from types import FunctionType, MethodType
 from typing import Any, final
 
 from shafer._safe_archive import open_archive
@@ -42,6 +43,12 @@ class SkopsFormat(ObjectFormat):
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
+            if isinstance(part, FunctionType | MethodType):
+                raise ValueError(
+                    f"{type(value).__name__} cannot be saved: it holds the function "
+                    f"{part.__module__}.{part.__qualname__}, and functions are never loaded from a "
+                    "file. Remove it from the model. For a search, explain its best_estimator_."
+                )
             if not any(other.takes(part) for other in self._others):
                 return part
             parts.append(sink.object(part))
@@ -67,7 +74,7 @@ class SkopsFormat(ObjectFormat):
         """Load the object, and put its parts back."""
         rest = source.skops(source.member(node["file"]), (PLACEHOLDER,))
         parts = [source.object(part) for part in node["parts"]]
-        return with_parts(rest, lambda part: _put_back(part, parts)) if parts else rest
+        return with_parts(rest, lambda part: _put_back(part, parts))
 
 
 def _put_back(part: Any, parts: list[Any]) -> Any:

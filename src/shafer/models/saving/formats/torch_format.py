@@ -54,8 +54,8 @@ def _check_same(saved: dict[str, Any], given: dict[str, Any], name: str) -> None
             f"module= must be built like the saved one: {listed(other)} are in the file or in the "
             f"given {name}, not in both."
         )
-    for key, tensor in saved.items():
-        shape, dtype = tuple(given[key].shape), given[key].dtype
+    for key, own in given.items():
+        tensor, shape, dtype = saved[key], tuple(own.shape), own.dtype
         if tuple(tensor.shape) != shape or tensor.dtype != dtype:
             raise ModuleMismatchError(
                 f"module= must be built like the saved one: {key!r} is {tuple(tensor.shape)} of "

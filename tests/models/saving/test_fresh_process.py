@@ -1,0 +1,34 @@
+"""Saved files give the same bits in a new process, for every family of models."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from . import fresh_process
+from .families import families
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:optbinning")
+@pytest.mark.filterwarnings("ignore:.*force_all_finite.*:FutureWarning")
+def test_the_evidence_is_the_same_to_the_last_bit(tmp_path: Path) -> None:
+    made = {name: make() for name, make in families().items()}
+    for name, saved in made.items():
+        saved.model.save(tmp_path / f"{name}.shafer")
+    rows = {name: saved.needed for name, saved in made.items()}
+    (tmp_path / "rows.pkl").write_bytes(pickle.dumps(rows))
+    done = subprocess.run(
+        [sys.executable, fresh_process.__file__, tmp_path], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    for name, saved in made.items():
+        here = fresh_process.numbers(saved.model, saved.rows)
+        with np.load(tmp_path / f"{name}.npz", allow_pickle=False) as there:
+            assert set(there) == set(here), name
+            for key, value in here.items():
+                assert there[key].tobytes() == value.tobytes(), (name, key)
