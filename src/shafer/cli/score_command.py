@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from shafer.cli.shared_options import ModelOptions, careful, examples, model_options
 from shafer.cli.terminal_output import say
 from shafer.decision import RULES
+from shafer.scale.jobs.job_engines import ENGINES, job_engine
 
 if TYPE_CHECKING:
     from shafer.cli.reason_columns import ReasonColumns
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
         "shafer score new.csv --model explainer.skops --defer --out scored.csv",
         "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
+        "shafer score folder --model explainer.shafer --out scores --engine dask",
+        "shafer score 'logs/*.csv' --model explainer.shafer --out scores --engine spark",
     )
 )
 @click.argument("data", type=click.Path(path_type=Path))
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="The table to write: .csv, .csv.gz or .parquet.",
+    help="The table to write: .csv, .csv.gz or .parquet. For several files or with --engine, the "
+    "folder to write.",
 )
 @click.option(
     "--chunk",
@@ -80,6 +84,21 @@ if TYPE_CHECKING:
     type=click.Choice(list(RULES)),
     help="How --loss and --reject decide; by default by the least expected loss.",
 )
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    help="Let Dask, Spark or Ray score the files side by side; --out is a folder of Parquet files.",
+)
+@click.option(
+    "--address",
+    help="A running cluster: of Dask (tcp://host:8786), Spark (spark://host:7077) or Ray (auto). "
+    "By default workers are started on this machine.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="How many workers to start on this machine; by default one for each processor.",
+)
 def score(
     data: Path,
     options: ModelOptions,
@@ -93,6 +112,9 @@ def score(
     loss_path: Path | None,
     reject: float | None,
     rule: str | None,
+    engine: str | None,
+    address: str | None,
+    workers: int | None,
 ) -> None:
     """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
@@ -121,6 +143,11 @@ def score(
     costs on average, under the probabilities). A rule that keeps several acts writes a set of them
     and no cost. The rules are in docs/deciding.md.
 
+    DATA may be a folder of Parquet or CSV files, or a pattern in quotes such as 'data/*.csv'. Then
+    --out is a folder: it gets a Parquet file for each part of the data, and the file _SUCCESS.
+    It appears when it is complete. If the command is stopped, repeat it: finished parts are not
+    scored again. With --engine the parts are scored side by side, by Dask, Spark or Ray.
+
     Weights of evidence are relative to the means of the training data. These come from the model
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
@@ -128,18 +155,39 @@ def score(
         from shafer.cli.act_columns import read_act_columns
         from shafer.cli.defer_columns import DeferColumns
         from shafer.cli.score_table import write_scores
+        from shafer.cli.scoring.chunk_scorer import ExtraColumns
+        from shafer.cli.scoring.input_files import names_many
+        from shafer.cli.scoring.score_folder import FolderRequest, write_score_folder
 
-        asked = _reasons(reasons, reasons_for, codes)
+        _check_engine(engine, address, workers)
         acts = read_act_columns(loss_path, rule, reject)
+        asked = _reasons(reasons, reasons_for, codes)
         model, means = options.loaded(), options.means()
         promised = DeferColumns.of(model) if defer else None
-        written = write_scores(
-            data, out, model, means, chunk, asked, ask=ask, acts=acts, defer=promised
-        )
+        extra = ExtraColumns(asked, ask, acts, promised)
+        if engine is None and not names_many(data):
+            written = write_scores(data, out, model, means, chunk, extra)
+        else:
+            chosen: dict[str, Any] = {}
+            chosen |= {"reasons": reasons, "reasons-for": reasons_for, "ask": ask, "defer": defer}
+            chosen |= {"reject": reject, "rule": rule, **options.choices()}
+            contents = {"--model": options.model_path, "--train": options.train_path}
+            contents |= {"--codes": codes, "--loss": loss_path}
+            request = FolderRequest(data, out, contents, chosen)
+            runner = job_engine(engine, address, workers)
+            written = write_score_folder(request, model, means, chunk, extra, runner)
     left_out = f" {written.left_out}" if written.left_out else ""
     if promised is not None:
         say(promised.sentence)
     say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
+
+
+def _check_engine(engine: str | None, address: str | None, workers: int | None) -> None:
+    for option, value in (("--address", address), ("--workers", workers)):
+        if value is not None and engine is None:
+            raise ValueError(f"{option} needs --engine: {', '.join(ENGINES)}.")
+    if address is not None and workers is not None:
+        raise ValueError("--workers starts workers on this machine; leave it out with --address.")
 
 
 def _reasons(top: int | None, class_text: str | None, codes: Path | None) -> ReasonColumns | None:

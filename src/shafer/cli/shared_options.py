@@ -53,6 +53,11 @@ class ModelOptions:
         model = load_model(self.model_path, self.trusted, self.trust_pickle)
         return NamedModel(model, self.model_path.name)
 
+    def choices(self) -> dict[str, Any]:
+        """Return the options about columns and means that are not files, as plain values."""
+        names = ("target", "text_column", "means_from_data", "prior", "missing")
+        return {name.replace("_", "-"): getattr(self, name) for name in names}
+
     def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
         """Return the options that choose the means.
 

@@ -9,10 +9,11 @@ import math
 import warnings
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, final
 
 Kind: TypeAlias = Literal["number", "truth", "text"]
 Kinds: TypeAlias = dict[str, Kind]
@@ -119,7 +120,9 @@ def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
             yield chunk
 
 
-def _parquet_chunks(path: Path, rows: int, columns: list[str]) -> Iterator[Any]:
+def _parquet_chunks(
+    path: Path, rows: int, columns: list[str], row_groups: Sequence[int] | None
+) -> Iterator[Any]:
     """Give some columns of a Parquet file in frames of so many rows."""
     from pyarrow import parquet
 
@@ -127,7 +130,8 @@ def _parquet_chunks(path: Path, rows: int, columns: list[str]) -> Iterator[Any]:
         file = parquet.ParquetFile(path)
     start = 0
     with file:
-        batches = file.iter_batches(batch_size=rows, columns=columns)
+        groups = None if row_groups is None else list(row_groups)
+        batches = file.iter_batches(batch_size=rows, columns=columns, row_groups=groups)
         while True:
             with _reading(path):
                 batch = next(batches, None)
@@ -148,8 +152,11 @@ def kinds_of(frame: Any) -> Kinds:
     return kinds
 
 
-def _wider(first: Kind | None, second: Kind) -> Kind:
-    return second if first in (None, second) else "text"
+def _wider(first: Kind | None, second: Kind | None) -> Kind | None:
+    """Return what a column of two tables holds; None is a column without any value."""
+    if first is None or second is None:
+        return first or second
+    return first if first == second else "text"
 
 
 def read_table(path: Path) -> Any:
@@ -177,7 +184,47 @@ def read_texts(path: Path) -> Any:
         return pandas.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
 
 
-def survey(path: Path, rows: int) -> tuple[Kinds, int]:
+@final
+@dataclass(frozen=True)
+class Survey:
+    """What a table holds.
+
+    Attributes
+    ----------
+    columns : dict
+        The columns and what they hold; None for a column without any value.
+    rows : int
+    group_rows : tuple of int, optional
+        The rows of each row group of a Parquet file.
+    """
+
+    columns: dict[str, Kind | None]
+    rows: int
+    group_rows: tuple[int, ...] | None = None
+
+    @property
+    def kinds(self) -> Kinds:
+        """What the columns hold; a column without any value reads as numbers."""
+        return {name: kind or "number" for name, kind in self.columns.items()}
+
+    @classmethod
+    def joined(cls, surveys: Iterable[Survey]) -> Self:
+        """Join the surveys of several tables. Only columns that all of them have are kept."""
+        first, *others = surveys
+        columns, rows = dict(first.columns), first.rows
+        for other in others:
+            rows += other.rows
+            shared = [name for name in columns if name in other.columns]
+            columns = {name: _wider(columns[name], other.columns[name]) for name in shared}
+        return cls(columns, rows)
+
+
+def surveyed(path: Path, rows: int) -> tuple[Path, Survey]:
+    """Return a table with its survey."""
+    return path, survey(path, rows)
+
+
+def survey(path: Path, rows: int) -> Survey:
     """Read a table once, in chunks, and return what its columns hold and how many rows it has.
 
     Parameters
@@ -188,14 +235,7 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
     """
     _pandas(path)
     if format_of(path) == "parquet":
-        from pyarrow import parquet
-
-        with _reading(path), parquet.ParquetFile(path) as file:
-            names = file.schema_arrow.names
-            empty = file.schema_arrow.empty_table().to_pandas()
-            count = int(file.metadata.num_rows)
-        _check_names(names, path)
-        return kinds_of(empty), count
+        return _parquet_survey(path)
     column_names(path)
     kinds: dict[str, Kind | None] = {}
     count = 0
@@ -205,12 +245,31 @@ def survey(path: Path, rows: int) -> tuple[Kinds, int]:
         present = chunk.notna().any().to_numpy()
         for (name, kind), some in zip(kinds_of(chunk).items(), present, strict=True):
             # A column without any value reads as numbers, whatever it holds elsewhere.
-            kinds[name] = _wider(kinds.get(name), kind) if some else kinds.get(name)
-    return {name: kind or "number" for name, kind in kinds.items()}, count
+            kinds[name] = _wider(kinds.get(name), kind if some else None)
+    return Survey(kinds, count)
+
+
+def _parquet_survey(path: Path) -> Survey:
+    from pyarrow import parquet, types
+
+    with _reading(path), parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        kinds: dict[str, Kind | None] = {**kinds_of(schema.empty_table().to_pandas())}
+        groups = (file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
+        rows = tuple(map(int, groups))
+    _check_names(schema.names, path)
+    nothing = [field.name for field in schema if types.is_null(field.type)]
+    kinds |= dict.fromkeys((name for name in nothing if name in kinds), None)
+    return Survey(kinds, sum(rows), rows)
 
 
 def chunks_of(
-    path: Path, kinds: Mapping[str, Kind], rows: int, *, truth_as_text: bool = True
+    path: Path,
+    kinds: Mapping[str, Kind],
+    rows: int,
+    *,
+    truth_as_text: bool = True,
+    row_groups: Sequence[int] | None = None,
 ) -> Iterator[Any]:
     """Give a table in chunks: pandas frames of the columns in ``kinds``, in that order.
 
@@ -223,10 +282,12 @@ def chunks_of(
         Rows of a chunk.
     truth_as_text : bool
         As in :func:`as_kinds`.
+    row_groups : sequence of int, optional
+        Of a Parquet file; by default all.
     """
     _pandas(path)
     if format_of(path) == "parquet":
-        for frame in _parquet_chunks(path, rows, list(kinds)):
+        for frame in _parquet_chunks(path, rows, list(kinds), row_groups):
             yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
         return
     # Anything but numbers is read as text: "007" and "true" must stay as they are.

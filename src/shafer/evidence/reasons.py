@@ -99,8 +99,10 @@ def ranked_reasons(
     total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
     positive = np.maximum(weight, 0.0)
     share = np.divide(positive, total, out=np.zeros_like(weight), where=total > 0.0)
-    ends = (None, None) if ev.errors is None else interval(weight, std, ev.errors, _LEVEL)
-    return RankedReasons(row, rank, component, classes[row], weight, share, *ends, codes)
+    lower, upper = None, None
+    if ev.errors is not None:
+        lower, upper = interval(weight, std, ev.errors, _LEVEL)
+    return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper, codes)
 
 
 def reasons_frame(

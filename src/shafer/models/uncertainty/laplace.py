@@ -162,7 +162,8 @@ class LaplaceFit:
 
     def merge(self, other: LaplaceFit) -> Self:
         """Add the curvature of other rows, of the same head and with the same centre."""
-        if self._centre is None or not np.array_equal(self._centre, other._centre):
+        mine, others = self._centre, other._centre
+        if mine is None or others is None or not np.array_equal(mine, others):
             raise ValueError("Only curvatures with the same centre can be added.")
         self._curvature += other._curvature
         if self._gradient is not None and other._gradient is not None:

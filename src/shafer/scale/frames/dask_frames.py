@@ -36,7 +36,7 @@ class DaskFrames(FrameEngine):
 
     def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
         """Sum each partition on its worker, and merge the sums in a tree."""
-        from dask import delayed
+        from dask.delayed import delayed
 
         task = _as_key(sum_of_part)
         sums = [
@@ -50,7 +50,7 @@ class DaskFrames(FrameEngine):
 
 
 def _as_key(value: Any) -> Any:
-    from dask import delayed
+    from dask.delayed import delayed
 
     return delayed(value, name=f"shafer-{uuid4().hex}", traverse=False)
 

@@ -26,11 +26,11 @@ class PolarsFrames(FrameEngine):
         import polars
 
         known = frame.collect_schema()
-        added = polars.from_arrow(scorer.evidence_schema().empty_table())
-        schema = {**{name: known[name] for name in scorer.keep}, **dict(added.schema)}
+        added = polars.DataFrame(scorer.evidence_schema().empty_table()).schema
+        schema = {**{name: known[name] for name in scorer.keep}, **added}
 
         def scores(rows: Any) -> Any:
-            found = polars.from_arrow(scorer.evidence(rows.to_arrow()))
+            found = polars.DataFrame(scorer.evidence(rows.to_arrow()))
             return polars.concat([rows.select(scorer.keep), found], how="horizontal")
 
         return frame.select(scorer.read).map_batches(scores, schema=schema, streamable=True)

@@ -50,10 +50,10 @@ class SparkJobs(JobEngine):
 def _session(master: str) -> Any:
     from pyspark.sql import SparkSession
 
-    # Workers on this machine run the Python of this process, unless the user chose another.
+    if master.startswith("local"):
+        # Workers on this machine run the Python of this process, unless the user chose another.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(master).appName("shafer")
-    if master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-        builder = builder.config("spark.pyspark.python", sys.executable)
     builder = builder.config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     session = builder.getOrCreate()
@@ -70,13 +70,15 @@ def _with_attempts(master: str) -> str:
 def _gathering() -> Any:
     from pyspark.accumulators import AccumulatorParam
 
-    class Gathering(AccumulatorParam[list[Any]]):
+    class Gathering(AccumulatorParam):  # type: ignore[misc]
         """Collects results of tasks while the job runs; those of repeated tasks count once."""
 
         def zero(self, value: list[Any]) -> list[Any]:  # noqa: ARG002 - Spark's signature
             return []
 
-        def addInPlace(self, value1: list[Any], value2: list[Any]) -> list[Any]:
+        def addInPlace(  # noqa: N802 - Spark's name
+            self, value1: list[Any], value2: list[Any]
+        ) -> list[Any]:
             value1.extend(value2)
             return value1
 
