@@ -132,9 +132,7 @@ def test_a_wrong_transformer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
         ({"dtype": "float16"}, "dtype must be 'float64' or 'float32'; got 'float16'"),
     ],
 )
-def test_wrong_options(
-    explainer: shafer.Explainer, options: dict[str, Any], message: str
-) -> None:
+def test_wrong_options(explainer: shafer.Explainer, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         to_onnx(explainer, **options)
 

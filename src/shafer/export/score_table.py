@@ -10,6 +10,7 @@ from mlflow.models import ModelSignature
 from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 
 from shafer._validation import frame_of, to_numpy
+from shafer.export.text_columns import text_columns
 from shafer.models import Explainer
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
@@ -59,12 +60,15 @@ def input_example(explainer: Explainer) -> Any:
         return None
     rows = take_rows(explainer._background, list(range(min(2, n_rows(explainer._background)))))
     if _takes_texts(explainer):
-        return pd.DataFrame({_TEXT: [str(text) for text in rows]})
+        return _named(pd.DataFrame({_TEXT: [str(text) for text in rows]}))
     frame = frame_of(rows)
     if frame is None:
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
-    table = frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas()
-    # MLflow compares the names with numbers, which pandas only accepts for Python objects.
+    return _named(frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas())
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose names are Python objects: MLflow compares them with numbers."""
     return table.set_axis(pd.Index(list(table.columns), dtype=object), axis=1)
 
 
@@ -76,7 +80,9 @@ def _inputs(explainer: Explainer) -> Schema:
         width = explainer._weighed.means.shape[0] if rows is None else rows.shape[1]
         return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
     if rows is None:
-        return Schema([ColSpec(DataType.double, name) for name in columns])
-    kinds = [getattr(kind, "kind", "O") for kind in rows.dtypes]
+        texts = text_columns(explainer._weighed.model, columns, len(columns))
+        kinds = ["O" if j in texts else "f" for j in range(len(columns))]
+    else:
+        kinds = [getattr(kind, "kind", "O") for kind in rows.dtypes]
     types = [_TYPES.get(kind, DataType.string) for kind in kinds]
     return Schema([ColSpec(kind, name) for kind, name in zip(types, columns, strict=True)])

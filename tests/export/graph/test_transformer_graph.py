@@ -138,4 +138,3 @@ def test_imputers_of_other_marks_and_empty_columns(keep: bool) -> None:
         check(explainer, rows)
     marked = np.where(np.arange(N)[:, None] % 4 == 0, -1.0, NUMBERS)
     check(_explained(_filled(missing_values=-1), marked), marked)
-

@@ -13,8 +13,8 @@ from onnx import TensorProto, ValueInfoProto
 from shafer._errors import UnsupportedModelError
 from shafer._validation import numbered
 from shafer.export.graph.graph_values import GraphNodes, Value, tensor_info
-from shafer.export.graph.text_columns import selects_by_name, text_columns
 from shafer.export.graph.transformer_graph import transformer_graph
+from shafer.export.text_columns import selects_by_name, text_columns
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
 from shafer.models.weighed_model import WeighedModel
 
