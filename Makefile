@@ -9,7 +9,7 @@ MUTANTS_SEED ?= 0
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-sets fashion-mnist demo paper test lint types layers unit coverage fuzz mutants clean
+.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets fashion-mnist demo paper test lint types layers unit coverage fuzz mutants clean
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -29,7 +29,7 @@ types: .venv/.test
 layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
-unit: .venv/.test .venv/.browser
+unit: .venv/.test .venv/.browser .venv/.java
 	$(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
 
 coverage: unit
@@ -88,6 +88,10 @@ bench-deferral: .venv/.bench
 bench-monitor: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python monitoring.py
 
+# One explainer on Dask, Spark and Ray: equal numbers, killed workers, speed, memory.
+bench-scale: .venv/.test .venv/.java
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python scale.py
+
 # Needs a CUDA device; PYTHON must have torch and Triton.
 bench-gpu:
 	cd benchmarks && PYTHONPATH=../src $(PYTHON) gpu.py
@@ -119,6 +123,14 @@ clean:
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
 	|| echo "Chromium was not found and could not be installed. The browser tests will be skipped."
+	touch $@
+
+# Spark needs Java. Where it cannot be installed, the tests of Spark are skipped with a message.
+.venv/.java: | .venv/bin/python
+	@command -v java >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless; } \
+	|| echo "Java was not found and could not be installed. The tests of Spark will be skipped."
 	touch $@
 
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python

@@ -114,6 +114,7 @@ def test_names_of_subpackages() -> None:
         shafer.export.nonsense  # noqa: B018 - the access is the test
     assert shafer.monitor.__all__ == ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]
     assert shafer.paper.__all__ == ["reproduce"]
+    assert shafer.scale.__all__ == ["background", "schema", "score"]
 
 
 def test_version_is_the_packages() -> None:

@@ -68,7 +68,7 @@ def test_every_command_takes_a_saved_file(folder: Path, heart: Any) -> None:
     _ok("report", "--data", data, *model, "--target", "chd", "--out", folder / "r.html")
     assert "(EvidentialClassifier) was read from m.shafer" in (folder / "r.html").read_text()
     assert "ldl" in _ok("next", folder / "gaps.csv", *model)
-    assert "Nothing moved" in _ok("monitor", data, data, *model)
+    assert "No alarm" in _ok("monitor", data, data, *model)
 
 
 def test_a_voting_classifier_and_texts(folder: Path, heart: Any) -> None:

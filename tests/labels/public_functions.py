@@ -21,6 +21,7 @@ PACKAGES = (
     "paper",
     "plots",
     "report",
+    "scale",
 )
 """All packages but ``kernels``, which takes arrays alone, and ``cli``, which has its own tests."""
 

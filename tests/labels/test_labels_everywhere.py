@@ -13,13 +13,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from . import deferral_calls, evidence_calls, metric_calls, model_calls, plot_calls
+from . import (
+    deferral_calls,
+    evidence_calls,
+    metric_calls,
+    model_calls,
+    plot_calls,
+    scale_calls,
+)
 from .calls import CALLS, PATH_CALLS
 from .public_functions import watched_parameters
 from .worlds import MISMATCHES, STRINGS, UNSORTED, WORLDS, World
 
 assert all(
-    (deferral_calls, evidence_calls, metric_calls, model_calls, plot_calls)
+    (deferral_calls, evidence_calls, metric_calls, model_calls, plot_calls, scale_calls)
 )  # they fill the table
 
 RECORDS = {

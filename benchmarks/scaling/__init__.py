@@ -1,0 +1,1 @@
+"""What ``scale.py`` measures: one file for each question."""

@@ -1,0 +1,1 @@
+"""Lazy frames and jobs on real engines: two worker processes each."""

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import shafer
+from shafer.scale.jobs.job_engines import job_engine
+
+from . import engine_contract as contract
+
+distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+dask_frames = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        yield cluster
+
+
+def lazy() -> Any:
+    return dask_frames.from_pandas(contract.rows(), npartitions=3)
+
+
+def test_scores(cluster: Any) -> None:
+    scored = contract.check_scores(lazy(), lambda frame: frame.compute())
+    assert scored.npartitions == 3
+    assert scored.compute().index.tolist() == contract.rows().index.tolist()
+
+
+def test_background(cluster: Any) -> None:
+    contract.check_background(lazy())
+
+
+def test_nothing_runs_before_it_is_asked_for() -> None:
+    def fails(part: pd.DataFrame) -> pd.DataFrame:
+        raise RuntimeError("a row was read")
+
+    broken = lazy().map_partitions(fails, meta=contract.rows().iloc[:0])
+    scored = shafer.scale.score(broken, contract.explainer(), keep="key")
+    assert scored.dtypes["belief_perhaps"].kind == "f"
+    with pytest.raises(RuntimeError, match="a row was read"):
+        scored.compute(scheduler="synchronous")
+
+
+def test_threads_of_one_process() -> None:
+    scored = shafer.scale.score(lazy(), contract.explainer(), reasons=0)
+    found = scored.compute(scheduler="threads")
+    assert found["ignorance"].tolist() == contract.expected()["ignorance"].tolist()
+
+
+def test_refusals() -> None:
+    contract.check_refusals(lazy())
+
+
+def test_jobs(cluster: Any, tmp_path: Path) -> None:
+    contract.check_jobs(job_engine("dask", cluster.scheduler_address, None), tmp_path)
+
+
+def test_command(cluster: Any, tmp_path: Path) -> None:
+    contract.check_command(tmp_path, "dask", "--address", cluster.scheduler_address)

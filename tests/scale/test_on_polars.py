@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import shafer
+
+from . import engine_contract as contract
+
+
+def lazy() -> pl.LazyFrame:
+    return pl.from_pandas(contract.rows()).lazy()
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_scores(engine: Any) -> None:
+    scored = contract.check_scores(lazy(), lambda frame: frame.collect(engine=engine).to_pandas())
+    assert scored.collect_schema()["belief_perhaps"] == pl.Float64
+    assert scored.collect_schema()["reason_1"] == pl.String
+    assert scored.head(3).collect(engine=engine).height == 3
+
+
+def test_nothing_runs_before_it_is_asked_for() -> None:
+    def fails(part: pl.DataFrame) -> pl.DataFrame:
+        raise RuntimeError("a row was read")
+
+    broken = lazy().map_batches(fails, schema=lazy().collect_schema())
+    scored = shafer.scale.score(broken, contract.explainer())
+    assert scored.collect_schema().names()[0] == "probability_certain"
+    with pytest.raises(Exception, match="a row was read"):
+        scored.collect()
+
+
+def test_background() -> None:
+    contract.check_background(lazy())
+
+
+def test_refusals() -> None:
+    contract.check_refusals(lazy())
+    with pytest.raises(ValueError, match=r"got pandas.DataFrame. For rows in memory, call the"):
+        shafer.scale.score(contract.rows(), contract.explainer())
+    with pytest.raises(ValueError, match=r"polars LazyFrame; got builtins.list\.$"):
+        shafer.scale.score([1.0], contract.explainer())
+    with pytest.raises(ValueError, match="must be a shafer.Explainer .* got Pipeline"):
+        shafer.scale.score(lazy(), contract.model())
+    with pytest.raises(ValueError, match="reasons must be a whole number of at least 0; got -1"):
+        shafer.scale.score(lazy(), contract.explainer(), reasons=-1)
+    twice = lazy().rename({"key": "ignorance"})
+    with pytest.raises(ValueError, match="keep has .ignorance., and so have the scores"):
+        shafer.scale.score(twice, contract.explainer(), keep="ignorance")
+    with pytest.raises(ValueError, match="sample_weight cannot be used with a lazy frame"):
+        shafer.scale.background(lazy(), contract.model(), sample_weight=np.ones(3))
+    with pytest.raises(shafer.UnsupportedModelError, match="compares rows with the background"):
+        shafer.scale.background(lazy(), contract.model(), moderate="laplace+discount")
+    with pytest.raises(ValueError, match="The background has no rows"):
+        shafer.scale.background(lazy().head(0), contract.model())
+    with pytest.raises(ValueError, match="one dense array; got an iterator"):
+        shafer.scale.background(lazy(), contract.model(), missing="vacuous")
+
+
+def test_frames_without_rows_and_classifiers() -> None:
+    clf = shafer.EvidentialClassifier(LogisticRegression()).fit(
+        contract.rows()[["age", "size"]], contract.rows()["colour"]
+    )
+    nothing = shafer.scale.score(lazy().head(0), clf).collect()
+    assert nothing.shape == (0, len(shafer.scale.schema(clf)))
+    found = shafer.scale.score(lazy(), clf, reasons=0).collect()
+    wanted = clf.evidence(contract.rows()[["age", "size"]]).belief[:, 1]
+    np.testing.assert_allclose(found["belief_green"], wanted, rtol=0, atol=1e-12)
+
+
+def test_a_model_of_arrays_needs_the_columns() -> None:
+    X = contract.rows()[["size", "age"]].to_numpy()
+    model = LogisticRegression().fit(X, contract.rows()["colour"])
+    explainer = shafer.Explainer(model, X)
+    with pytest.raises(ValueError, match="trained without column names. Pass the columns, in the"):
+        shafer.scale.score(lazy(), explainer)
+    found = shafer.scale.score(lazy(), explainer, ["size", "age"]).collect()
+    np.testing.assert_allclose(found["belief_red"], explainer(X).belief[:, 2], atol=1e-12)
+    again = shafer.scale.background(lazy(), model, ["size", "age"])
+    np.testing.assert_allclose(again.pool.means, explainer.pool.means, rtol=1e-12)
+
+
+def test_texts() -> None:
+    texts = ["a red house", "green trees", "a blue sea", "red roses"] * 5
+    y = ["no", "yes", "no", "yes"] * 5
+    model = make_pipeline(HashingVectorizer(n_features=64), LogisticRegression()).fit(texts, y)
+    explainer = shafer.Explainer(model, texts)
+    frame = pl.DataFrame({"words": texts, "y": y}).lazy()
+    found = shafer.scale.score(frame, explainer, "words").collect()
+    np.testing.assert_allclose(found["belief_yes"], explainer(texts).belief[:, 1], atol=1e-12)
+    again = shafer.scale.background(frame, model, "words")
+    assert again.component_names == explainer.component_names
+
+
+def test_discounted_evidence_and_error_bars_have_their_columns() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 2)), columns=["p", "q"])
+    model = LogisticRegression().fit(X, X["p"] > 0)
+    options = {"moderate": "laplace+discount", "errors": "laplace"}
+    explainer = shafer.Explainer(model, X, **options)
+    found = shafer.scale.score(pl.from_pandas(X).lazy(), explainer, reasons=1).collect()
+    assert found.columns == shafer.scale.schema(explainer, reasons=1).names
+    frame = explainer(X).to_frame()
+    assert set(frame.columns) < set(found.columns)
+    np.testing.assert_allclose(found["ignorance"], frame["ignorance"], atol=1e-12)
+    assert (found["reason_1_lower"].drop_nulls() <= found["reason_1_weight"].drop_nulls()).all()

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shafer
+from shafer.scale.jobs.job_engines import job_engine
+
+from . import engine_contract as contract
+
+spark_sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+pytestmark = [
+    pytest.mark.skipif(
+        shutil.which("java") is None, reason="Spark needs Java, which was not found"
+    ),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        builder = spark_sql.SparkSession.builder.master("local[2,4]")
+        for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+            builder = builder.config(name, "false")
+        session = builder.config("spark.sql.shuffle.partitions", 2).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
+
+
+@pytest.fixture(scope="module")
+def lazy(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("rows")
+    contract.rows().iloc[:150].to_parquet(folder / "first.parquet")
+    contract.rows().iloc[150:].to_parquet(folder / "second.parquet")
+    return session.read.parquet(str(folder))
+
+
+def test_scores(lazy: Any) -> None:
+    scored = contract.check_scores(lazy, lambda frame: frame.toArrow().to_pandas())
+    assert scored.schema["belief_perhaps"].dataType.simpleString() == "double"
+    assert scored.schema["reason_1"].dataType.simpleString() == "string"
+
+
+def test_nothing_runs_before_it_is_asked_for(session: Any) -> None:
+    broken = session.range(3).selectExpr("raise_error('a row was read') as age", "id as size")
+    broken = broken.selectExpr("int(age) as age", "double(size) as size", "'red' as colour")
+    scored = shafer.scale.score(broken, contract.explainer())
+    assert scored.columns[0] == "probability_certain"
+    with pytest.raises(Exception, match="a row was read"):
+        scored.collect()
+
+
+def test_background(lazy: Any) -> None:
+    contract.check_background(lazy)
+
+
+def test_refusals(lazy: Any) -> None:
+    contract.check_refusals(lazy)
+
+
+def test_jobs(session: Any, tmp_path: Path) -> None:
+    contract.check_jobs(job_engine("spark", None, 2), tmp_path)
+
+
+def test_command(session: Any, tmp_path: Path) -> None:
+    contract.check_command(tmp_path, "spark", "--workers", 2)
