@@ -109,6 +109,9 @@ def test_names_of_subpackages() -> None:
         "UnitDisplay",
         "WaterfallDisplay",
     ]
+    assert shafer.export.__all__ == ["EvidencePythonModel", "pyfunc", "to_onnx"]
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        shafer.export.nonsense  # noqa: B018 - the access is the test
     assert shafer.monitor.__all__ == ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]
     assert shafer.paper.__all__ == ["reproduce"]
     assert shafer.scale.__all__ == ["background", "schema", "score"]
@@ -283,6 +286,8 @@ def test_evidence_names() -> None:
             ["explainer", "X_reference", "y", "alpha", "max_rows", "bins", "seed"],
         ),
         (shafer.Monitor.check, ["self", "X", "y"]),
+        (shafer.export.to_onnx, ["explainer", "outputs", "dtype", "check"]),
+        (shafer.export.pyfunc, ["explainer", "reasons"]),
         (shafer.Monitor.watch, ["self", "alpha", "seed"]),
         (shafer.Monitor.load, ["path", "explainer"]),
         (shafer.typicality, ["ev", "background"]),

@@ -52,6 +52,7 @@ _SUBPACKAGES = (
     "datasets",
     "decision",
     "evidence",
+    "export",
     "fusion",
     "kernels",
     "metrics",

@@ -293,6 +293,14 @@ def saved_stream(path: str | Path) -> Any:
     return monitor.resume(path).evidence
 
 
+@covers_path("export.EvidencePythonModel.log_options")
+def logged_explainer(path: str | Path) -> Any:
+    wrapped = shafer.export.pyfunc(shafer.Explainer(_model(World(("a", "b"))), MANY))
+    options = wrapped.log_options(path)
+    loaded = shafer.Explainer.load(options["artifacts"]["explainer"])
+    return loaded(MANY).belief
+
+
 @covers_path("monitor.Monitor.write_page")
 def written_page(path: str | Path) -> Any:
     monitor = shafer.Monitor.fit(shafer.Explainer(_model(World(("a", "b"))), MANY), MANY)

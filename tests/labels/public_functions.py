@@ -12,6 +12,7 @@ PACKAGES = (
     "datasets",
     "decision",
     "evidence",
+    "export",
     "fusion",
     "metrics",
     "models",

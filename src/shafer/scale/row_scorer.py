@@ -7,11 +7,8 @@ from typing import Any, final
 
 import numpy as np
 
-from shafer.evidence import Evidence, MassEvidence, with_weights
-from shafer.evidence.io.frame_table import evidence_columns
-from shafer.evidence.reason_table import reason_column_names, reason_columns
 from shafer.models import Explainer
-from shafer.models.uncertainty.moderation import Calibration
+from shafer.models.score_columns import score_column_names, score_columns
 from shafer.scale.model_columns import ModelColumns
 
 _CELLS = 2**23  # input values in memory at a time
@@ -93,36 +90,13 @@ class RowScorer:
         return self.evidence_schema().empty_table()
 
 
-def score_columns(evidence: MassEvidence, reasons: int) -> dict[str, Any]:
-    """Return the columns of evidence, and of so many reasons."""
-    columns = evidence_columns(evidence)
-    return columns | (reason_columns(with_weights(evidence), reasons) if reasons else {})
-
-
 def evidence_schema(explainer: Explainer, reasons: int) -> Any:
     """Return the names and types of the columns, without any row."""
     import pyarrow
 
-    nothing: MassEvidence = Evidence.from_weights(
-        np.zeros((1, 1, len(explainer.classes))), classes=explainer.classes
-    )
-    if _discounts(explainer.calibration):
-        nothing = with_weights(nothing).discounted(np.ones(1))
-    numbers = {name: not isinstance(x, list) for name, x in evidence_columns(nothing).items()}
-    if reasons:
-        bars = explainer._errors is not None
-        numbers |= reason_column_names(reasons, errors=bars, codes=False)
     kinds = {True: pyarrow.float64(), False: pyarrow.string()}
+    numbers = score_column_names(explainer, reasons)
     return pyarrow.schema([(name, kinds[number]) for name, number in numbers.items()])
-
-
-def _discounts(calibration: Any) -> bool:
-    """Return whether the evidence is discounted, by the explainer or by the model inside."""
-    while isinstance(calibration, Calibration):
-        if calibration.moderation is not None and calibration.moderation.familiarity is not None:
-            return True
-        calibration = calibration.inner
-    return False
 
 
 def _array(values: Any, kind: Any) -> Any:

@@ -67,6 +67,8 @@ class AdaptedModel(ABC):
         Returns the bins of a column of the model's input, by position; None if it has none.
     layout : ComponentLayout, optional
         Where the components lie in an image or a text.
+    core : fitted model, optional
+        The model inside pipelines and wrappers, whose terms these are.
     """
 
     head: Any
@@ -79,6 +81,7 @@ class AdaptedModel(ABC):
     options: Mapping[str, Any] = field(default_factory=dict)
     column_bins: Callable[[int], list[ColumnBin] | None] | None = None
     layout: ComponentLayout | None = None
+    core: Any = None
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -245,10 +248,13 @@ class AdditiveModel(AdaptedModel):
     ----------
     bags : callable, optional
         Reads the terms of each outer bag, for models that were trained as several.
+    slope : float
+        The factor on the terms of the model itself, from a calibration around it.
     """
 
     head: Contributions
     bags: Callable[[], TermBags] | None = None
+    slope: float = 1.0
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))
@@ -287,7 +293,7 @@ class AdditiveModel(AdaptedModel):
             head.names,
         )
         bags = None if self.bags is None else partial(_rescaled_bags, self.bags, slope)
-        return replace(self, head=scaled, bags=bags)
+        return replace(self, head=scaled, bags=bags, slope=self.slope * slope)
 
 
 def both_classes(contributions: Any) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -97,9 +98,9 @@ def adapt(
     if isinstance(model, LinearHead | Contributions):
         _check_options(model, (), options)
         if isinstance(model, Contributions):
-            return AdditiveModel(model)
+            return AdditiveModel(model, core=model)
         read = partial(features_of_head, known, _width(model.coef))
-        return LinearModel(model, features=read, gaps=partial(read, gaps=True))
+        return LinearModel(model, features=read, gaps=partial(read, gaps=True), core=model)
     if isinstance(model, type):
         raise UnsupportedModelError(
             f"model must be a trained model, not a class; got {model.__name__}. "
@@ -210,7 +211,7 @@ def _read(
     if "columns" in parameters:
         options = {"columns": columns, **options}
     adapted: AdaptedModel = read(model, **options)
-    return adapted
+    return adapted if adapted.core is not None else replace(adapted, core=model)
 
 
 def _check_options(model: Any, accepted: Sequence[str], options: dict[str, Any]) -> None:

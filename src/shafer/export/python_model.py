@@ -1,0 +1,165 @@
+"""``pyfunc``: an explainer as a model for MLflow."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, final
+
+try:
+    import pandas as pd
+
+    with warnings.catch_warnings():  # MLflow warns about type hints of its own
+        warnings.simplefilter("ignore")
+        from mlflow.models import ModelSignature
+        from mlflow.pyfunc import PythonModel
+except ImportError:
+    raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
+
+from shafer.export.score_table import input_example, model_signature, score_table
+from shafer.models import EvidentialClassifier, Explainer
+from shafer.models.saving.saved_object import loaded_bytes, saved_bytes
+
+_ARTIFACT = "explainer"
+_CODE = Path(__file__).with_name("mlflow_code.py")
+_REASONS = 3
+
+
+def pyfunc(
+    explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS
+) -> EvidencePythonModel:
+    """Wrap an explainer as a model for MLflow, which returns a table of evidence.
+
+    Parameters
+    ----------
+    explainer : Explainer or fitted EvidentialClassifier
+    reasons : int
+        Reasons for each row; 0 for none.
+
+    Returns
+    -------
+    EvidencePythonModel
+        Log it with ``mlflow.pyfunc.log_model(name=..., **model.log_options(path))``.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> heart = shafer.datasets.load_heart(as_frame=True)
+    >>> model = LogisticRegression(max_iter=1000).fit(heart.data, heart.target)
+    >>> wrapped = shafer.export.pyfunc(shafer.Explainer(model, heart.data), reasons=1)
+    >>> wrapped.predict(None, heart.data[:1])[["belief_1", "reason_1"]].round(3)
+       belief_1 reason_1
+    0     0.684      age
+    """
+    if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
+        explainer = explainer.explainer_
+    if not isinstance(explainer, Explainer):
+        raise TypeError(
+            "explainer must be a shafer.Explainer or a fitted EvidentialClassifier; got "
+            f"{type(explainer).__name__}. Make one with shafer.Explainer(model, X_train)."
+        )
+    if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
+        raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
+    return EvidencePythonModel(explainer, reasons)
+
+
+@final
+class EvidencePythonModel(PythonModel):  # type: ignore[misc]
+    """An explainer as a model for MLflow; make one with :func:`pyfunc`.
+
+    Its table has the columns of :meth:`shafer.Evidence.to_frame` and those of the reasons, as
+    :func:`shafer.scale.score` returns them.
+
+    Parameters
+    ----------
+    explainer : Explainer, optional
+        Without it, ``load_context`` reads the file that :meth:`log_options` wrote.
+    reasons : int
+    """
+
+    def __init__(self, explainer: Explainer | None = None, reasons: int = _REASONS) -> None:
+        self._explainer = explainer
+        self._reasons = reasons
+
+    @property
+    def explainer(self) -> Explainer:
+        """The explainer behind this model."""
+        if self._explainer is None:
+            raise ValueError(
+                "This model has no explainer yet. MLflow loads it in load_context; to make a model "
+                "yourself use shafer.export.pyfunc(explainer)."
+            )
+        return self._explainer
+
+    @property
+    def signature(self) -> ModelSignature:
+        """The columns that go in and out, and their types."""
+        return model_signature(self.explainer, self._reasons)
+
+    @property
+    def input_example(self) -> Any:
+        """Two rows of the background; None if the explainer did not keep it."""
+        return input_example(self.explainer)
+
+    def log_options(
+        self, path: str | os.PathLike[str], *, trusted: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        """Save the explainer, and return what MLflow needs to log or save it without pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, such as ``"model.shafer"``. MLflow copies it.
+        trusted : sequence of str
+            Full names of classes that :meth:`shafer.Explainer.load` may load besides those known
+            to be safe.
+
+        Returns
+        -------
+        dict
+            Arguments of ``mlflow.pyfunc.log_model`` and ``mlflow.pyfunc.save_model``.
+        """
+        self.explainer.save(path)
+        options: dict[str, Any] = {
+            "python_model": str(_CODE),
+            "artifacts": {_ARTIFACT: str(Path(path).resolve())},
+            "model_config": {"reasons": self._reasons, "trusted": list(trusted)},
+            "signature": self.signature,
+            "pip_requirements": _requirements(),
+        }
+        example = self.input_example
+        return options if example is None else {**options, "input_example": example}
+
+    def load_context(self, context: Any) -> None:
+        """Read the explainer from the files of MLflow."""
+        if self._explainer is None:
+            settings = context.model_config or {}
+            self._reasons = int(settings.get("reasons", _REASONS))
+            path, trusted = context.artifacts[_ARTIFACT], settings.get("trusted", ())
+            self._explainer = Explainer.load(path, trusted=trusted)
+
+    def predict(
+        self,
+        context: Any,  # noqa: ARG002 - the interface of MLflow
+        model_input: pd.DataFrame,
+        params: dict[str, Any] | None = None,  # noqa: ARG002 - the same
+    ) -> pd.DataFrame:
+        """Return the evidence of rows, one row of the table for each."""
+        return score_table(self.explainer, model_input, self._reasons)
+
+    def __getstate__(self) -> dict[str, Any]:
+        saved = None if self._explainer is None else saved_bytes(self._explainer)
+        return {"explainer": saved, "reasons": self._reasons}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved, self._reasons = state["explainer"], state["reasons"]
+        self._explainer = None if saved is None else loaded_bytes(saved, wanted=Explainer)
+
+
+def _requirements() -> list[str]:
+    names = ("shafer", "mlflow-skinny", "numpy", "pandas", "scikit-learn", "skops")
+    return [f"{name}=={version(name)}" for name in names]

@@ -1,0 +1,210 @@
+"""``to_onnx``: what it writes, what it refuses, and how fast a row is."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+import onnx
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_iris
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import CategoricalNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    OneHotEncoder,
+    PowerTransformer,
+    SplineTransformer,
+    StandardScaler,
+)
+
+import shafer
+from shafer.export import to_onnx
+
+from .graph_runs import check, session
+
+X, Y = load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def explainer() -> shafer.Explainer:
+    return shafer.Explainer(LogisticRegression(max_iter=500).fit(X, Y), X)
+
+
+def test_names_shapes_and_properties(explainer: shafer.Explainer) -> None:
+    model = to_onnx(explainer)
+    onnx.checker.check_model(model, full_check=True)
+    assert [(info.name, _shape(info)) for info in model.graph.input] == [("X", ["N", 4])]
+    assert {info.name: _shape(info) for info in model.graph.output} == {
+        "probability": ["N", 3],
+        "belief": ["N", 3],
+        "plausibility": ["N", 3],
+        "ignorance": ["N"],
+        "conflict": ["N"],
+        "weights": ["N", 4, 3],
+    }
+    assert [(opset.domain, opset.version) for opset in model.opset_import] == [("", 19)]
+    properties = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    assert properties == {
+        "classes": [0, 1, 2],
+        "component_names": ["x0", "x1", "x2", "x3"],
+        "columns": ["x0", "x1", "x2", "x3"],
+    }
+
+
+def _shape(info: Any) -> list[Any]:
+    return [axis.dim_param or axis.dim_value for axis in info.type.tensor_type.shape.dim]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 150])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_any_number_of_rows(explainer: shafer.Explainer, rows: int, dtype: str) -> None:
+    check(explainer, X[:rows], dtype=dtype)
+
+
+def test_labels_and_columns_are_those_of_training() -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    labels = np.array(["setosa", "versicolor", "virginica"])[Y]
+    explainer = shafer.Explainer(LogisticRegression(max_iter=500).fit(frame, labels), frame)
+    shuffled = shafer.Explainer(explainer._given, frame[["d", "b", "a", "c"]])
+    model = check(explainer, frame)
+    assert to_onnx(shuffled).graph.input == model.graph.input
+    check(shuffled, frame)
+    properties = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
+    assert properties["columns"] == ["a", "b", "c", "d"]
+    assert properties["classes"] == ["setosa", "versicolor", "virginica"]
+
+
+def test_nan_does_not_become_a_number(explainer: shafer.Explainer) -> None:
+    rows = X[:2].copy()
+    rows[1, 2] = np.nan
+    for outputs in (["belief", "conflict", "weights"], ["belief", "conflict", "ignorance"]):
+        found = session(to_onnx(explainer, outputs)).run(None, {"X": rows})
+        for values in found:
+            assert np.isfinite(values[0]).all()
+            assert np.isnan(values[1]).any()
+        assert np.isnan(found[0][1]).all()
+        assert np.isnan(found[1][1])
+
+
+def test_one_row_takes_less_than_100_microseconds(explainer: shafer.Explainer) -> None:
+    run = session(to_onnx(explainer)).run
+    row = {"X": X[:1]}
+    times = []
+    for _ in range(200):
+        start = time.perf_counter()
+        run(None, row)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 100e-6
+
+
+def test_a_saved_explainer_can_be_written(explainer: shafer.Explainer, tmp_path: Any) -> None:
+    explainer.save(tmp_path / "model.shafer")
+    loaded = shafer.Explainer.load(tmp_path / "model.shafer")
+    assert to_onnx(loaded) == to_onnx(explainer)
+
+
+def test_a_wrong_transformer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    explainer = shafer.Explainer(pipeline, X)
+    to_onnx(explainer)
+    monkeypatch.setattr(
+        "shafer.export.graph.encoded_rows.transformer_graph",
+        lambda graph, encoders, inputs, texts, width: inputs["X"],
+    )
+    with pytest.raises(shafer.UnsupportedModelError, match="does not give the numbers.*differs by"):
+        to_onnx(explainer)
+    to_onnx(explainer, check=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"outputs": ["beliefs"]}, "outputs 'beliefs' are not known; choose from probability"),
+        ({"outputs": []}, "must be at least one"),
+        ({"outputs": ["belief", "belief"]}, "each once"),
+        ({"dtype": "float16"}, "dtype must be 'float64' or 'float32'; got 'float16'"),
+    ],
+)
+def test_wrong_options(explainer: shafer.Explainer, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        to_onnx(explainer, **options)
+
+
+def test_a_single_output_is_enough(explainer: shafer.Explainer) -> None:
+    assert [info.name for info in to_onnx(explainer, "belief").graph.output] == ["belief"]
+
+
+def test_only_an_explainer_is_taken() -> None:
+    classifier = shafer.EvidentialClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    with pytest.raises(TypeError, match="got EvidentialClassifier. Pass its explainer"):
+        to_onnx(classifier)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="needs a shafer.Explainer; got LogisticRegression"):
+        to_onnx(classifier.estimator_)  # type: ignore[arg-type]
+    to_onnx(classifier.explainer_)
+
+
+def _linear(**options: Any) -> shafer.Explainer:
+    return shafer.Explainer(LogisticRegression(max_iter=500).fit(X, Y), X, **options)
+
+
+def _behind(step: Any) -> shafer.Explainer:
+    return shafer.Explainer(make_pipeline(step, LogisticRegression(max_iter=500)).fit(X, Y), X)
+
+
+def _texts() -> shafer.Explainer:
+    words = ["good day", "bad day", "good", "bad"]
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(words, [1, 0, 1, 0])
+    return shafer.Explainer(model, words)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: _linear(moderate="laplace"), "moderates.*without moderate="),
+        (lambda: _linear(missing="vacuous"), "missing='vacuous'.*SimpleImputer"),
+        (
+            lambda: shafer.Explainer(HistGradientBoostingClassifier(max_iter=2).fit(X, Y), X),
+            "Shapley values of trees.*ExplainableBoostingClassifier",
+        ),
+        (
+            lambda: shafer.Explainer(shafer.models.Contributions(np.square), X),
+            "a Python function, which cannot be written",
+        ),
+        (
+            lambda: shafer.Explainer(CategoricalNB().fit(X.astype(int), Y), X.astype(int)),
+            "CategoricalNB cannot be written to ONNX yet.*explainer.save",
+        ),
+        (lambda: _behind(SplineTransformer()), "skl2onnx cannot write.*SplineTransformer"),
+        (lambda: _behind(PowerTransformer()), "skl2onnx cannot write.*PowerTransformer"),
+        (_texts, "takes texts.*Vectorize the texts in front"),
+    ],
+    ids=["moderated", "missing", "trees", "function", "categories", "spline", "power", "texts"],
+)
+def test_what_does_not_fit_is_refused(make: Any, message: str) -> None:
+    with pytest.raises(shafer.UnsupportedModelError, match=message):
+        to_onnx(make())
+
+
+def test_torch_modules_are_refused_with_a_way_out() -> None:
+    torch = pytest.importorskip("torch")
+    network = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3))
+    explainer = shafer.Explainer(network, X.astype(np.float32))
+    with pytest.raises(shafer.UnsupportedModelError, match="torch.onnx.export.*LinearHead"):
+        to_onnx(explainer)
+
+
+def test_a_column_must_not_be_named_like_an_output() -> None:
+    frame = pd.DataFrame({"belief": ["a", "b", "a", "b"], "x": [0.0, 1.0, 2.0, 3.0]})
+    encode = make_column_transformer((OneHotEncoder(), ["belief"]), (StandardScaler(), ["x"]))
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, [0, 1, 0, 1])
+    explainer = shafer.Explainer(model, frame)
+    with pytest.raises(ValueError, match="columns 'belief' have the names of outputs"):
+        to_onnx(explainer)
+    assert len(to_onnx(explainer, ["ignorance"]).graph.input) == 2

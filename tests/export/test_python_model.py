@@ -1,0 +1,206 @@
+"""MLflow: log, load, serve, and the function for Spark, with MLflow itself."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import shafer
+from shafer.export import pyfunc
+
+import mlflow  # isort: skip - shafer.export loads it without its own warnings
+
+RNG = np.random.default_rng(2)
+N = 60
+ROWS = pd.DataFrame(
+    {
+        "age": RNG.normal(40.0, 10.0, N),
+        "sex": RNG.choice(["f", "m"], N),
+        "code": RNG.choice([1, 2, 3], N),
+    }
+)
+ILL = np.where(RNG.random(N) + ROWS.age / 100 > 0.9, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def explainer() -> shafer.Explainer:
+    encode = make_column_transformer(
+        (StandardScaler(), ["age"]), (OneHotEncoder(), ["sex", "code"])
+    )
+    model = make_pipeline(encode, LogisticRegression()).fit(ROWS, ILL)
+    return shafer.Explainer(model, ROWS, groups="source")
+
+
+@pytest.fixture(scope="module")
+def saved(explainer: shafer.Explainer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mlflow")
+    path: Path = folder / "evidence"
+    options = pyfunc(explainer, reasons=2).log_options(folder / "model.shafer")
+    mlflow.pyfunc.save_model(path, **options)
+    return path
+
+
+@pytest.fixture
+def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail if MLflow logs a warning; its logger does not pass messages on by itself."""
+    logger = logging.getLogger("mlflow")
+    logger.addHandler(caplog.handler)
+    yield
+    logger.removeHandler(caplog.handler)
+    assert [r.getMessage() for r in caplog.records if r.levelno >= logging.WARNING] == []
+
+
+def test_the_table_is_that_of_the_engines(explainer: shafer.Explainer) -> None:
+    found = pyfunc(explainer).predict(None, ROWS)
+    plain = explainer(ROWS).to_frame(backend="pandas")
+    pd.testing.assert_frame_equal(found[list(plain.columns)], plain)
+    assert list(found.columns) == shafer.scale.schema(explainer).names
+
+
+def test_the_signature_names_all_columns(explainer: shafer.Explainer) -> None:
+    signature = pyfunc(explainer, reasons=1).signature
+    assert [(spec.name, spec.type.name) for spec in signature.inputs] == [
+        ("age", "double"),
+        ("sex", "string"),
+        ("code", "long"),
+    ]
+    names = shafer.scale.schema(explainer, reasons=1).names
+    assert [spec.name for spec in signature.outputs] == names
+
+
+@pytest.mark.usefixtures("quiet")
+def test_log_and_load_without_a_warning(
+    explainer: shafer.Explainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")  # no database needed
+    monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
+    monkeypatch.chdir(tmp_path)
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    wrapped = pyfunc(explainer)
+    with mlflow.start_run():
+        logged = mlflow.pyfunc.log_model(
+            name="evidence", **wrapped.log_options(tmp_path / "model.shafer")
+        )
+    loaded = mlflow.pyfunc.load_model(logged.model_uri)
+    shuffled = ROWS[["code", "age", "sex"]].assign(patient=7)
+    pd.testing.assert_frame_equal(loaded.predict(shuffled), wrapped.predict(None, ROWS))
+    assert not list(tmp_path.rglob("*.pkl"))
+
+
+def test_serve(saved: Path, explainer: shafer.Explainer) -> None:
+    from mlflow.pyfunc import scoring_server
+
+    app = scoring_server.init(mlflow.pyfunc.load_model(str(saved)))
+
+    async def post(body: Any) -> httpx.Response:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            return await client.post("/invocations", json=body)
+
+    answer = asyncio.run(post({"dataframe_split": ROWS[:2].to_dict(orient="split")}))
+    assert answer.status_code == 200
+    first = answer.json()["predictions"][0]
+    assert first["belief_yes"] == explainer(ROWS[:1]).belief[0, 1]
+    wrong = asyncio.run(post({"dataframe_split": ROWS[["age"]][:1].to_dict(orient="split")}))
+    assert wrong.status_code == 400
+    assert "missing inputs ['sex', 'code']" in wrong.json()["message"]
+
+
+@pytest.mark.skipif(
+    shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
+    reason="Spark needs Java and pyspark",
+)
+def test_the_function_for_spark(saved: Path, explainer: shafer.Explainer, tmp_path: Path) -> None:
+    # In a process of its own: warnings of Spark and pandas are not ours.
+    ROWS[:5].to_pickle(tmp_path / "rows.pkl")
+    code = f"""
+import mlflow, pandas as pd
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+rows = spark.createDataFrame(pd.read_pickle({str(tmp_path / "rows.pkl")!r}))
+score = mlflow.pyfunc.spark_udf(spark, {str(saved)!r}, env_manager="local")
+found = rows.withColumn("e", score("age", "sex", "code")).select("e.*").toPandas()
+found.to_pickle({str(tmp_path / "found.pkl")!r})
+"""
+    own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        check=True,
+        capture_output=True,
+        env={**os.environ, **own},
+        timeout=120,
+    )
+    found = pd.read_pickle(tmp_path / "found.pkl")
+    expected = pyfunc(explainer, reasons=2).predict(None, ROWS[:5])
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-12)
+
+
+def test_a_model_of_arrays(tmp_path: Path) -> None:
+    features = RNG.normal(size=(30, 2))
+    y = (features[:, 0] > 0).astype(int)
+    explainer = shafer.Explainer(LogisticRegression().fit(features, y), features)
+    path = tmp_path / "evidence"
+    mlflow.pyfunc.save_model(path, **pyfunc(explainer).log_options(tmp_path / "m.shafer"))
+    loaded = mlflow.pyfunc.load_model(str(path))
+    found = loaded.predict(features[:3])
+    np.testing.assert_array_equal(found["belief_1"], explainer(features[:3]).belief[:, 1])
+    assert len(loaded.predict(pd.DataFrame(features[:3], columns=["u", "v"]))) == 3
+
+
+def test_a_model_of_texts(tmp_path: Path) -> None:
+    texts = ["good day", "bad day", "good", "bad"]
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0])
+    explainer = shafer.Explainer(model, texts)
+    path = tmp_path / "evidence"
+    mlflow.pyfunc.save_model(path, **pyfunc(explainer).log_options(tmp_path / "m.shafer"))
+    found = mlflow.pyfunc.load_model(str(path)).predict(pd.DataFrame({"text": ["good", "bad day"]}))
+    np.testing.assert_array_equal(found["belief_1"], explainer(["good", "bad day"]).belief[:, 1])
+
+
+def test_a_loaded_explainer_and_a_classifier(explainer: shafer.Explainer, tmp_path: Path) -> None:
+    explainer.save(tmp_path / "m.shafer")
+    loaded = pyfunc(shafer.Explainer.load(tmp_path / "m.shafer"))
+    assert loaded.input_example is None
+    assert "input_example" not in loaded.log_options(tmp_path / "again.shafer")
+    types = [(spec.name, spec.type.name) for spec in loaded.signature.inputs]
+    assert types == [("age", "double"), ("sex", "string"), ("code", "double")]
+    classifier = shafer.EvidentialClassifier(LogisticRegression(), moderate="laplace+discount")
+    numbers = ROWS[["age", "code"]]
+    wrapped = pyfunc(classifier.fit(numbers, ILL), reasons=0)
+    found = wrapped.predict(None, numbers)
+    assert list(found.columns) == [spec.name for spec in wrapped.signature.outputs]
+    np.testing.assert_array_equal(found["belief_yes"], classifier.evidence(numbers).belief[:, 1])
+
+
+def test_a_pickle_holds_the_saved_file(explainer: shafer.Explainer) -> None:
+    wrapped = pyfunc(explainer)
+    copy = pickle.loads(pickle.dumps(wrapped))
+    pd.testing.assert_frame_equal(copy.predict(None, ROWS), wrapped.predict(None, ROWS))
+
+
+def test_wrong_input(explainer: shafer.Explainer) -> None:
+    with pytest.raises(TypeError, match="must be a shafer.Explainer.*got LogisticRegression"):
+        pyfunc(LogisticRegression())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="reasons must be a whole number.*got -1"):
+        pyfunc(explainer, reasons=-1)
+    with pytest.raises(ValueError, match="has no explainer yet.*pyfunc"):
+        shafer.export.EvidencePythonModel().predict(None, ROWS)

@@ -1,0 +1,93 @@
+"""The recipes of the documentation run: a web service, and an SQL function."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import shafer
+
+RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
+COLUMNS = ["sbp", "tobacco", "ldl", "age"]
+
+
+def _recipe(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, RECIPES / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def rows() -> Any:
+    return shafer.datasets.load_heart(as_frame=True).data[COLUMNS]
+
+
+@pytest.fixture(scope="module")
+def explainer(rows: Any) -> shafer.Explainer:
+    target = shafer.datasets.load_heart().target
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, target)
+    return shafer.Explainer(model, rows)
+
+
+def test_fastapi(
+    explainer: shafer.Explainer, rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    explainer.save(tmp_path / "model.shafer")
+    monkeypatch.setenv("SHAFER_MODEL", str(tmp_path / "model.shafer"))
+    service = _recipe("fastapi_service")
+    patients = rows[:3].to_dict(orient="records")
+
+    async def visit() -> list[httpx.Response]:
+        transport = httpx.ASGITransport(app=service.app)
+        async with (
+            service.app.router.lifespan_context(service.app),
+            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
+        ):
+            wrong = [{**patients[0], "age": -1}, {**patients[0], "sex": "f"}, {"age": 50}]
+            return [
+                await client.post("/evidence", json=patients[0]),
+                await client.post("/evidence/batch", json=patients),
+                await client.post("/evidence/batch", json=[]),
+                *[await client.post("/evidence", json=patient) for patient in wrong],
+            ]
+
+    one, batch, *refused = asyncio.run(visit())
+    found = [answer["belief_1"] for answer in batch.json()]
+    assert found == explainer(rows[:3]).belief[:, 1].tolist()
+    assert one.json() == batch.json()[0]
+    assert [answer.status_code for answer in refused] == [422] * 4
+    assert refused[1].json()["detail"][0]["loc"] == ["body", "age"]
+
+
+def test_duckdb(
+    explainer: shafer.Explainer, rows: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explainer.save(tmp_path / "model.shafer")
+    rows.assign(id=np.arange(len(rows))).to_parquet(tmp_path / "patients.parquet")
+    recipe = _recipe("duckdb_evidence")
+    connection = recipe.duckdb.connect()
+    recipe.add_evidence_function(connection, explainer, dict.fromkeys(COLUMNS, "DOUBLE"))
+    connection.register("patients", rows.assign(id=np.arange(len(rows))))
+    found = connection.execute(
+        "SELECT id, e.belief_1, e.decision FROM (SELECT id, "
+        "evidence({'sbp': sbp, 'tobacco': tobacco, 'ldl': ldl, 'age': age}) AS e FROM patients) "
+        "ORDER BY id"
+    ).df()
+    expected = explainer(rows).to_frame(backend="pandas")
+    assert found["belief_1"].tolist() == expected["belief_1"].tolist()
+    assert found["decision"].tolist() == expected["decision"].tolist()
+    recipe.main(str(tmp_path / "model.shafer"), str(tmp_path / "patients.parquet"))
+    assert "ignorance" in capsys.readouterr().out
