@@ -26,7 +26,7 @@ def test_pictures_are_what_the_code_draws(
 
 
 def test_every_display_of_evidence_is_shown() -> None:
-    text = (DOCS / "gallery.md").read_text("utf-8")
+    text = (DOCS / "guide" / "plots.md").read_text("utf-8")
     for name in shafer.plots.__all__:
         if hasattr(getattr(shafer.plots, name), "from_evidence"):
             assert f"plots.{name}." in text

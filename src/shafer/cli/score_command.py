@@ -119,7 +119,7 @@ def score(
 
     With --loss or --reject there are also the columns act (what to do) and expected_loss (what it
     costs on average, under the probabilities). A rule that keeps several acts writes a set of them
-    and no cost. The rules are in docs/deciding.md.
+    and no cost. The rules are in docs/guide/deciding.md.
 
     Weights of evidence are relative to the means of the training data. These come from the model
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
