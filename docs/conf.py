@@ -70,6 +70,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "shafer"
 html_static_path = ["_static"]
 html_css_files = ["shafer.css"]
+html_js_files = ["menu_names.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False
