@@ -16,6 +16,7 @@ copyright = "2026, the shafer developers"  # noqa: A001 - Sphinx reads this name
 version = release = shafer.__version__
 
 extensions = [
+    "inherited_docstrings",
     "myst_parser",
     "numpydoc",
     "offline_maths",
@@ -29,10 +30,7 @@ extensions = [
 exclude_patterns = ["_ext", "_templates", "examples", "figures"]
 templates_path = ["_templates"]
 nitpicky = False  # types in docstrings are words ("array of shape (n, K)"), not references
-suppress_warnings = [
-    "config.cache",  # the gallery's configuration holds objects
-    "toc.empty_glob",
-]
+suppress_warnings = ["config.cache"]  # the gallery's configuration holds objects
 
 # Markdown. Anchors are those of code hosts, so one link works in both places.
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -72,6 +70,8 @@ html_theme = "pydata_sphinx_theme"
 html_title = "shafer"
 html_static_path = ["_static"]
 html_css_files = ["shafer.css"]
+html_js_files = ["menu_names.js"]
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False
 html_copy_source = False
