@@ -33,8 +33,8 @@ with tempfile.TemporaryDirectory() as folder:
 # %%
 # What it looks like in a browser.
 picture = Path(__file__).parents[2] / "figures" / "report.png"
-figure, ax = pyplot.subplots(figsize=(8, 6), layout="constrained")
-ax.imshow(pyplot.imread(picture))
+figure, ax = pyplot.subplots(figsize=(8, 8), layout="constrained")
+ax.imshow(pyplot.imread(picture)[:1240])
 ax.set_axis_off()
 pyplot.show()
 
