@@ -16,7 +16,7 @@ copyright = "2026, the shafer developers"  # noqa: A001 - Sphinx reads this name
 version = release = shafer.__version__
 
 extensions = [
-    "inherited_docstrings",
+    "docstring_links",
     "myst_parser",
     "numpydoc",
     "offline_maths",
@@ -42,12 +42,24 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # docstrings describe the types in words
 autodoc_member_order = "groupwise"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the page template lists them
 numpydoc_xref_param_type = False
 
 # The gallery: each script of examples/ runs in the build. ``-D plot_gallery=0`` leaves them out.
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
+    "subsection_order": [
+        "examples/explain",
+        "examples/unknown",
+        "examples/decide",
+        "examples/missing",
+        "examples/fuse",
+        "examples/images_text",
+        "examples/credit",
+        "examples/production",
+        "examples/stories",
+    ],
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",

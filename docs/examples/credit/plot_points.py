@@ -41,7 +41,7 @@ colors = ["tab:blue" if points > 0 else "tab:orange" for points in shown["points
 ax.barh(names, shown["points"], color=colors)
 ax.invert_yaxis()
 ax.axvline(0, color="gray")
-ax.set(xlabel="points for a good loan, compared with the average applicant")
+ax.set(xlabel="points above or below the average")
 pyplot.show()
 
 # %%

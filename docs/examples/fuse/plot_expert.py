@@ -41,7 +41,8 @@ for shift, (name, ev) in enumerate({"model": evidence, "model and doctor": fused
 words = [f"{o}\n{s}" if o else "not seen" for o, s in patients[["opinion", "sure"]].to_numpy()]
 ax.set_xticks(np.arange(5) + 0.2, words)
 ax.set(ylabel="probability of disease", xlabel="the doctor's opinion, and how sure she is")
-ax.legend()
+ax.set_ylim(0, 1.1)
+ax.legend(loc="upper right")
 pyplot.show()
 
 # %%

@@ -27,7 +27,8 @@ voting = voting.fit(X[::2], y[::2])
 
 # %%
 # One wine, first complete, then without its colour measurements. A missing source is no evidence,
-# so its bar has no length. Nothing is imputed.
+# so its bar has no length. Nothing is imputed. The prior, the frequencies of the classes, is counted
+# once; the note below the axis is about what is left of each source's own base rate.
 row, broken = X[[83]], X[[83]].copy()
 broken[:, parts["colour"]] = np.nan
 options = {"class_": "barbera", "over": "grignolino"}
@@ -38,7 +39,7 @@ pyplot.show()
 # %%
 # The log loss of new wines, with more and more sources missing at random. For comparison: the
 # average of the probabilities of the sources that are there.
-alone = np.stack([one.fit(X[::2][:, at], y[::2]).predict_proba(X[1::2][:, at]) for at in parts.values()])
+alone = [one.fit(X[::2][:, at], y[::2]).predict_proba(X[1::2][:, at]) for at in parts.values()]
 shares, fused, average = [0.0, 0.2, 0.4, 0.6], [], []
 for share in shares:
     lost = np.random.default_rng(0).random((3, len(X[1::2]))) < share
@@ -47,7 +48,8 @@ for share in shares:
     for source, at in enumerate(parts.values()):
         gappy[np.ix_(lost[source], at)] = np.nan
     fused.append(log_loss(y[1::2], voting.predict_proba(gappy)))
-    average.append(log_loss(y[1::2], np.average(alone, axis=0, weights=~lost)))
+    mean = (np.stack(alone) * ~lost[..., None]).sum(axis=0) / (~lost).sum(axis=0)[:, None]
+    average.append(log_loss(y[1::2], mean))
 
 figure, ax = pyplot.subplots(layout="constrained")
 ax.plot(shares, fused, "o-", label="fused evidence")

@@ -1,9 +1,9 @@
 """
-Can the training data speak beside the model?
-=============================================
+How do I add the nearest training rows as evidence?
+===================================================
 
-A linear model is sure of itself far away from all data. Fused with the evidence of the nearest
-training rows, you see where there is none.
+A linear model is sure of itself far away from all data. The nearest training rows are a second
+source: where there are none, they give no evidence.
 """
 
 # %%
@@ -14,27 +14,28 @@ from shafer import plots
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
-iris = load_iris(as_frame=True)
-X, species = iris.data.iloc[:, [0, 2]].to_numpy(), iris.target_names[iris.target]
+iris = load_iris()
+X, species = iris.data[:, [0, 2]], iris.target_names[iris.target]
+model = LogisticRegression().fit(X, species)
+neighbours = shafer.NeighbourEvidence().fit(X, species)
 sources = [("model", LogisticRegression()), ("neighbours", shafer.NeighbourEvidence())]
 voting = shafer.EvidentialVotingClassifier(sources).fit(X, species)
-neighbours = shafer.NeighbourEvidence().fit(X, species)
 
 # %%
-# The ignorance of the neighbours alone is high where there are no training flowers. The fused
-# evidence still has the model's opinion there.
+# The model alone has little ignorance nearly everywhere, also far away from all flowers. The
+# neighbours alone have high ignorance there. Darker is more.
 figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
-found = {"neighbours alone": neighbours.evidence, "model and neighbours": voting.evidence}
-for ax, (name, evidence) in zip(axes, found.items(), strict=True):
+alone = {"model": shafer.Explainer(model, X, groups="one"), "neighbours": neighbours.evidence}
+for ax, (name, evidence) in zip(axes, alone.items(), strict=True):
     plots.RegionDisplay.from_explainer(
         evidence, [[3, -1], [10, 9]], "ignorance", feature_names=["sepal length", "petal length"]
-    ).plot(ax)
+    ).plot(ax, levels=[0.1, 0.5, 0.9])
     ax.plot(X[:, 0], X[:, 1], ".", color="tab:blue", markersize=3)
-    ax.set_title(f"ignorance: {name}")
+    ax.set_title(f"ignorance: {name} alone")
 pyplot.show()
 
 # %%
-# One flower: how much does each source add?
+# Both together, for one flower: how much does each source add?
 plots.WaterfallDisplay.from_evidence(voting.evidence(X[[70]])).plot()
 pyplot.show()
 

@@ -1,13 +1,13 @@
 """
-How do I combine two models of different inputs?
-================================================
+How do I combine models of different inputs?
+============================================
 
-One model sees blood values, the other the way of life. Combining their evidence shows which source
-says what, and how much they contradict each other.
+One model uses blood values, one the way of life, and one age and family. Their combined evidence
+shows what each source adds, and how much the sources contradict each other.
 """
 
 # %%
-# Two models that were trained separately. Their evidence has the same classes.
+# Three models that were trained separately. Their evidence has the same classes.
 import shafer
 from matplotlib import pyplot
 from shafer import plots
@@ -29,7 +29,8 @@ for name, inputs in columns.items():
 
 # %%
 # Every model contains the base rate. ``prior`` removes it from each source and counts it once.
-# ``granularity="sources"`` makes each source one component.
+# ``granularity="sources"`` makes each source one component. The note below the axis is about what is
+# left of each source's own base rate.
 share = y.value_counts(normalize=True)
 both = shafer.combine(sources, prior=share[sources["blood"].classes], granularity="sources")
 plots.WaterfallDisplay.from_evidence(both, 345, class_="disease").plot()

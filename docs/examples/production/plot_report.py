@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 import shafer
-from matplotlib import pyplot
 from shafer.report import make_study, write_report
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -22,6 +21,7 @@ heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 study = make_study(shafer.Explainer(model, X, prior="own"), X, y)
+# sphinx_gallery_thumbnail_path = "figures/report.png"
 
 # %%
 # The file appears when it is complete, or not at all.
@@ -31,12 +31,10 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{page.stat().st_size / 1000:.0f} kB")
 
 # %%
-# What it looks like in a browser.
-picture = Path(__file__).parents[2] / "figures" / "report.png"
-figure, ax = pyplot.subplots(figsize=(8, 6), layout="constrained")
-ax.imshow(pyplot.imread(picture))
-ax.set_axis_off()
-pyplot.show()
+# What it looks like in a browser:
+#
+# .. image:: /figures/report.png
+#    :alt: The report on the heart data: a summary, plots, and a page for each patient
 
 # %%
 # **How to misread it.** The sliders show what the model would answer for other inputs; they do not

@@ -23,8 +23,8 @@ X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 ev = shafer.Explainer(model, X, prior="own", errors="laplace")(X)
 men = ev[[61, 345]]
-columns = {"p": men.probability[:, 0], "ignorance": men.ignorance, "dispute": men.disagreement}
-pd.DataFrame(columns, index=["first", "second"]).round(2)
+table = pd.DataFrame({"probability": men.probability[:, 0]}, index=["first", "second"])
+table.assign(ignorance=men.ignorance, disagreement=men.disagreement).round(2)
 
 # %%
 # **Little evidence**: look for more. **Contradictory evidence**: check the strong signs.

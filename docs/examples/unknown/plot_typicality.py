@@ -38,6 +38,7 @@ for ax, title in zip(axes, ("typicality", "ignorance", "largest probability"), s
     ax.set(xlabel=title, ylabel="share of rows")
 axes[0].legend()
 axes[1].set_xscale("log")
+axes[1].set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
 pyplot.show()
 
 # %%

@@ -30,7 +30,7 @@ quantities = {
 figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 for ax, (name, quantity) in zip(axes, quantities.items(), strict=True):
     plots.RegionDisplay.from_function(
-        quantity, plane, feature_names=["sepal length", "petal length"], grid_resolution=80
+        quantity, plane, feature_names=["sepal length", "petal length"]
     ).plot(ax, levels=[0.6, 0.9])
     ax.plot(X[:, 0], X[:, 1], ".", color="tab:blue", markersize=3)
     ax.set_title(name)
