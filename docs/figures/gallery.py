@@ -1,7 +1,8 @@
-"""Run the code of the gallery and its stories, and write the pictures they show.
+"""Run the code of guide pages and stories, and write the pictures they show.
 
-Run ``python docs/figures/gallery.py``. The picture of a line ``![...](figures/gallery/name.png)``
-is what the last ``display`` above it drew, so code and picture cannot drift apart.
+Run ``python docs/figures/gallery.py``. The picture of a line
+``![...](../figures/gallery/name.png)`` is what the last ``display`` above it drew, so
+code and picture cannot drift apart.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from matplotlib import pyplot
 
 DOCS = Path(__file__).parent.parent
 PAGES = (
-    "gallery.md",
-    "declined_applicant.md",
-    "undecided_patient.md",
-    "monitoring.md",
-    "deferring.md",
-    "images.md",
+    "start/tutorial_tabular.md",
+    "stories/declined_applicant.md",
+    "stories/undecided_patient.md",
+    "guide/monitoring.md",
+    "guide/deferring.md",
+    "guide/images.md",
 )
-_PICTURE = re.compile(r"!\[[^\]]*\]\(figures/gallery/([\w-]+\.png)\)")
+_PICTURE = re.compile(r"!\[[^\]]*\]\(\.\./figures/gallery/([\w-]+\.png)\)")
 
 
 def draw(folder: Path) -> list[str]:

@@ -32,7 +32,7 @@ def test_figures_the_paper_derives_from_its_tables() -> None:
     gaussian = np.zeros((8, 3))
     gaussian[[1, 2, 4, 3, 6, 7]] = printed_numbers.GAUSSIAN_ID
     assert wrong_singletons(gaussian) == pytest.approx(printed_numbers.GAUSSIAN["id_error"])
-    # Slips E2 and E20 of docs/errata.md: what the table itself says.
+    # Slips E2 and E20 of docs/background/errata.md: what the table itself says.
     assert missed(gaussian) == pytest.approx(18.8)
     assert share_of_size(gaussian, 2) == pytest.approx(16.0)
     assert random_choice_error(gaussian) == pytest.approx(28.0, abs=0.1)

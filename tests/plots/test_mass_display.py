@@ -32,7 +32,7 @@ def test_few_classes_are_named() -> None:
     display = MassDisplay.from_evidence(evidence)
     assert display.plot(ax) is display
     assert display.ax_ is ax
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["{no}", "Θ"]
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["{no}", "Θ (ignorance)"]
     assert_allclose([bar.get_width() for bar in ax.patches], display.masses)
     assert [text.get_text() for text in ax.texts] == [f"{mass:.2f}" for mass in display.masses]
 

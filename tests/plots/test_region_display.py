@@ -4,9 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.evidence import LinearPool
@@ -175,3 +178,36 @@ def test_new_axes_have_the_name_of_the_quantity() -> None:
         display = RegionDisplay.from_explainer(pool, X, response, grid_resolution=5, **options)
         assert display.plot().ax_.get_title() == title
         assert display.plot(Figure().subplots()).ax_.get_title() == ""  # the caller's axes
+
+
+@pytest.mark.parametrize("library", [pandas.DataFrame, polars.DataFrame])
+def test_frames_stay_frames(library: Callable[[dict[str, Any]], Any]) -> None:
+    given = library({"age": [20.0, 80.0, 50.0], "ldl": [2.0, 12.0, 4.0]})
+    model = LogisticRegression().fit(given, ["no", "yes", "yes"])
+    explainer = shafer.Explainer(model, given)
+    # Without column names scikit-learn would warn, and warnings are errors here.
+    display = RegionDisplay.from_explainer(explainer, given, "ignorance", grid_resolution=4)
+    assert tuple(display.feature_names) == ("age", "ldl")
+    numbers = shafer.Explainer((model.coef_, model.intercept_), given.to_numpy())
+    same = RegionDisplay.from_explainer(numbers, given.to_numpy(), "ignorance", grid_resolution=4)
+    assert_allclose(display.response, same.response)
+
+
+def test_a_frame_without_names_is_an_array(binary: LinearPool) -> None:
+    given = pandas.DataFrame(CORNERS)  # columns 0 and 1
+    display = RegionDisplay.from_explainer(binary, given, "ignorance", grid_resolution=4)
+    assert_allclose(
+        display.response,
+        RegionDisplay.from_explainer(binary, CORNERS, "ignorance", grid_resolution=4).response,
+    )
+
+
+def test_a_function_may_return_sets() -> None:
+    frame = pandas.DataFrame(CORNERS, columns=["age", "ldl"])
+
+    def sets(points: pandas.DataFrame) -> np.ndarray:
+        return np.column_stack([points["age"] < 60, points["age"] > 40])
+
+    display = RegionDisplay.from_function(sets, frame, classes=["no", "yes"], grid_resolution=7)
+    assert tuple(display.feature_names) == ("age", "ldl")
+    assert_array_equal(display.chosen[0], np.column_stack([display.x < 60, display.x > 40]))

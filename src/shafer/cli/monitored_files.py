@@ -95,7 +95,7 @@ def monitored_files(
     if not isinstance(explainer, Explainer):
         raise ValueError(
             "shafer monitor needs a model with weights of evidence; this one makes its evidence in "
-            "another way. Use one of the models of docs/models.md."
+            "another way. Use one of the models of docs/guide/models.md."
         )
     note(f"Reading {len(frame):,} reference rows …")
     monitor = Monitor.fit(

@@ -141,7 +141,7 @@ def score(
 
     With --loss or --reject there are also the columns act (what to do) and expected_loss (what it
     costs on average, under the probabilities). A rule that keeps several acts writes a set of them
-    and no cost. The rules are in docs/deciding.md.
+    and no cost. The rules are in docs/guide/deciding.md.
 
     DATA may be a folder of Parquet or CSV files, or a pattern in quotes such as 'data/*.csv'. Then
     --out is a folder: it gets a Parquet file for each part of the data, and the file _SUCCESS.

@@ -158,8 +158,8 @@ class Evidence(WeighedEvidence):
         -----
         A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
         logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
-        two classes is no evidence; less is evidence against the class. ``docs/fusion.md`` compares
-        the two.
+        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
+        compares the two.
 
         Raises
         ------

@@ -207,7 +207,7 @@ class MassEvidence(ABC):
         tolerance: float | str | None = None,
         expectation: str | None = None,
     ) -> Array:
-        r"""Choose classes, or acts, for each instance; docs/deciding.md shows which rule to use.
+        r"""Choose classes, or acts, for each row; docs/guide/deciding.md shows which rule to use.
 
         Parameters
         ----------

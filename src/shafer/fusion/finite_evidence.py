@@ -175,5 +175,5 @@ def check_frame(n_classes: int, what: str) -> None:
         raise FrameTooLargeError(
             f"{what[:1].upper()}{what[1:]} have no closed form, so all 2^K sets of the K classes "
             f"are listed. At most {LARGEST_FRAME} classes are accepted; got {n_classes}. Use fewer "
-            "classes, or a combination without this limit: see the table in docs/fusion.md."
+            "classes, or a combination without this limit: see the table in docs/guide/fusion.md."
         )

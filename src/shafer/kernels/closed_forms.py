@@ -1,7 +1,7 @@
 r"""Closed forms of probability, plausibility, belief and ignorance (Denœux 2019, Prop. 1).
 
 The symbols are those of ``log_terms``. ``closed_forms`` gives all that every row needs in one call;
-it is the reference for the compiled kernels. Derivations: docs/theory.md.
+it is the reference for the compiled kernels. Derivations: docs/background/theory.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@ r"""The logarithms that all closed forms of the pooled mass function share (Den≈
 
 With :math:`u = e^{-w^-}`, :math:`v = 1 - u`, :math:`s = u(e^{w^+} - 1)`, :math:`P = \prod_k v_k`
 and :math:`D = \sum_k s_k + 1 - P`, everything costs O(K) per row. Logarithms are kept relative to
-the largest logit, so that large weights do not cost accuracy. Derivations: docs/theory.md.
+the largest logit, so that large weights do not cost accuracy. Derivations:
+docs/background/theory.md.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     Parameters
     ----------
     model : fitted model
-        Any model of the table in ``docs/models.md``: scikit-learn estimators and pipelines,
+        Any model of the table in ``docs/guide/models.md``: scikit-learn estimators and pipelines,
         XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
         (coef, intercept), or :class:`Contributions`. The tempering and moderation of an
         :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
@@ -93,7 +93,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         Account for coefficient uncertainty: ``"laplace"`` shrinks the weights of rows whose
         logits are poorly determined by the background, ``"laplace+discount"`` also discounts
         their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The background
-        must be the training data. See ``docs/honesty.md``.
+        must be the training data. See ``docs/guide/calibrating.md``.
     missing : {"error", "vacuous", "conditional"}
         What to do with NaN in the inputs of a linear model: raise an error; use only the input's
         share of the prior; or use its expectation given the other inputs, with smaller weights.
@@ -112,7 +112,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         posterior of the coefficients of a linear model (for a network, of its last layer); the
         background must be the training data. ``"bags"``: the spread over the outer bags of an
         ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over ``refits``, for any
-        model. See ``docs/error_bars.md``.
+        model. See ``docs/guide/error_bars.md``.
     refits : sequence of models, optional
         For ``errors="bootstrap"``: the model trained again on other samples, such as those of
         :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are
@@ -122,7 +122,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
         ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
         map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
-        ``grid``; see ``docs/models.md``.
+        ``grid``; see ``docs/guide/models.md``.
 
     Attributes
     ----------

@@ -95,7 +95,7 @@ class DiscountedOpinion(Opinion):
         return self.pooled.best_sets(utility, alpha)
 
     def e_admissible_classes(self) -> Array:
-        """Mark the E-admissible classes: r Bel(B) ≤ |B| pl'_k for every set B without k."""
+        """Mark the E-admissible classes: ``r Bel(B) ≤ |B| pl'_k`` for every set B without k."""
         xp = array_namespace(self.reliability)
         r = self.reliability[..., None]
         # Any threshold from one on is met: no belief exceeds the number of classes.

@@ -22,7 +22,10 @@ from shafer.paper.results_page import write_page
 
 PENALTY = 0.5
 EPOCHS = 450
-"""Median over twenty training sets of what cross-validation chose for λ = 0.5 (docs/paper.md)."""
+"""Median over twenty training sets of what cross-validation chose for λ = 0.5.
+
+See docs/background/paper.md.
+"""
 
 CHECKPOINTS = (50, 100, 150, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
 """Numbers of epochs that are compared."""

@@ -105,7 +105,7 @@ class IntervalCalibrationDisplay:
             color=color(5),
             linewidth=5.0,
             alpha=0.75,
-            label="mean [Bel, Pl]",
+            label="mean belief to plausibility",
         )
         for end in (found.belief, found.plausibility):  # seen where the bar has no length
             self.ax_.plot(middle, end, linestyle="none", marker="_", markersize=10, color=color(5))
@@ -114,7 +114,7 @@ class IntervalCalibrationDisplay:
         self._draw_frequencies(middle, ~inside, "X", color(1), "outside")
         self.ax_.set_xlim(-0.03, 1.03)
         self.ax_.set_ylim(-0.03, 1.03)
-        self.ax_.set_xlabel("middle of [Bel, Pl]")
+        self.ax_.set_xlabel("middle of belief and plausibility")
         decided = self.events == "decided"
         self.ax_.set_ylabel("accuracy of the most plausible class" if decided else "frequency")
         title = f"{int(inside.sum())} of {len(inside)} inside, mean width {found.mean_width:.3f}"

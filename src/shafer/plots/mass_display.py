@@ -278,6 +278,6 @@ def _look(size: int, n_classes: int) -> dict[str, Any]:
 def _cut_set_name(members: frozenset[Label], classes: NDArray[Any]) -> str:
     """Name a set of a few classes, each name short enough for all to fit."""
     if len(members) == len(classes):
-        return set_name(members, classes)
+        return f"{set_name(members, classes)} (ignorance)"
     inside = [label for label in classes.tolist() if label in members]
     return "{" + ", ".join(without_middle(label, 26 // len(inside)) for label in inside) + "}"

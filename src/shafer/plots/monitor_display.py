@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any, Self, final
 
 import matplotlib
@@ -127,7 +128,7 @@ class MonitorDisplay:
         low, high = image.get_clim()
         ticks = np.asarray(MaxNLocator(5).tick_values(low, high))
         bar.set_ticks(ticks[(ticks >= low) & (ticks <= high)].tolist())
-        bar.set_label(literal(without_end(self.unit, 40)))
+        bar.set_label(literal(fill(without_end(self.unit, 78), 40)))
         if self.curves_ax_ is not None:
             _draw_curves(self.curves_ax_, chosen, self.batch_name, self._ticks())
         else:

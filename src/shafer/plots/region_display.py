@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer._validation import class_labels, float_array, to_numpy
+from shafer._validation import class_labels, float_array, frame_columns, to_numpy
 from shafer.evidence import MassEvidence
 from shafer.plots.drawing.evidence_arrays import of_instances
 from shafer.plots.drawing.feature_plane.contours import draw_boundaries, draw_levels, draw_regions
@@ -17,6 +17,7 @@ from shafer.plots.drawing.feature_plane.plane_grid import (
     check_response,
     feature_names_of,
     grid_over,
+    like_frame,
     margins,
     margins_of,
     quantity,
@@ -97,8 +98,9 @@ class RegionDisplay:
         ----------
         explainer : function from X to Evidence
             An ``Explainer``, a ``LinearPool``, or any other.
-        X : array of shape (n, J)
-            Data, for the range of the two features; the others are held at their medians.
+        X : array or data frame of shape (n, J)
+            Data, for the range of the two features; the others are held at their medians. The
+            explainer gets a data frame if this is one.
         response : str
             ``"belief"``, ``"plausibility"`` or ``"mass"`` of a ``subset``, ``"probability"`` of a
             class, ``"ignorance"``, ``"conflict"``, ``"conflict_for_against"``,
@@ -110,15 +112,19 @@ class RegionDisplay:
         features : pair of int
             Columns of the horizontal and the vertical feature.
         feature_names : pair of strings, optional
-            By default the names of the two components, where components are features.
+            By default the columns of the data frame, or the names of the two components, where
+            components are features.
         grid_resolution : int
             Points along each axis.
         """
         check_response(response)
         data = to_numpy(float_array(X, "X", ndim=(2,)))
         x, y, points = grid_over(data, features, grid_resolution)
-        evidence = explainer(points)
-        if feature_names is None:
+        grid = like_frame(points, X)
+        evidence, columns = explainer(grid), frame_columns(grid)
+        if feature_names is None and columns is not None:
+            feature_names = [columns[feature] for feature in features]
+        elif feature_names is None:
             feature_names = feature_names_of(evidence, data.shape[1], features)
         return cls.from_evidence(
             evidence, x, y, response, subset=subset, rule=rule, feature_names=feature_names
@@ -179,7 +185,7 @@ class RegionDisplay:
         X: Any,
         *,
         classes: Any = None,
-        feature_names: Sequence[str] = ("x0", "x1"),
+        feature_names: Sequence[str] | None = None,
         grid_resolution: int = 200,
         name: str = "",
     ) -> Self:
@@ -188,19 +194,25 @@ class RegionDisplay:
         Parameters
         ----------
         function : function from (n, 2) to (n,) or (n, K)
-            A quantity; or a score for each class, the largest of which is chosen.
-        X : array of shape (n, 2)
+            A quantity; or a score for each class, the largest of which is chosen; or a set of
+            classes as booleans, such as ``predict_set`` returns. It gets a data frame if X is one.
+        X : array or data frame of shape (n, 2)
             Data, for the range of the grid.
-        classes, feature_names, name
+        classes, name
             As for the class.
+        feature_names : pair of strings, optional
+            By default the columns of the data frame, else x0 and x1.
         grid_resolution : int
             Points along each axis.
         """
         data = to_numpy(float_array(X, "X", ndim=(2,)))
         x, y, points = grid_over(data, (0, 1), grid_resolution)
-        values = to_numpy(function(points))
+        grid = like_frame(points, X)
+        values = to_numpy(function(grid))
         if values.ndim == 2:
             values = margins(values)
+        if feature_names is None:
+            feature_names = frame_columns(grid) or ("x0", "x1")
         shaped = values.reshape(len(y), len(x), *values.shape[1:])
         return cls(x, y, shaped, classes=classes, feature_names=feature_names, name=name)
 

@@ -110,7 +110,9 @@ class SourceConflictDisplay:
         if len(labels) <= _MOST_WRITTEN:
             self._write_degrees(image)
         if colorbar:
-            self.figure_.colorbar(image, ax=self.ax_, label="degree of conflict κ")
+            self.figure_.colorbar(
+                image, ax=self.ax_, label="degree of conflict (0: none, 1: total)"
+            )
         self.ax_.set_title(self._title(), fontsize="medium")
         return self
 
@@ -122,5 +124,5 @@ class SourceConflictDisplay:
             self.ax_.text(t, s, text, color=readable_on(behind), **style)
 
     def _title(self) -> str:
-        parts = [] if self.total is None else [f"all together: κ = {self.total:.2f}"]
+        parts = [] if self.total is None else [f"conflict of all together: {self.total:.2f}"]
         return "; ".join([*parts, self.what] if self.what else parts)

@@ -55,6 +55,20 @@ def test_there_and_back(data: tuple[Any, Any]) -> None:
     assert_allclose(few.weights, ev.weights[:3], atol=1e-10)
 
 
+def test_the_base_rate_is_the_base_value(data: tuple[Any, Any]) -> None:
+    X, y = data
+    model = LogisticRegression().fit(X, y)
+    explanation = to_shap(shafer.Explainer(model, X, prior="own")(X), X)
+    assert explanation.values.shape[:2] == explanation.data.shape == X.shape
+    assert "base rate" not in explanation.feature_names
+    same = shap.LinearExplainer(model, shap.maskers.Independent(X, max_samples=1000))(X)
+    values, base = same.values, same.base_values
+    if values.ndim == 3:  # weights add up to zero over the classes
+        values, base = values - values.mean(2, keepdims=True), base - base.mean(1, keepdims=True)
+    assert_allclose(explanation.values, values, atol=1e-10)
+    assert_allclose(explanation.base_values, base, atol=1e-10)
+
+
 def test_labels_and_names() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6, 2, 3))

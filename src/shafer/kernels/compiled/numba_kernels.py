@@ -262,8 +262,8 @@ def _one_row(
 def _row_forms(logits, w_for, w_against, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of each row without logarithms, where nothing can underflow.
 
-    Every formula is a sum of products of nonnegative numbers (docs/theory.md, section 6), so the
-    only risk is underflow. Rows where it is possible are marked ``hard``.
+    Every formula is a sum of products of nonnegative numbers, so the only risk is underflow
+    (docs/background/theory.md, section 6). Rows where it is possible are marked ``hard``.
     """
     n, n_classes = logits.shape
     for chunk in numba.prange((n + _ROWS_PER_TASK - 1) // _ROWS_PER_TASK):

@@ -76,7 +76,7 @@ class Deferring(ABC):
         A row is decided if its largest betting probability is above the threshold; the others are
         deferred to a person. The promise holds with the stated confidence over calibration sets,
         for any model, if new rows come from the same distribution. Nothing is trained again. See
-        ``docs/deferring.md``.
+        ``docs/guide/deferring.md``.
 
         Parameters
         ----------

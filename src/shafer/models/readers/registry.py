@@ -114,9 +114,9 @@ def adapt(
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
     raise UnsupportedModelError(
         f"Models of type {type(model).__name__} are not supported. Supported are the models of "
-        "docs/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch). For any other "
-        "model pass its last linear layer, shafer.LinearHead(coef, intercept), or a function that "
-        "returns contributions, shafer.models.Contributions(function, intercept)."
+        "docs/guide/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch). For any "
+        "other model pass its last linear layer, shafer.LinearHead(coef, intercept), or a function "
+        "that returns contributions, shafer.models.Contributions(function, intercept)."
     )
 
 

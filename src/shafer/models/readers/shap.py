@@ -12,6 +12,7 @@ from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import float_array, to_numpy
 from shafer.evidence import Evidence, least_commitment_additive
+from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.models.readers.adapted_model import both_classes
 from shafer.models.readers.registry import own_probabilities
 
@@ -88,20 +89,23 @@ def from_shap(
 
 
 def to_shap(evidence: Evidence, X: Any = None) -> Any:
-    """Return weights of evidence as SHAP values with base value 0, for shap's plots.
+    """Return weights of evidence as SHAP values, for shap's plots.
 
     With two classes they are log-odds of the second, (n, G); else one logit for each class,
-    (n, G, K). ``X``, the rows themselves, become the explanation's ``data``.
+    (n, G, K). A base rate of its own (``prior="own"``) becomes the base value; else the base value
+    is 0. ``X``, the rows themselves, become the explanation's ``data``.
     """
     weights = to_numpy(evidence.weights)
     labels = [str(label) for label in evidence.classes.tolist()]
     if evidence.n_classes == 2:
         weights = weights[..., 1] - weights[..., 0]
+    base = base_rate_positions(evidence.unchanged_source(), evidence.component_names)
+    inputs = [g for g in range(evidence.n_components) if g not in base]
     return shap.Explanation(
-        values=weights,
-        base_values=np.zeros(weights.shape[:1] + weights.shape[2:]),
+        values=weights[:, inputs],
+        base_values=weights[:, base].sum(axis=1),
         data=None if X is None else np.asarray(X),
-        feature_names=list(evidence.component_names),
+        feature_names=[evidence.component_names[g] for g in inputs],
         output_names=labels if evidence.n_classes > 2 else None,
     )
 

@@ -47,7 +47,7 @@ class ScorecardTables(ABC):
         A row of data has one bin of each component; its points add up to the score, as in
         :meth:`shafer.Evidence.points`. The components must have finitely many values: bins of
         optbinning or ``KBinsDiscretizer``, categories, indicators, terms of an EBM. See
-        ``docs/scorecards.md``.
+        ``docs/guide/scorecards.md``.
 
         Parameters
         ----------

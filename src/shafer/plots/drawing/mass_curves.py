@@ -61,7 +61,7 @@ def draw_masses(ax: Axes, values: FloatArray, masses: FloatArray, names: Sequenc
             color=ink() if frame else color(position),
             linestyle="dotted" if frame else line_style(position),
             linewidth=1.8,
-            label=name,
+            label=f"{name} (ignorance)" if frame else name,
         )
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks(np.linspace(0.0, 1.0, 6).round(1).tolist())  # also where strips stretch the axis

@@ -7,6 +7,7 @@ import numpy as np
 from shafer._typing import FloatArray
 from shafer.evidence import Evidence
 from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.base_rate_components import base_rate_positions
 from shafer.plots.drawing.evidence_arrays import numbers
 
 SHARED_NOTE = "each component includes a share of the base rate"
@@ -25,8 +26,12 @@ def base_rate_position(evidence: Evidence) -> int | None:
 
 
 def shares_base_rate(evidence: Evidence) -> bool:
-    """Return whether the components share a base rate that is not zero."""
-    return base_rate_position(evidence) is None and bool(np.any(_shares(evidence)))
+    """Return whether the components share a base rate that is not zero.
+
+    Combined sources may each have a base rate of their own; then nothing is shared.
+    """
+    own = base_rate_positions(evidence.unchanged_source(), evidence.component_names)
+    return bool(np.any(np.delete(_shares(evidence), own, axis=-2)))
 
 
 def base_rate_notes(evidence: Evidence) -> list[str]:

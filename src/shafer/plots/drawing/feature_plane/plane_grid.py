@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer._validation import positions_of, to_numpy
+from shafer._validation import frame_of, positions_of, to_numpy
 from shafer.evidence import Evidence, MassEvidence
 from shafer.plots.drawing.evidence_arrays import before_discounting, numbers
 from shafer.plots.drawing.set_names import set_name
@@ -44,6 +45,14 @@ def grid_over(
     return x, y, points
 
 
+def like_frame(points: FloatArray, X: Any) -> Any:
+    """Return the points as a data frame with the columns of X, if X is one with names."""
+    frame = frame_of(X)
+    if frame is None or not all(isinstance(name, str) for name in X.columns):
+        return points
+    return nw.from_numpy(points, frame.columns, backend=frame.implementation).to_native()
+
+
 def feature_names_of(
     evidence: MassEvidence, n_columns: int, features: tuple[int, int]
 ) -> tuple[str, str]:
@@ -76,12 +85,19 @@ def quantity_name(response: str, subset: Any, classes: NDArray[Any]) -> str:
     return f"{response} of {whole}"
 
 
-def margins(scores: FloatArray) -> FloatArray:
-    """Return each class's score less the best of the others; on a tie the first class wins."""
+def margins(scores: NDArray[Any]) -> FloatArray:
+    """Return each class's score less the best of the others; on a tie the first class wins.
+
+    A set, as booleans, is one inside and minus one outside.
+    """
+    if scores.dtype == np.bool_:
+        return np.where(scores, 1.0, -1.0)
     ordered = np.sort(scores, axis=1)
     best, second = ordered[:, -1:], ordered[:, -2:-1]
     wins = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
-    return np.where(wins, best - second, np.minimum(scores - best, -np.finfo(np.float64).tiny))
+    behind = np.minimum(scores - best, -np.finfo(np.float64).tiny)
+    ahead: FloatArray = np.where(wins, best - second, behind)
+    return ahead
 
 
 def _scores(evidence: MassEvidence, rule: str) -> FloatArray:

@@ -1,5 +1,5 @@
 // The closed forms of shafer.kernels, for one instance: arrays over the classes in, numbers out.
-// Everything runs on logarithms relative to the largest logit, as there (docs/theory.md).
+// Everything runs on logarithms relative to the largest logit, as there (docs/background/theory.md).
 "use strict";
 const Evidence = (() => {
   const LN2 = Math.LN2;

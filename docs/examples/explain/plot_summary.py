@@ -1,0 +1,39 @@
+"""
+Which inputs matter over all rows?
+==================================
+
+The summary has one swarm of points for each input. It is read like SHAP's beeswarm plot, and for
+two classes it has the same unit: log-odds.
+"""
+
+# %%
+# A logistic regression on nine measurements of 462 men.
+import numpy as np
+import pandas as pd
+import shafer
+from matplotlib import pyplot
+from shafer import plots
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+heart = shafer.datasets.load_heart(as_frame=True)
+X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
+model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+ev = shafer.Explainer(model, X, prior="own", errors="laplace")(X)
+
+# %%
+# Each point is one man. Its place is what the input adds to the log-odds of the disease, its colour
+# is the value of the input. Inputs with the largest mean absolute weight come first. Pale points
+# have an interval that includes no effect. The base rate is equal for all and is left out.
+plots.SummaryDisplay.from_evidence(ev, features=X, classes="disease").plot()
+pyplot.show()
+
+# %%
+# The order of the rows, as numbers.
+size = np.abs(ev.contrast("disease", "healthy")).mean(axis=0)
+pd.Series(size, ev.component_names).sort_values(ascending=False).round(2)
+
+# %%
+# **How to misread it.** A wide swarm means that the model uses the input, not that the input causes
+# the disease; inputs that go together share their weight as the fit happened to split it.

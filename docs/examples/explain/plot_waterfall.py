@@ -1,0 +1,43 @@
+"""
+Why did the model give this answer?
+===================================
+
+A waterfall adds up the evidence for one row, from the base rate to the model's own log-odds. Here
+are two men with nearly the same probability and very different reasons.
+"""
+
+# %%
+# ``prior="own"`` keeps the base rate apart, as SHAP does. ``errors="laplace"`` adds error bars.
+import shafer
+from matplotlib import pyplot
+from shafer import plots
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+heart = shafer.datasets.load_heart(as_frame=True)
+X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
+model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
+explainer = shafer.Explainer(model, X, prior="own", errors="laplace")
+ev = explainer(X)
+
+# %%
+# Read the picture from the foot. The lowest bar is the base rate: the log-odds of a man whose
+# inputs are all average. Each bar starts where the one below ends. Bars to the right support the
+# disease, bars to the left oppose it, and +1 multiplies the odds by 2.7. The sum is on top.
+#
+# This man has a high LDL and a family history, but he is young. The two sides cancel.
+plots.WaterfallDisplay.from_evidence(ev, 345, class_="disease", features=X).plot()
+pyplot.show()
+
+# %%
+# The second man is average in nearly everything. Little evidence is left beside the base rate.
+plots.WaterfallDisplay.from_evidence(ev, 61, class_="disease", features=X).plot()
+pyplot.show()
+
+# %%
+# For a logistic regression the bars are the SHAP values (interventional, same background), and the
+# base rate is SHAP's base value. A pale bar has an interval that includes no effect.
+#
+# **How to misread it.** The error bar lies around the tip of its bar, so do not compare it with the
+# zero of the axis; a pale bar is not a reason to give to anybody.

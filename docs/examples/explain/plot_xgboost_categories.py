@@ -1,0 +1,42 @@
+"""
+How do I explain an XGBoost model with categories?
+==================================================
+
+Pass the trained model and the training frame, with its category columns as they are. Each column
+is one component, by exact Shapley values of the trees.
+"""
+
+# %%
+# German credit has 7 numeric and 13 categorical columns.
+import shafer
+from matplotlib import pyplot
+from shafer import plots
+from xgboost import XGBClassifier
+
+X, risk = shafer.datasets.load_german_credit(return_X_y=True)
+texts = X.select_dtypes(exclude="number").columns
+X = X.astype(dict.fromkeys(texts, "category"))
+bad = (risk == "bad").astype(int)
+options = {"n_estimators": 60, "max_depth": 3, "learning_rate": 0.1, "n_jobs": 1}
+model = XGBClassifier(enable_categorical=True, **options).fit(X, bad)
+
+# %%
+# The model has the classes 0 and 1. ``classes`` gives them names.
+explainer = shafer.Explainer(model, X, classes=["good", "bad"], prior="own")
+ev = explainer(X)
+plots.WaterfallDisplay.from_evidence(ev, 226, class_="bad", features=X, max_components=9).plot()
+pyplot.show()
+
+# %%
+# All rows: colours show numeric values; categories have no order and stay grey.
+figure, ax = pyplot.subplots(figsize=(7, 5), layout="constrained")
+plots.SummaryDisplay.from_evidence(ev, features=X, classes="bad").plot(ax, max_components=8)
+pyplot.show()
+
+# %%
+# The evidence has the model's own probabilities.
+float(abs(ev.probability - model.predict_proba(X)).max())
+
+# %%
+# **How to misread it.** A Shapley value of a tree model also contains the interactions of a column
+# with others, so the same value of a column can have another weight in another row.
