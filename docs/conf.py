@@ -62,6 +62,17 @@ sphinx_gallery_conf = {
     ],
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"/plot_",
+    "subsection_order": [
+        "examples/explain",
+        "examples/decide",
+        "examples/unknown",
+        "examples/missing",
+        "examples/fuse",
+        "examples/images_text",
+        "examples/credit",
+        "examples/production",
+        "examples/stories",
+    ],
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "reference/generated/examples",
     "doc_module": ("shafer",),
@@ -82,7 +93,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "shafer"
 html_static_path = ["_static"]
 html_css_files = ["shafer.css"]
-html_js_files = ["menu_names.js"]
+html_js_files = ["link_names.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False

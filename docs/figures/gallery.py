@@ -1,4 +1,4 @@
-"""Run the code of the gallery and its stories, and write the pictures they show.
+"""Run the code of guide pages and stories, and write the pictures they show.
 
 Run ``python docs/figures/gallery.py``. The picture of a line
 ``![...](../figures/gallery/name.png)`` is what the last ``display`` above it drew, so
@@ -18,7 +18,6 @@ from matplotlib import pyplot
 DOCS = Path(__file__).parent.parent
 PAGES = (
     "start/tutorial_tabular.md",
-    "guide/plots.md",
     "stories/declined_applicant.md",
     "stories/undecided_patient.md",
     "guide/monitoring.md",

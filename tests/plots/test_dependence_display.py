@@ -59,7 +59,7 @@ def test_masses_picture(binary: LinearPool) -> None:
     display = _over_age(binary, np.linspace(20.0, 80.0, 7)).plot(kind="masses")
     assert pyplot.get_fignums()  # new axes of its own
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == [*display.sets, "instances: yes", "instances: no"]
+    assert legend == ["{no}", "{yes}", "Θ (ignorance)", "instances: yes", "instances: no"]
     styles = {line.get_linestyle() for line in display.ax_.get_legend().get_lines()}
     assert len(styles - {"None"}) == 3  # told apart without colour
 

@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 from matplotlib.testing.compare import compare_images
 
-import shafer
-
 DOCS = Path(__file__).parents[2] / "docs"
 GALLERY = runpy.run_path(str(DOCS / "figures" / "gallery.py"))
 
@@ -23,10 +21,3 @@ def test_pictures_are_what_the_code_draws(
         # Models are fitted here, and the last digits of a fit are another machine's own.
         different = compare_images(str(committed / name), str(tmp_path / name), tol=4)
         assert different is None, different
-
-
-def test_every_display_of_evidence_is_shown() -> None:
-    text = (DOCS / "guide" / "plots.md").read_text("utf-8")
-    for name in shafer.plots.__all__:
-        if hasattr(getattr(shafer.plots, name), "from_evidence"):
-            assert f"plots.{name}." in text

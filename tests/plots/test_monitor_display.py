@@ -38,6 +38,13 @@ def test_all_sizes(
     assert len(drawn.ax_.get_yticks()) == min(n_components, 20)
 
 
+def test_a_long_unit_has_two_lines() -> None:
+    drawn = display(4, 3)
+    drawn.unit = "shift, log-odds: + for healthy, − for disease"
+    bar = drawn.plot().figure_.axes[-1]
+    assert bar.get_ylabel() == "shift, log-odds: + for healthy, − for\ndisease"
+
+
 def test_on_given_axes() -> None:
     axes = pyplot.subplots()[1]
     drawn = display(4, 3, quantities={"typicality": np.full(3, 0.5)}).plot(axes, max_components=2)

@@ -45,7 +45,7 @@ def test_picture() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == [
         rf"source {s} <\$&>" for s in range(3)
     ]
-    assert ax.get_title() == f"all together: κ = {display.total:.2f}; instance 2"
+    assert ax.get_title() == f"conflict of all together: {display.total:.2f}; instance 2"
     assert np.isnan(np.asarray(ax.images[0].get_array().filled(np.nan)).diagonal()).all()
 
 

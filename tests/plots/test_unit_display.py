@@ -33,7 +33,8 @@ def test_picture() -> None:
     assert display.ax_ is ax
     assert ax.get_xlabel() == "output of unit 7"
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == [*display.sets, "instances: a", "instances: b", "instances: c"]
+    sets = [name.replace("Θ", "Θ (ignorance)") for name in display.sets]
+    assert legend == [*sets, "instances: a", "instances: b", "instances: c"]
     assert [len(line.get_xdata()) for line in ax.lines[-3:]] == [2, 1, 2]
     assert ax.get_ylim()[0] < -0.1  # room for the strips
 

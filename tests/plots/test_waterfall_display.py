@@ -123,6 +123,14 @@ def test_the_base_rate_is_drawn_apart(n_classes: int, drawn_well: Callable[..., 
     _bars_end_to_end(display)
 
 
+def test_combined_sources_have_base_rates_of_their_own() -> None:
+    own = shafer.least_commitment([0.4, 0.1], -1.0, [2.0, 3.0], names=["a", "b"], prior="own")
+    doctor = shafer.Evidence.from_statements(["for 1 with weight 0.5"], classes=[0, 1])
+    both = shafer.combine({"model": own([[1.0, 2.0]]), "doctor": doctor})
+    display = WaterfallDisplay.from_evidence(both).plot()
+    assert "share of the base rate" not in display.ax_.get_xlabel()
+
+
 def test_a_shared_base_rate_is_mentioned(binary: LinearPool) -> None:
     evidence = binary(np.array([[60.0, 6.0]]))
     assert np.abs(evidence.base_rate).max() < 1e-12  # cut-offs at the means: nothing to share

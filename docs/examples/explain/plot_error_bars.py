@@ -12,7 +12,6 @@ reasons you should not give.
 import numpy as np
 import shafer
 from matplotlib import pyplot
-from shafer import plots
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -27,8 +27,8 @@ voting = voting.fit(X[::2], y[::2])
 
 # %%
 # One wine, first complete, then without its colour measurements. A missing source is no evidence,
-# so its bar has no length. Nothing is imputed. The prior, the frequencies of the classes, is counted
-# once; the note below the axis is about what is left of each source's own base rate.
+# so its bar has no length. Nothing is imputed. The prior, the frequencies of the classes, is
+# counted once. The note below the axis is about what is left of each source's own base rate.
 row, broken = X[[83]], X[[83]].copy()
 broken[:, parts["colour"]] = np.nan
 options = {"class_": "barbera", "over": "grignolino"}

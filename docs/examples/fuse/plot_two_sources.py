@@ -29,8 +29,8 @@ for name, inputs in columns.items():
 
 # %%
 # Every model contains the base rate. ``prior`` removes it from each source and counts it once.
-# ``granularity="sources"`` makes each source one component. The note below the axis is about what is
-# left of each source's own base rate.
+# ``granularity="sources"`` makes each source one component. The note below the axis is about what
+# is left of each source's own base rate.
 share = y.value_counts(normalize=True)
 both = shafer.combine(sources, prior=share[sources["blood"].classes], granularity="sources")
 plots.WaterfallDisplay.from_evidence(both, 345, class_="disease").plot()

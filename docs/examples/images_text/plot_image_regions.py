@@ -38,9 +38,7 @@ pyplot.show()
 wide_train = np.concatenate([train.images[0::2], train.images[1::2]], axis=2)
 pair = np.concatenate(list(fashion.images[:2]), axis=1)
 wide = shafer.Explainer(network, as_input(wide_train), **options)(as_input(pair[None]))
-plots.EvidenceMapDisplay.from_evidence(
-    wide, 0, pair, class_="ankle boot", over="pullover"
-).plot()
+plots.EvidenceMapDisplay.from_evidence(wide, 0, pair, class_="ankle boot", over="pullover").plot()
 pyplot.show()
 
 # %%

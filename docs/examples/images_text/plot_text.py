@@ -28,13 +28,12 @@ pyplot.show()
 
 # %%
 # In a notebook, the Display shows itself as HTML.
-plots.TextDisplay.from_evidence(
-    ev, 34, class_="engine shut down", over="precautionary landing"
-)
+plots.TextDisplay.from_evidence(ev, 34, class_="engine shut down", over="precautionary landing")
 
 # %%
 # The strongest words, as a table. A word that is *not* in the text can be a reason too.
-ev[[194]].reasons(top=5)[["component", "value", "weight"]].round(2)
+reasons = ev[[194]].reasons(top=5)
+reasons[["component", "value", "weight"]].round(2)
 
 # %%
 # **How to misread it.** The weight of a word is not its meaning: it is what this model learned from

@@ -40,7 +40,7 @@ figure, ax = pyplot.subplots(layout="constrained")
 ax.plot(seen, evidence)
 ax.axhline(-np.log(0.05), color="tab:red", linestyle="dashed", label="alarm")
 ax.axvline(400, color="gray", linestyle="dotted", label="the men get older")
-ax.set(xlabel="rows seen", ylabel="evidence against \"nothing has changed\"")
+ax.set(xlabel="rows seen", ylabel='evidence against "nothing has changed"')
 ax.legend()
 pyplot.show()
 

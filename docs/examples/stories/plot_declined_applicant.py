@@ -32,7 +32,7 @@ columns = {"points": points, "ignorance": two.ignorance, "disagreement": two.dis
 pd.DataFrame(columns, index=["first", "second"]).round(2)
 
 # %%
-# **The thin file.** Most inputs of the first applicant are near the average, so most bars are short.
+# **The thin file.** Most inputs of the first applicant are near the average: most bars are short.
 display = plots.WaterfallDisplay.from_evidence(
     ev, 32, class_="bad", features=X, max_components=13
 ).plot()
@@ -49,8 +49,8 @@ display.ax_.set_xlim(-2.4, 1.2)
 pyplot.show()
 
 # %%
-# How certain are the declines? The 90 % interval of each score, in points. The first lies below 500.
-# The second includes 500: a person should look at this file.
+# How certain are the declines? The 90 % interval of each score, in points. The first lies below
+# 500. The second includes 500: a person should look at this file.
 ends = np.hstack(two.grouped("one").contrast_interval("bad", "good", 0.9)[::-1])
 pd.DataFrame(600 - 20 / np.log(2) * (ends + np.log(50)), columns=["lower", "upper"]).round()
 

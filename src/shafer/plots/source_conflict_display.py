@@ -110,7 +110,9 @@ class SourceConflictDisplay:
         if len(labels) <= _MOST_WRITTEN:
             self._write_degrees(image)
         if colorbar:
-            self.figure_.colorbar(image, ax=self.ax_, label="degree of conflict (0: none, 1: total)")
+            self.figure_.colorbar(
+                image, ax=self.ax_, label="degree of conflict (0: none, 1: total)"
+            )
         self.ax_.set_title(self._title(), fontsize="medium")
         return self
 

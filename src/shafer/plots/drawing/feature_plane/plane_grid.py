@@ -95,7 +95,9 @@ def margins(scores: NDArray[Any]) -> FloatArray:
     ordered = np.sort(scores, axis=1)
     best, second = ordered[:, -1:], ordered[:, -2:-1]
     wins = np.arange(scores.shape[1]) == scores.argmax(axis=1)[:, None]
-    return np.where(wins, best - second, np.minimum(scores - best, -np.finfo(np.float64).tiny))
+    behind = np.minimum(scores - best, -np.finfo(np.float64).tiny)
+    ahead: FloatArray = np.where(wins, best - second, behind)
+    return ahead
 
 
 def _scores(evidence: MassEvidence, rule: str) -> FloatArray:
