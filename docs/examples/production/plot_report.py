@@ -13,6 +13,7 @@ from pathlib import Path
 
 import shafer
 from matplotlib import pyplot
+from shafer import plots
 from shafer.report import make_study, write_report
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -31,13 +32,17 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{page.stat().st_size / 1000:.0f} kB")
 
 # %%
-# What it looks like in a browser.
-picture = Path(__file__).parents[2] / "figures" / "report.png"
-figure, ax = pyplot.subplots(figsize=(8, 8), layout="constrained")
-ax.imshow(pyplot.imread(picture)[:1240])
-ax.set_axis_off()
+# The page begins with the plane of ignorance and disagreement, in which every row can be clicked.
+# It is the same picture as this one.
+plots.UncertaintyDisplay.from_evidence(study.evidence, y).plot()
 pyplot.show()
+# sphinx_gallery_thumbnail_path = "figures/report.png"
 
 # %%
+# What the whole page looks like in a browser:
+#
+# .. image:: /figures/report.png
+#    :alt: The report on the heart data: an overview, the plane, a table of rows, and one row in full
+#
 # **How to misread it.** The sliders show what the model would answer for other inputs; they do not
 # show what would happen to a person whose inputs changed.
