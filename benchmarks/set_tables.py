@@ -1,4 +1,4 @@
-"""Tables of the benchmark of prediction sets, for docs/guide/deciding.md."""
+"""Tables of the benchmark of prediction sets, for docs/background/benchmarks/sets.md."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def ratios(rows: list[dict[str, Any]], key: str) -> str:
 
 
 def print_tables(rows: list[dict[str, Any]]) -> None:
-    """Print the tables of docs/guide/deciding.md."""
+    """Print the tables of docs/background/benchmarks/sets.md."""
     for kind in kinds(rows):
         some = [row for row in rows if row["model"] == kind]
         print(f"\nConformal sets at 90 %, {kind}\n\n{conformal_table(some)}")

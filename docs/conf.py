@@ -16,7 +16,7 @@ copyright = "2026, the shafer developers"  # noqa: A001 - Sphinx reads this name
 version = release = shafer.__version__
 
 extensions = [
-    "inherited_docstrings",
+    "docstring_links",
     "myst_parser",
     "numpydoc",
     "offline_maths",
@@ -42,18 +42,17 @@ autosummary_generate = True
 autosummary_ignore_module_all = False
 autodoc_typehints = "none"  # docstrings describe the types in words
 autodoc_member_order = "groupwise"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the page template lists them
 numpydoc_xref_param_type = False
 
 # The gallery: each script of examples/ runs in the build. ``-D plot_gallery=0`` leaves them out.
 sphinx_gallery_conf = {
     "examples_dirs": "examples",
-    "gallery_dirs": "auto_examples",
-    "filename_pattern": r"/plot_",
     "subsection_order": [
         "examples/explain",
-        "examples/decide",
         "examples/unknown",
+        "examples/decide",
         "examples/missing",
         "examples/fuse",
         "examples/images_text",
@@ -61,6 +60,8 @@ sphinx_gallery_conf = {
         "examples/production",
         "examples/stories",
     ],
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": r"/plot_",
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "reference/generated/examples",
     "doc_module": ("shafer",),
@@ -81,7 +82,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "shafer"
 html_static_path = ["_static"]
 html_css_files = ["shafer.css"]
-html_js_files = ["menu_names.js"]
+html_js_files = ["link_names.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_favicon = "_static/favicon.svg"
 html_show_sourcelink = False

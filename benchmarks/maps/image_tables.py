@@ -1,4 +1,4 @@
-"""Tables of the figures about images, for docs/guide/images.md."""
+"""Tables of the figures about images, for docs/background/benchmarks/image_maps.md."""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from matplotlib import pyplot
 
 DOCS = Path(__file__).parent.parent
 PAGES = (
+    "start/tutorial_tabular.md",
     "stories/declined_applicant.md",
     "stories/undecided_patient.md",
     "guide/monitoring.md",

@@ -21,15 +21,18 @@ PAGES = (
     "index",
     "start/index",
     "start/installation",
+    "start/which_number",
     "guide/index",
     "guide/explaining",
     "guide/deciding",
     "guide/plots",
     "auto_examples/index",
+    "auto_examples/explain/plot_two_men",
     "reference/index",
     "reference/generated/shafer.Explainer",
     "reference/generated/shafer.combine",
     "background/theory",
+    "glossary",
     "changelog",
     "search",
 )
@@ -37,6 +40,11 @@ WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 THEMES = ("light", "dark")
 SERIOUS = ("serious", "critical")
 RUN_AXE = "() => axe.run().then(found => found.violations)"
+# Text beyond the right edge of a phone. Code, tables and formulas have scroll bars of their own.
+FIND_CUT_TEXT = """() => [...document.querySelectorAll("article p, article dt")]
+  .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
+  .filter(part => !part.closest("table, pre, .math, .sig"))
+  .map(part => part.textContent.trim().slice(0, 60))"""
 
 
 def findings(site: Path) -> Iterator[str]:
@@ -62,6 +70,8 @@ def _findings_of_pages(browser: Browser, site: Path, theme: str, width: str) -> 
         wide = page.evaluate("document.documentElement.scrollWidth")
         if wide > WIDTHS[width][0]:
             yield f"{place}: the page is {wide} pixels wide and scrolls sideways"
+        if cut := page.evaluate(FIND_CUT_TEXT):
+            yield f"{place}: text is cut off at the right: {cut[:3]}"
         page.add_script_tag(path=AXE)
         for violation in page.evaluate(RUN_AXE):
             if violation["impact"] in SERIOUS:

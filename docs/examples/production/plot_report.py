@@ -42,7 +42,7 @@ pyplot.show()
 # What the whole page looks like in a browser:
 #
 # .. image:: /figures/report.png
-#    :alt: The report on the heart data: an overview, the plane, a table of rows, and one row in full
+#    :alt: The report on the heart data: overview, plane, table, and one row in full
 #
 # **How to misread it.** The sliders show what the model would answer for other inputs; they do not
 # show what would happen to a person whose inputs changed.

@@ -5,7 +5,7 @@ without k: even if k gets all the probability it can, Bel(B) must be spread over
 threshold, :math:`Bel(B) - \lambda |B|` is a sum over B plus a convex function of
 :math:`T_B = \sum_B -\ln v`. At the best set, the convex function lies above its tangent, and the
 tangent is a sum over B. So the best set is one of the K + 1 sets that come first in one order of
-the classes, and 2^K sets need not be tried. Proofs: docs/guide/deciding.md.
+the classes, and 2^K sets need not be tried. Proofs: docs/background/decision_rules.md.
 """
 
 from __future__ import annotations

@@ -91,7 +91,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         Account for coefficient uncertainty: ``"laplace"`` shrinks the weights of rows whose
         logits are poorly determined by the background, ``"laplace+discount"`` also discounts
         their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The background
-        must be the training data. See ``docs/guide/honesty.md``.
+        must be the training data. See ``docs/guide/calibrating.md``.
     missing : {"error", "vacuous", "conditional"}
         What to do with NaN in the inputs of a linear model: raise an error; use only the input's
         share of the prior; or use its expectation given the other inputs, with smaller weights.

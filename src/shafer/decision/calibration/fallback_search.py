@@ -7,7 +7,7 @@ One start would be fragile. A few errors among the surest rows would end the sea
 well the next hundred rows went. So there are several starts, at ranks that depend on n alone. They
 share the level :math:`\delta`: a sequence that reaches the next start takes that start's share with
 it, and one that fails loses its own (the fallback procedure of Wiens 2003).
-``docs/guide/deferring.md`` has the proof.
+``docs/background/deferral_proof.md`` has the proof.
 """
 
 from __future__ import annotations

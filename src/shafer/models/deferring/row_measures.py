@@ -1,6 +1,7 @@
 """Why a row is deferred: quantities of its evidence, each measured to mean one thing.
 
-``docs/guide/deferring.md`` shows how often each reason agrees with what was done to the rows.
+``docs/background/benchmarks/deferral.md`` shows how often each reason agrees with what was done to
+the rows.
 """
 
 from __future__ import annotations
