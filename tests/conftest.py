@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,13 @@ from hypothesis import HealthCheck, settings
 os.environ.setdefault("SCIPY_ARRAY_API", "1")
 # Two workers whose OpenMP threads wait for each other take minutes over a small boosted model.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Threads that wait sleep. The other worker needs the processor.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# `make coverage` requires 95 % of the folders with the mathematics. These tests reach it. Tracing all
+# the others too would take two minutes.
+MATHEMATICS = {"belief", "kernels", "evidence", "decision", "metrics", "fusion", "opinion"}
+ITS_CALLERS = {"deferring", "texts", "torch", "test_text_display.py"}
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -22,6 +31,28 @@ settings.register_profile(
     "shafer", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("shafer")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.pluginmanager.hasplugin("_cov"):  # without --cov
+        return
+    for item in items:
+        names = set(item.path.relative_to(config.rootpath).parts)
+        if names.isdisjoint(MATHEMATICS | ITS_CALLERS):
+            item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.fixture(autouse=True)
+def _torch_keeps_one_thread() -> Iterator[None]:
+    """Undo what numba does to torch.
+
+    Both use one OpenMP library. The first compiled kernel of numba that runs in parallel sets the
+    number of threads for torch too, and training a small network then takes fifty times as long.
+    """
+    yield
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.get_num_threads() > 1:
+        torch.set_num_threads(1)
 
 
 def _case(path: Path) -> dict[str, Any]:
