@@ -43,7 +43,7 @@ class EvidentialClassifier(
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
     By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
-    ``moderate`` accounts for coefficient uncertainty; ``docs/guide/calibrating.md`` shows the gains.
+    ``moderate`` accounts for coefficient uncertainty. ``docs/guide/calibrating.md`` has figures.
 
     Parameters
     ----------
