@@ -33,7 +33,7 @@ layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
 unit: .venv/.test .venv/.browser .venv/.java
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --cov=shafer --cov-branch --cov-report=
 
 # Where the time of the tests goes. One process, without coverage: two would disturb each other.
 slowest: .venv/.test .venv/.browser .venv/.java
