@@ -95,6 +95,11 @@ LIGHTGBM_CHANGES = {
     "no leaves": _field("num_leaves", "0"),
     "short": lambda text: re.sub(r"(\ndecision_type=)\S+ ", r"\g<1>", text, count=1),
     "sets": _field("num_cat", "900"),
+    "set of a number": lambda text: re.sub(r"(\nnum_cat=)\d+", r"\g<1>0", text, count=1),
+    "not a number": _field("leaf_value", "1_0"),
+    "unknown field": lambda text: text.replace("\nleaf_value=", "\nleaf_values=", 1),
+    "control character": lambda text: text.replace("[boosting: ", "[boosting\x12 ", 1),
+    "parameter": lambda text: text.replace("[boosting: ", "[boosting ", 1),
     "bounds": _field("cat_boundaries", "7"),
     "words": lambda text: re.sub(r"(\ncat_threshold=)\S+", r"\g<1>1 1", text, count=1),
 }
@@ -104,6 +109,13 @@ LIGHTGBM_CHANGES = {
 def test_trees_of_lightgbm(change: Callable[[str], str]) -> None:
     with pytest.raises(ValueError, match="a tree of its booster is damaged"):
         loaded_bytes(_changed(LIGHTGBM, change))
+
+
+def test_linear_trees_are_refused_when_the_file_is_written() -> None:
+    model = LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1, linear_tree=True)
+    classifier = shafer.EvidentialClassifier(model.fit(X[["a", "b"]], Y))
+    with pytest.raises(ValueError, match="linear_tree=True cannot be saved"):
+        saved_bytes(classifier)
 
 
 def test_other_content() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,24 @@ from numpy.typing import NDArray
 
 from shafer.models.saving.stored_values import Json
 
+_OUTPUTS = ("num_class", "num_target")
 _NODE_LISTS = ("right_children", "split_indices", "split_conditions", "default_left")
+
+# The fields of a tree of LightGBM.
+_OF_SPLITS = (
+    *("split_feature", "split_gain", "threshold", "decision_type", "left_child", "right_child"),
+    *("internal_value", "internal_weight", "internal_count"),
+)
+_OF_LEAVES = ("leaf_value", "leaf_weight", "leaf_count")
+_FIELDS_OF_SETS = frozenset({"cat_boundaries", "cat_threshold"})
+_FIELDS = _FIELDS_OF_SETS | {
+    *("num_leaves", "num_cat", "is_linear", "shrinkage"),
+    *_OF_SPLITS,
+    *_OF_LEAVES,
+}
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+_NUMBERS = re.compile(r"(?:[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)(?: |$))*")
+_PARAMETER = re.compile(r"\[\w+: .*\]")
 
 
 def check_xgboost(content: bytes) -> None:
@@ -26,7 +44,7 @@ def check_xgboost(content: bytes) -> None:
     model = model.get("model", model)
     trees, outputs = model["trees"], model["tree_info"]
     n_columns = int(learner["learner_model_param"]["num_feature"])
-    n_outputs = max(1, int(learner["learner_model_param"]["num_class"]))
+    n_outputs = max(int(learner["learner_model_param"][name]) for name in _OUTPUTS)
     if len(trees) != len(outputs) or not all(0 <= output < n_outputs for output in outputs):
         raise _damaged()
     for tree in trees:
@@ -52,48 +70,63 @@ def check_lightgbm(text: str) -> None:
     """Refuse a booster of LightGBM, as text, with trees that point outside themselves."""
     if not text.startswith("tree\n"):
         raise ValueError("it holds a booster that is not the text of LightGBM")
+    if _CONTROL.search(text):
+        raise _damaged()
     head, *trees = text.split("\n\nend of trees")[0].split("\nTree=")
     n_columns = int(_fields(head)["max_feature_idx"]) + 1
     for tree in trees:
         _check_lightgbm_tree(_fields(tree), n_columns)
+    parameters = text.partition("\nparameters:\n")[2].partition("\nend of parameters")[0]
+    if not all(_PARAMETER.fullmatch(line) for line in parameters.split("\n") if line):
+        raise _damaged()
 
 
 def _check_lightgbm_tree(fields: dict[str, str], n_columns: int) -> None:
-    n_leaves = int(fields["num_leaves"])
-    if n_leaves < 1 or len(fields["leaf_value"].split()) != n_leaves:
+    n_leaves, n_sets = int(fields["num_leaves"]), int(fields["num_cat"])
+    n_splits = n_leaves - 1
+    if n_leaves < 1 or n_sets < 0 or not set(fields) <= _FIELDS or "leaf_value" not in fields:
         raise _damaged()
-    if n_leaves == 1:
+    if n_splits and not set(fields) >= _FIELDS - _FIELDS_OF_SETS:
+        raise _damaged()
+    sizes = dict.fromkeys(_OF_SPLITS, n_splits) | dict.fromkeys(_OF_LEAVES, n_leaves)
+    # A tree of one leaf may leave its counts out.
+    lists = {
+        name: _numbers(fields[name], {size} if n_splits or name == "leaf_value" else {0, size})
+        for name, size in sizes.items()
+        if name in fields
+    }
+    if not n_splits:
         return
-    names = ("left_child", "right_child", "split_feature", "decision_type")
-    lists = [np.array(fields[name].split(), dtype=np.int64) for name in names]
-    if any(len(part) != n_leaves - 1 for part in lists):
+    children = np.concatenate([lists["left_child"], lists["right_child"]]).astype(np.int64)
+    _check_children(children[children >= 0], n_splits)
+    if not np.array_equal(np.sort(~children[children < 0]), np.arange(n_leaves)):
         raise _damaged()
-    children = np.concatenate(lists[:2])
-    _check_children(children[children >= 0], n_leaves - 1)
-    leaves = np.sort(~children[children < 0])
-    if not np.array_equal(leaves, np.arange(n_leaves)):
-        raise _damaged()
-    _check_columns(lists[2], n_columns)
-    if int(fields["num_cat"]) > 0:
-        _check_sets(fields, lists[3])
+    _check_columns(lists["split_feature"], n_columns)
+    by_set = lists["decision_type"].astype(np.int64) & 1 == 1
+    _check_sets(fields, n_sets, lists["threshold"][by_set])
 
 
-def _check_sets(fields: dict[str, str], decisions: NDArray[np.int64]) -> None:
-    """Check the sets of categories: where each begins, and which split has which."""
-    bounds = np.array(fields["cat_boundaries"].split(), dtype=np.int64)
-    numbers = np.array(fields["threshold"].split(), dtype=np.float64)
-    n_sets, n_words = int(fields["num_cat"]), len(fields["cat_threshold"].split())
-    if len(bounds) != n_sets + 1 or bounds[0] != 0 or bounds[-1] != n_words:
-        raise _damaged()
-    if (np.diff(bounds) < 0).any() or len(numbers) != len(decisions):
-        raise _damaged()
-    chosen = numbers[decisions & 1 == 1]
+def _check_sets(fields: dict[str, str], n_sets: int, chosen: NDArray[np.float64]) -> None:
+    """Check the sets of categories: where each begins, and which set a split has."""
     if not ((chosen >= 0) & (chosen < n_sets)).all():
         raise _damaged()
+    if n_sets:
+        bounds = _numbers(fields["cat_boundaries"], {n_sets + 1})
+        n_words = len(fields["cat_threshold"].split())
+        _numbers(fields["cat_threshold"], {n_words})
+        if bounds[0] != 0 or bounds[-1] != n_words or (np.diff(bounds) < 0).any():
+            raise _damaged()
 
 
 def _fields(block: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
+
+
+def _numbers(text: str, sizes: set[int]) -> NDArray[np.float64]:
+    """Read numbers with one blank between them."""
+    if not _NUMBERS.fullmatch(text) or len(text.split()) not in sizes:
+        raise _damaged()
+    return np.array(text.split(), dtype=np.float64)
 
 
 def _check_children(children: NDArray[np.int64], n_nodes: int) -> None:

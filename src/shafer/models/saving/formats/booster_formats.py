@@ -54,6 +54,11 @@ class LightGBMFormat(ObjectFormat):
     def write(self, value: Any, sink: ObjectSink) -> dict[str, Json]:
         """Write all trees as LightGBM does, also those after the best iteration."""
         text = value.model_to_string(num_iteration=-1)
+        if "\nis_linear=1" in text:
+            raise ValueError(
+                "A LightGBM model with linear_tree=True cannot be saved. Train it with "
+                "linear_tree=False."
+            )
         chosen = {"best_iteration": value.best_iteration, "params": value.params}
         return {"file": sink.member("txt", text.encode()), "state": sink.value(chosen)}
 
