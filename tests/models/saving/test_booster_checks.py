@@ -100,6 +100,11 @@ LIGHTGBM_CHANGES = {
     "unknown field": lambda text: text.replace("\nleaf_value=", "\nleaf_values=", 1),
     "control character": lambda text: text.replace("[boosting: ", "[boosting\x12 ", 1),
     "parameter": lambda text: text.replace("[boosting: ", "[boosting ", 1),
+    "size of a tree": _field("tree_sizes", "9000"),
+    "columns": _field("max_feature_idx", "7"),
+    "outputs": _field("num_tree_per_iteration", "2"),
+    "unknown head": lambda text: text.replace("\nlabel_index=", "\nlabel_indices=", 1),
+    "twice": lambda text: text.replace("\nlabel_index=0", "\nlabel_index=0\nlabel_index=0", 1),
     "bounds": _field("cat_boundaries", "7"),
     "words": lambda text: re.sub(r"(\ncat_threshold=)\S+", r"\g<1>1 1", text, count=1),
 }

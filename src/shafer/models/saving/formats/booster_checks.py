@@ -26,6 +26,11 @@ _FIELDS = _FIELDS_OF_SETS | {
     *_OF_SPLITS,
     *_OF_LEAVES,
 }
+_BARE = ("tree", "average_output")
+_HEAD = frozenset(
+    {"version", "num_class", "num_tree_per_iteration", "label_index", "max_feature_idx"}
+    | {"objective", "feature_names", "feature_infos", "monotone_constraints", "tree_sizes"}
+)
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 _NUMBERS = re.compile(r"(?:[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)(?: |$))*")
 _PARAMETER = re.compile(r"\[\w+: .*\]")
@@ -72,13 +77,36 @@ def check_lightgbm(text: str) -> None:
         raise ValueError("it holds a booster that is not the text of LightGBM")
     if _CONTROL.search(text):
         raise _damaged()
-    head, *trees = text.split("\n\nend of trees")[0].split("\nTree=")
-    n_columns = int(_fields(head)["max_feature_idx"]) + 1
+    head, *trees = _blocks(text)
+    fields = _fields(head)
+    n_columns = int(fields["max_feature_idx"]) + 1
+    counts = [len(fields[name].split()) for name in ("feature_names", "feature_infos")]
+    each = int(fields["num_tree_per_iteration"])
+    if counts != [n_columns, n_columns] or each < 1 or len(trees) % each:
+        raise _damaged()
+    if int(fields["num_class"]) != each or not set(fields) <= _HEAD:
+        raise _damaged()
     for tree in trees:
         _check_lightgbm_tree(_fields(tree), n_columns)
     parameters = text.partition("\nparameters:\n")[2].partition("\nend of parameters")[0]
     if not all(_PARAMETER.fullmatch(line) for line in parameters.split("\n") if line):
         raise _damaged()
+
+
+def _blocks(text: str) -> list[str]:
+    """Return the head and the trees; their sizes in bytes must be as the head has them."""
+    start = text.index("\nTree=0\n") + 1
+    head, content = text[:start], text[start:].encode()
+    blocks, place = [head], 0
+    for number, size in enumerate(_numbers(_fields(head)["tree_sizes"]).astype(np.int64).tolist()):
+        block = content[place : place + size].decode()
+        if not block.startswith(f"Tree={number}\n") or "\nTree=" in block or size < 1:
+            raise _damaged()
+        blocks.append(block.partition("\n")[2])
+        place += size
+    if not content[place:].startswith(b"end of trees\n"):
+        raise _damaged()
+    return blocks
 
 
 def _check_lightgbm_tree(fields: dict[str, str], n_columns: int) -> None:
@@ -119,14 +147,20 @@ def _check_sets(fields: dict[str, str], n_sets: int, chosen: NDArray[np.float64]
 
 
 def _fields(block: str) -> dict[str, str]:
-    return dict(line.split("=", 1) for line in block.split("\n") if "=" in line)
-
-
-def _numbers(text: str, sizes: set[int]) -> NDArray[np.float64]:
-    """Read numbers with one blank between them."""
-    if not _NUMBERS.fullmatch(text) or len(text.split()) not in sizes:
+    """Return the lines ``name=value``; a name may occur once."""
+    lines = [line for line in block.split("\n") if line and line not in _BARE]
+    fields = dict(line.split("=", 1) for line in lines)
+    if len(fields) != len(lines):
         raise _damaged()
-    return np.array(text.split(), dtype=np.float64)
+    return fields
+
+
+def _numbers(text: str, sizes: set[int] | None = None) -> NDArray[np.float64]:
+    """Read numbers with one blank between them."""
+    parts = text.split()
+    if not _NUMBERS.fullmatch(text) or (sizes is not None and len(parts) not in sizes):
+        raise _damaged()
+    return np.array(parts, dtype=np.float64)
 
 
 def _check_children(children: NDArray[np.int64], n_nodes: int) -> None:
