@@ -6,7 +6,7 @@ and ``_errors`` only; never ``belief``, the oracle in its tests.
 
 - ``pooling``, ``sparse_pooling``, ``located_pooling``: weights for and against each class, summed
   over components.
-- ``additive_weights``: weights of contributions that are given directly.
+- ``class_centring``: weights of contributions that are given directly.
 - ``closed_forms``: probability, plausibility, belief, ignorance; ``log_terms``: what they share.
 - ``conflict``, ``pignistic``, ``set_functions``, ``largest_focal_sets``, ``expected_loss``,
   ``e_admissible_classes``: one quantity each.
@@ -14,7 +14,7 @@ and ``_errors`` only; never ``belief``, the oracle in its tests.
 - ``compiled``: faster versions for numba and Triton; ``dispatch`` chooses between them.
 """
 
-from shafer.kernels.additive_weights import centred_over_classes
+from shafer.kernels.class_centring import centred_over_classes
 from shafer.kernels.closed_forms import (
     Forms,
     log_belief,

@@ -20,8 +20,7 @@ import array_api_compat
 import numpy as np
 
 from shafer._typing import Array, FloatArray
-from shafer.kernels import additive_weights as additive
-from shafer.kernels import located_pooling, pooling, sparse_pooling
+from shafer.kernels import class_centring, located_pooling, pooling, sparse_pooling
 from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
@@ -102,10 +101,10 @@ def pool(weights: Array) -> Pooled:
 
 
 def additive_weights(contributions: Array, constant: Array) -> Array:
-    """Return the weights of contributions; the reference is in ``additive_weights.py``."""
+    """Return the weights of contributions; the reference is in ``class_centring.py``."""
     if not isinstance(contributions, np.ndarray):
-        return additive.additive_weights(contributions, constant)
-    kernels = _fast(contributions.size, contributions) or additive
+        return class_centring.additive_weights(contributions, constant)
+    kernels = _fast(contributions.size, contributions) or class_centring
     return kernels.additive_weights(contributions, constant)
 
 

@@ -219,7 +219,7 @@ def least_commitment(
 
 
 def _in_row_order(beta: Array) -> Array:
-    """Return NumPy coefficients with the classes of a feature side by side, as kernels read them."""
+    """Return NumPy coefficients with the classes of a feature side by side, for the kernels."""
     return np.ascontiguousarray(beta) if isinstance(beta, np.ndarray) else beta
 
 

@@ -40,10 +40,10 @@ def _are_opposite(beta, offset):
     """Tell whether there are two classes with opposite weights: then one of them is enough."""
     if beta.shape[0] != 2 or offset[0] + offset[1] != 0.0:
         return False
+    different = 0
     for j in range(beta.shape[1]):
-        if beta[0, j] + beta[1, j] != 0.0:
-            return False
-    return True
+        different += beta[0, j] + beta[1, j] != 0.0
+    return different == 0
 
 
 @numba.njit(nogil=True, error_model="numpy", cache=True)

@@ -21,8 +21,8 @@ LANES = 64
 Z, FOR, AGAINST, GIVEN_SIZE = 0, LANES, 2 * LANES, 3 * LANES
 # What is kept of one class: e^z, 1 − e^{−w⁺}, v, and the product of the v of other classes.
 ODDS, FIRES, DENIED, OTHERS, KEPT_SIZE = 0, LANES, 2 * LANES, 3 * LANES, 4 * LANES
-# What is summed over the classes: the chances that no evidence for a class holds, that of one class,
-# of two or more, of one that is denied as well; P, 1 − P, Σ e^z, Σ s.
+# What is summed over the classes: the chances that evidence for no class holds, for one class, for
+# two or more, for one that is denied as well; P, 1 − P, Σ e^z, Σ s.
 NONE, ONE, TWO, CONTRADICTED = 0, LANES, 2 * LANES, 3 * LANES
 PRODUCT, OPEN, SUM_ODDS, SUM_S = 4 * LANES, 5 * LANES, 6 * LANES, 7 * LANES
 STATE_SIZE = 8 * LANES
@@ -79,7 +79,7 @@ def joined(state):
 
 @numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
 def class_forms(kept, d, total, result):
-    """Write probability, plausibility and belief; ``d`` and ``total`` are flat, one for each lane."""
+    """Write probability, plausibility and belief; ``d`` and ``total`` are given for each lane."""
     use_full_width()
     for b in range(LANES):
         odds, fires = kept[ODDS + b], kept[FIRES + b]

@@ -78,7 +78,7 @@ def _weigh_in_tasks(contributions, constant, rows, weights):
 
 
 def additive_weights(contributions: FloatArray, constant: FloatArray) -> FloatArray:
-    """Return the weights of contributions (n, G, K); the reference is in ``additive_weights.py``."""
+    """Return the weights of contributions (n, G, K); the reference is in ``class_centring.py``."""
     given, added = read_only(contributions), read_only(constant)
     weights = np.empty(given.shape, dtype=given.dtype)
     if given.size < _SERIAL_WORK:

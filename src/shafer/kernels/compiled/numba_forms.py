@@ -150,9 +150,7 @@ def _products_of_others(kept, product):
 
 
 @numba.njit(error_model="numpy", cache=True)
-def _one_row(
-    logits, w_for, w_against, i, work, probability, plausibility, belief, scalars, hard
-):
+def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of a row; every 64th class is in the same lane."""
     n_classes = logits.shape[1]
     given, state, kept, shift, against, d, found, after, result = work
@@ -214,9 +212,7 @@ def _some_rows(
 
 
 @numba.njit(parallel=True, error_model="numpy", cache=True)
-def _in_tasks(
-    logits, w_for, w_against, rows, probability, plausibility, belief, scalars, hard
-):
+def _in_tasks(logits, w_for, w_against, rows, probability, plausibility, belief, scalars, hard):
     n = logits.shape[0]
     for task in numba.prange((n + rows - 1) // rows):
         first = task * rows

@@ -63,15 +63,13 @@ def _forms_of_block(s):
 
 
 @numba.njit(error_model="numpy", cache=True)
-def opposite_forms(
-    w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
-):
+def opposite_forms(w_for, w_against, first, last, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of some rows; nothing can underflow that matters."""
     s = aligned(_SIZE)
     for start in range(first, last, _LANES):
         rows = min(_LANES, last - start)
         for b in range(rows):
-            # In double precision: e^-100 is almost zero in single, and r is a ratio of such numbers.
+            # In double precision: e^-100 is almost zero in single, and r is a ratio of such.
             s[b] = np.float64(w_for[start + b, 0]) + w_against[start + b, 1]
             s[_TWO + b] = np.float64(w_for[start + b, 1]) + w_against[start + b, 0]
         _forms_of_block(s)

@@ -91,7 +91,7 @@ def power_and_rest(x):
     middle = (_C6 + _C7 * r) + (_C8 + _C9 * r) * r2
     high = (_C10 + _C11 * r) + (_C12 + _C13 * r) * r2
     rest = r + r2 * (low + (middle + high * r4) * r4)
-    # In two factors, because the smallest doubles are below the smallest power that has full digits.
+    # In two factors: the smallest doubles are below the smallest power that has full digits.
     first = max(n, _SMALLEST_POWER)
     power = _power_of_two(first + _ROUND) * _power_of_two((n - first) + _ROUND)
     return power, rest
@@ -130,4 +130,12 @@ def read_only(array: Array) -> Array:
     return constant
 
 
-__all__ = ["FUSED", "aligned", "chances", "exponential", "power_and_rest", "read_only", "use_full_width"]
+__all__ = [
+    "FUSED",
+    "aligned",
+    "chances",
+    "exponential",
+    "power_and_rest",
+    "read_only",
+    "use_full_width",
+]
