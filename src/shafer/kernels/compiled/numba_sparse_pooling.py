@@ -1,0 +1,47 @@
+"""Sums of weights over sparse features, compiled by numba: the twin of ``sparse_pooling``."""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
+# The compiler infers types from the arguments; annotations inside compiled code have no effect.
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from shafer._typing import Array, FloatArray
+from shafer.kernels.compiled.vector_code import read_only
+from shafer.kernels.pooling import Pooled
+
+
+@numba.njit(parallel=True, error_model="numpy", cache=True)
+def _sparse_sums(data, indices, indptr, centre, beta, offset, absolute, logits):
+    """Add how much each stored entry changes Σ|w| and Σw, compared with a zero feature."""
+    n_classes = beta.shape[1]
+    for i in numba.prange(len(indptr) - 1):
+        for p in range(indptr[i], indptr[i + 1]):
+            j, x = indices[p], data[p]
+            for k in range(n_classes):
+                change = x * beta[j, k]
+                absent = offset[k] - centre[j] * beta[j, k]
+                absolute[i, k] += abs(absent + change) - abs(absent)
+                logits[i, k] += change
+
+
+def pool_linear_sparse(
+    features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
+) -> Pooled:
+    """Pool over CSR features; see :func:`shafer.kernels.sparse_pooling.pool_linear_sparse`."""
+    head = (centre, beta, offset)
+    wide = [read_only(array.astype(np.float64, copy=False)) for array in head]
+    at_zero = wide[2] - wide[0][:, None] * wide[1]
+    n = features.shape[0]
+    absolute = np.tile(np.abs(at_zero).sum(axis=0), (n, 1))
+    logits = np.tile(at_zero.sum(axis=0), (n, 1))
+    rows = [read_only(array) for array in (features.data, features.indices, features.indptr)]
+    _sparse_sums(*rows, *wide, absolute, logits)
+    absolute = np.maximum(absolute, np.abs(logits))
+    parts = logits, 0.5 * (absolute + logits), 0.5 * (absolute - logits)
+    return Pooled(*(a.astype(beta.dtype, copy=False) for a in parts))
+
+
+__all__ = ["pool_linear_sparse"]
