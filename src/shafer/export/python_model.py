@@ -15,7 +15,7 @@ try:
     with warnings.catch_warnings():  # MLflow warns about type hints of its own
         warnings.simplefilter("ignore")
         from mlflow.models import ModelSignature
-        from mlflow.pyfunc import PythonModel
+        from mlflow.pyfunc.model import PythonModel
 except ImportError:
     raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
 
@@ -68,7 +68,7 @@ def pyfunc(
 
 
 @final
-class EvidencePythonModel(PythonModel):  # type: ignore[misc]
+class EvidencePythonModel(PythonModel):
     """An explainer as a model for MLflow; make one with :func:`pyfunc`.
 
     Its table has the columns of :meth:`shafer.Evidence.to_frame` and those of the reasons, as

@@ -1,7 +1,7 @@
 """The sums and products behind the closed forms, for 64 lanes at a time.
 
 A lane is a row, or a part of the classes of one row. Every formula is a sum of products of
-nonnegative numbers (docs/theory.md, section 6), so the only risk is underflow.
+nonnegative numbers (docs/background/theory.md, section 6), so the only risk is underflow.
 
 Lanes are in flat arrays: number ``b`` of quantity ``Q`` is at ``Q + b``. With constant distances
 the compiler sees that they do not overlap, and makes vector code.

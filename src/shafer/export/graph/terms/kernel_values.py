@@ -32,7 +32,7 @@ def _kernel(machine: Any, values: Value) -> Value:
     if machine.kernel == "linear":
         return values @ columns
     if machine.kernel == "rbf":
-        squares = (values * values).sum() + np.sum(columns**2, axis=0)
+        squares: Value = (values * values).sum() + np.sum(columns**2, axis=0)
         return ((squares - values @ (2.0 * columns)).at_least(0.0) * -gamma).exp()
     inside = values @ (gamma * columns) + float(machine.coef0)
     if machine.kernel == "sigmoid":
