@@ -3,7 +3,8 @@
 Prints the largest relative error against double precision over awkward shapes, then times the
 sums over components at the size of an ImageNet classifier: the kernel alone, the whole pooling
 (with its matrix product and the split into w⁺ and w⁻), and the closed forms, next to eager PyTorch.
-Then it times evidence maps beside a forward pass (``gpu_maps.py``).
+Then it times the whole evidence (``gpu_units.py``) and evidence maps (``gpu_maps.py``) beside a
+forward pass.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import platform
 from typing import Any
 
 import gpu_maps
+import gpu_units
 import torch
 import triton
 from machine import record, table
@@ -84,7 +86,9 @@ def kernel_alone(arrays: list[Any]) -> float:
     """Time the sums alone, without the matrix product and the split."""
     features, centre, beta, offset = arrays
     n = len(features)
-    columns = (features - centre).T.contiguous()
+    columns = triton_kernels._padded((features - centre).T, triton_kernels._ROWS)
+    coefficients = triton_kernels._padded(beta, triton_kernels._CLASSES)
+    strides = columns.shape[1], coefficients.shape[1]
     tiles = triton.cdiv(n, triton_kernels._ROWS), triton.cdiv(CLASSES, triton_kernels._CLASSES)
     per_block = triton.cdiv(
         FEATURES, triton_kernels._parts(tiles[0] * tiles[1], FEATURES, features.device)
@@ -94,7 +98,7 @@ def kernel_alone(arrays: list[Any]) -> float:
 
     def reduce() -> None:
         triton_kernels._absolute_sums[(*tiles, parts)](
-            columns, beta, offset, partial, n, FEATURES, CLASSES, per_block,
+            columns, coefficients, offset, partial, n, FEATURES, CLASSES, *strides, per_block,
             ROWS=triton_kernels._ROWS, CLASSES=triton_kernels._CLASSES,
             UNROLL=triton_kernels._UNROLL, num_warps=triton_kernels._WARPS,
         )  # fmt: skip
@@ -135,7 +139,7 @@ def main() -> None:
     times = [measure(n) for n in (4096, 1024, 256, 16)]
     print(f"\nJ = {FEATURES}, K = {CLASSES}, float32\n")
     print(table(times))
-    record("gpu", machine, [*checks, *times, *gpu_maps.report()])
+    record("gpu", machine, [*checks, *times, *gpu_units.report(), *gpu_maps.report()])
 
 
 if __name__ == "__main__":

@@ -37,10 +37,12 @@ def seconds(function: Callable[[], Any]) -> float:
     return statistics.median(times)
 
 
-def interleaved(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[float, float]:
+def interleaved(
+    first: Callable[[], Any], second: Callable[[], Any], repeats: int = REPEATS
+) -> tuple[float, float]:
     """Return the median times of two calls, taken in turns, so that the clock is the same."""
     both: tuple[list[float], list[float]] = ([], [])
-    for repeat in range(REPEATS + 5):
+    for repeat in range(repeats + 5):
         for function, times in zip((first, second), both, strict=True):
             torch.cuda.synchronize()
             start = time.perf_counter()
@@ -115,8 +117,6 @@ def measure(dtype: torch.dtype, channels_last: bool) -> tuple[dict[str, str], An
             return network(X)
 
     alone, full = interleaved(forward, lambda: maps(explainer, X))
-    units = shafer.Explainer(network, X[:64], check=False)
-    by_unit = seconds(lambda: units(X).belief)
     name = str(dtype).removeprefix("torch.") + (", channels last" if channels_last else "")
     row = {
         "module": name,
@@ -124,7 +124,6 @@ def measure(dtype: torch.dtype, channels_last: bool) -> tuple[dict[str, str], An
         "with maps ms": f"{1e3 * full:.2f}",
         "cost ms": f"{1e3 * (full - alone):.2f}",
         "cost %": f"{100 * (full - alone) / alone:.1f}",
-        "units, cost ms": f"{1e3 * (by_unit - alone):.2f}",
         **exactness(explainer(X), network, X),
     }
     return row, explainer, X

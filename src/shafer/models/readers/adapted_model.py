@@ -107,10 +107,20 @@ class AdaptedModel(ABC):
 
     def rows(self, X: Any) -> ModelRows:
         """Pass X through the transformers and the model once, after the model's own checks of X."""
-        self.check_current()
-        with self.clear_errors(X):
+        with self.checked_current(), self.clear_errors(X):
             encoded = self.encoded(X)
             return ModelRows(encoded, self.terms(encoded))
+
+    @contextmanager
+    def checked_current(self) -> Iterator[None]:
+        """Raise an error if the model was trained again, before any error of the code inside.
+
+        The check comes last: a device works on the rows meanwhile.
+        """
+        try:
+            yield
+        finally:
+            self.check_current()
 
     @contextmanager
     def clear_errors(self, X: Any) -> Iterator[None]:
@@ -181,8 +191,7 @@ class LinearModel(AdaptedModel):
     def incomplete_rows(self, X: Any) -> ModelRows:
         if self.gaps is None:
             return super().incomplete_rows(X)
-        self.check_current()
-        with self.clear_errors(X):
+        with self.checked_current(), self.clear_errors(X):
             encoded = self.encoded(X)
             dense = encoded.toarray() if sparse.issparse(encoded) else encoded
             return ModelRows(encoded, self.gaps(dense))
