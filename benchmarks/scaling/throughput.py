@@ -39,6 +39,7 @@ class Probabilities:
     folder: str
 
     def __call__(self, unit: Any) -> int:
+        """Return the memory of this process, in KB."""
         import pyarrow
         from pyarrow import parquet
 

@@ -246,7 +246,7 @@ class Evidence(WeighedEvidence):
     @cached_property
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return frozen(kernels.weight_of_conflict(self._terms))
+        return frozen(self._opinion.weight_of_conflict)
 
     @cached_property
     def conflict_for_against(self) -> Array:
