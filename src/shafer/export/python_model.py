@@ -53,7 +53,7 @@ def pyfunc(
     >>> wrapped = shafer.export.pyfunc(shafer.Explainer(model, heart.data), reasons=1)
     >>> wrapped.predict(None, heart.data[:1])[["belief_1", "reason_1"]].round(3)
        belief_1 reason_1
-    0     0.684      age
+    0     0.647  tobacco
     """
     if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
         explainer = explainer.explainer_
