@@ -20,7 +20,7 @@ def copy_of_docs(folder: Path) -> Path:
     """Copy the sources into a folder, beside what they include and point to."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=GENERATED)
-    for page in ROOT.glob("*.md"):
+    for page in (*ROOT.glob("*.md"), ROOT / "CITATION.cff"):
         shutil.copyfile(page, folder / page.name)
     for name in ("benchmarks", "src", "tests", "tools"):
         (folder / name).symlink_to(ROOT / name)

@@ -12,6 +12,8 @@ import tempfile
 from pathlib import Path
 
 import shafer
+from matplotlib import pyplot
+from shafer import plots
 from shafer.report import make_study, write_report
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -21,7 +23,6 @@ heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 study = make_study(shafer.Explainer(model, X, prior="own"), X, y)
-# sphinx_gallery_thumbnail_path = "figures/report.png"
 
 # %%
 # The file appears when it is complete, or not at all.
@@ -31,11 +32,17 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{page.stat().st_size / 1000:.0f} kB")
 
 # %%
-# What it looks like in a browser:
-#
-# .. image:: /figures/report.png
-#    :alt: The report on the heart data: a summary, plots, and a page for each patient
+# The page begins with the plane of ignorance and disagreement, in which every row can be clicked.
+# It is the same picture as this one.
+plots.UncertaintyDisplay.from_evidence(study.evidence, y).plot()
+pyplot.show()
+# sphinx_gallery_thumbnail_path = "figures/report.png"
 
 # %%
+# What the whole page looks like in a browser:
+#
+# .. image:: /figures/report.png
+#    :alt: The report on the heart data: overview, plane, table, and one row in full
+#
 # **How to misread it.** The sliders show what the model would answer for other inputs; they do not
 # show what would happen to a person whose inputs changed.
