@@ -46,7 +46,7 @@ coverage: unit
 SPHINX = $(BIN)/sphinx-build -E -W --keep-going -q -j 2 docs
 docs: .venv/.docs
 	rm -rf docs/reference/generated out/docs
-	MPLBACKEND=agg OMP_NUM_THREADS=1 $(SPHINX) -d out/docs-read -b html out/docs
+	MPLBACKEND=agg OMP_NUM_THREADS=1 PYTHONWARNINGS="ignore:A worker stopped" $(SPHINX) -d out/docs-read -b html out/docs
 
 # The same without running the gallery and without writing pages: broken links, references, docstrings.
 docs-quick: .venv/.test

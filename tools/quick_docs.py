@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-GENERATED = shutil.ignore_patterns("auto_examples", "generated", "sg_execution_times.rst")
+GENERATED = shutil.ignore_patterns("auto_examples", "generated")
 
 
 def copy_of_docs(folder: Path) -> Path:
