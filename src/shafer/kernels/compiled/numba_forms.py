@@ -88,6 +88,7 @@ def _block_of_rows(
     logits, w_for, w_against, first, rows, work, probability, plausibility, belief, scalars, hard
 ):
     """Compute the closed forms of at most 64 rows; a row in each lane."""
+    use_full_width()
     n_classes = logits.shape[1]
     given, state, kept, shift, against, d, found, after, result = work
     _shifts(logits, w_against, first, rows, shift, against)
@@ -152,6 +153,7 @@ def _products_of_others(kept, product):
 @numba.njit(error_model="numpy", cache=True)
 def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of a row; every 64th class is in the same lane."""
+    use_full_width()
     n_classes = logits.shape[1]
     given, state, kept, shift, against, d, found, after, result = work
     _shifts(logits, w_against, i, 1, shift, against)
@@ -183,6 +185,7 @@ def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belie
 def _some_rows(
     logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
 ):
+    use_full_width()
     n_classes = logits.shape[1]
     if are_opposite(w_for, w_against, first, last):
         opposite_forms(
