@@ -89,7 +89,7 @@ def additive_weights(contributions: FloatArray, constant: FloatArray) -> FloatAr
 
 
 def _rows_of_task(n: int) -> int:
-    return -(-n // (_TASKS_PER_THREAD * numba.get_num_threads()))
+    return -(-n // (_TASKS_PER_THREAD * int(numba.get_num_threads())))
 
 
 __all__ = ["additive_weights", "pool"]

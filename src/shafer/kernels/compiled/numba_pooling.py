@@ -82,7 +82,8 @@ def pool_linear(
 
 def _share(size: int, step: int, tasks: int = _TASKS_PER_THREAD) -> int:
     """Return the size of one task, a multiple of ``step``."""
-    return -(-size // (tasks * numba.get_num_threads() * step)) * step
+    threads = int(numba.get_num_threads())
+    return -(-size // (tasks * threads * step)) * step
 
 
 __all__ = ["pool_linear"]
