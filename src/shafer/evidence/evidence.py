@@ -251,6 +251,8 @@ class Evidence(WeighedEvidence):
     @cached_property
     def conflict_for_against(self) -> Array:
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
+        if self.n_classes == 2:  # evidence against one class is evidence for the other
+            return self.conflict
         return frozen(kernels.conflict_for_against(self._terms))
 
     # -- sets of classes ------------------------------------------------------------------------

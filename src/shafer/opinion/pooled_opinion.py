@@ -58,8 +58,13 @@ class PooledOpinion(Opinion):
 
     @cached_property
     def pignistic(self) -> Array:
-        """Pignistic probability, (..., K), by exact quadrature."""
-        return frozen(kernels.pignistic(self.terms))
+        """Pignistic probability, (..., K), by exact quadrature.
+
+        It lies between belief and plausibility, also where another kernel rounded these.
+        """
+        xp = array_namespace(self.pooled.logits)
+        found = kernels.pignistic(self.terms)
+        return frozen(xp.minimum(xp.maximum(found, self.belief), self.plausibility))
 
     @property
     def probability(self) -> Array:

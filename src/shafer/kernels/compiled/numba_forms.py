@@ -27,7 +27,7 @@ from shafer.kernels.compiled.vector_code import (
 from shafer.kernels.pooling import Pooled
 
 _FEW_CLASSES = 128  # up to here a lane is a row; beyond, every 64th class of one row
-_SERIAL_WORK = 2**14  # rows × classes below which waking threads takes longer than the forms
+_SERIAL_WORK = 2**17  # rows × classes below which waking threads may take longer
 _TASKS_PER_THREAD = 4
 # Where products are used instead of logarithms, they must stay far from underflow.
 _SMALLEST_PRODUCT = 1e-290
