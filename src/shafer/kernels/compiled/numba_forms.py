@@ -237,7 +237,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     """Return the closed forms of every row; the reference is in ``closed_forms.py``."""
     n, n_classes = pooled.logits.shape
     dtype = pooled.logits.dtype
-    by_class = [np.empty((n, n_classes), dtype=dtype) for _ in range(3)]
+    by_class = [*np.empty((3, n, n_classes), dtype=dtype)]  # one block: fewer pages
     scalars, hard = np.empty((2, n), dtype=dtype), np.empty(n, dtype=np.bool_)
     given = [read_only(array) for array in pooled]
     if n * n_classes < _SERIAL_WORK:

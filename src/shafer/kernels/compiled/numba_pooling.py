@@ -64,7 +64,7 @@ def pool_linear(
     serial = n * beta.size < (_SERIAL_WORK_OF_ONE_ROW if few_rows else _SERIAL_WORK)
     coefficients = beta if n_classes >= _FEW_CLASSES else beta.T
     head = [read_only(array) for array in (features, centre, coefficients, offset)]
-    pooled = Pooled(*(np.empty((n, n_classes), dtype=features.dtype) for _ in range(3)))
+    pooled = Pooled(*np.empty((3, n, n_classes), dtype=features.dtype))  # one block: fewer pages
     if n_classes < _FEW_CLASSES:
         if serial:
             pool_few_classes(*head, 0, n, *pooled)
