@@ -87,7 +87,7 @@ def measure(name: str, model: Any, X: Any, y: Any) -> dict[str, Any]:
     predict = best(lambda: model.predict_proba(X))
     ours = best(lambda: everything(explainer(X)))
     whose, call, factor = peer(model, X)
-    theirs = best(call, 0.0, calls=1) * factor
+    theirs = best(call, 0.0, calls=1 if factor == 1.0 else 2) * factor  # SHAP compiles at first
     return {
         "model": name,
         "predict_proba": f"{predict:.2f}",
@@ -95,7 +95,7 @@ def measure(name: str, model: Any, X: Any, y: Any) -> dict[str, Any]:
         "ratio": f"{ours / predict:.2f}",
         "peer": whose,
         "peer's time": f"{theirs:.0f}",
-        "of it": f"{ours / theirs:.4f}",
+        "of it": f"{ours / theirs:.2g}",
     }
 
 
