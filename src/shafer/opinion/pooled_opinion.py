@@ -58,10 +58,16 @@ class PooledOpinion(Opinion):
 
     @cached_property
     def pignistic(self) -> Array:
-        """Pignistic probability, (..., K), by exact quadrature."""
+        """Pignistic probability, (..., K), by exact quadrature.
+
+        It lies between belief and plausibility, also where another kernel rounded these.
+        """
         if self.pooled.logits.shape[-1] == 2:  # besides the classes there is only the frame
-            return frozen(self.forms.belief + self.forms.ignorance[..., None] / 2.0)
-        return frozen(kernels.pignistic(self.terms))
+            found = self.forms.belief + self.forms.ignorance[..., None] / 2.0
+        else:
+            found = kernels.pignistic(self.terms)
+        xp = array_namespace(self.pooled.logits)
+        return frozen(xp.minimum(xp.maximum(found, self.belief), self.plausibility))
 
     @cached_property
     def weight_of_conflict(self) -> Array:

@@ -40,6 +40,7 @@ def _add_size(b0, x0, offset, size, total):
 
 @numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
 def _sum_sizes(row, beta, offset, k0, k1, size, total):
+    use_full_width()
     n_features = row.shape[0]
     fours = n_features // 4 * 4
     share = offset[k0:k1]
@@ -85,6 +86,7 @@ def _sides(row, beta, offset, k):
 @numba.njit(nogil=True, fastmath=FUSED, error_model="numpy", cache=True)
 def pool_single_rows(features, centre, beta, offset, k0, k1, logits, positive, negative):
     """Pool all rows, one by one, for some classes."""
+    use_full_width()
     n, n_features = features.shape
     few = n_features < FEW_FEATURES
     row, size, total = np.empty(n_features), np.empty(k1 - k0), np.empty(k1 - k0)

@@ -49,6 +49,7 @@ def _are_opposite(beta, offset):
 @numba.njit(nogil=True, error_model="numpy", cache=True)
 def pool_few_classes(features, centre, beta, offset, first, last, logits, positive, negative):
     """Pool some rows; ``beta`` is (K, J). Of two opposite classes one is computed."""
+    use_full_width()
     n_features = features.shape[1]
     opposite = _are_opposite(beta, offset)
     row = np.empty(n_features, dtype=features.dtype)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numba
 import numpy as np
 
@@ -12,7 +14,7 @@ from shafer._typing import FloatArray
 from shafer.kernels.compiled.vector_code import read_only
 from shafer.kernels.pooling import Pooled
 
-_SERIAL_WORK = 2**16  # weights below which waking threads takes longer than the sums
+_SERIAL_WORK = 2**20  # weights below which waking threads may take longer than the sums
 _TASKS_PER_THREAD = 4
 
 
@@ -44,8 +46,8 @@ def _pool_in_tasks(weights, rows, logits, positive, negative):
 def pool(weights: FloatArray) -> Pooled:
     """Pool weights of shape (..., G, K); see :func:`shafer.kernels.pooling.pool`."""
     *instances, n_components, n_classes = weights.shape
-    given = read_only(weights.reshape(-1, n_components, n_classes))
-    n = len(given)
+    n = math.prod(instances)
+    given = read_only(weights.reshape(n, n_components, n_classes))
     pooled = [np.empty((n, n_classes), dtype=weights.dtype) for _ in range(3)]
     if given.size < _SERIAL_WORK:
         _pool_rows(given, 0, n, *pooled)
@@ -89,7 +91,7 @@ def additive_weights(contributions: FloatArray, constant: FloatArray) -> FloatAr
 
 
 def _rows_of_task(n: int) -> int:
-    return -(-n // (_TASKS_PER_THREAD * numba.get_num_threads()))
+    return -(-n // (_TASKS_PER_THREAD * int(numba.get_num_threads())))
 
 
 __all__ = ["additive_weights", "pool"]

@@ -27,7 +27,7 @@ from shafer.kernels.compiled.vector_code import (
 from shafer.kernels.pooling import Pooled
 
 _FEW_CLASSES = 128  # up to here a lane is a row; beyond, every 64th class of one row
-_SERIAL_WORK = 2**14  # rows × classes below which waking threads takes longer than the forms
+_SERIAL_WORK = 2**17  # rows × classes below which waking threads may take longer
 _TASKS_PER_THREAD = 4
 # Where products are used instead of logarithms, they must stay far from underflow.
 _SMALLEST_PRODUCT = 1e-290
@@ -88,6 +88,7 @@ def _block_of_rows(
     logits, w_for, w_against, first, rows, work, probability, plausibility, belief, scalars, hard
 ):
     """Compute the closed forms of at most 64 rows; a row in each lane."""
+    use_full_width()
     n_classes = logits.shape[1]
     given, state, kept, shift, against, d, found, after, result = work
     _shifts(logits, w_against, first, rows, shift, against)
@@ -152,6 +153,7 @@ def _products_of_others(kept, product):
 @numba.njit(error_model="numpy", cache=True)
 def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of a row; every 64th class is in the same lane."""
+    use_full_width()
     n_classes = logits.shape[1]
     given, state, kept, shift, against, d, found, after, result = work
     _shifts(logits, w_against, i, 1, shift, against)
@@ -183,6 +185,7 @@ def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belie
 def _some_rows(
     logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
 ):
+    use_full_width()
     n_classes = logits.shape[1]
     if are_opposite(w_for, w_against, first, last):
         opposite_forms(
@@ -234,7 +237,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     """Return the closed forms of every row; the reference is in ``closed_forms.py``."""
     n, n_classes = pooled.logits.shape
     dtype = pooled.logits.dtype
-    by_class = [np.empty((n, n_classes), dtype=dtype) for _ in range(3)]
+    by_class = [*np.empty((3, n, n_classes), dtype=dtype)]  # one block: fewer pages
     scalars, hard = np.empty((2, n), dtype=dtype), np.empty(n, dtype=np.bool_)
     given = [read_only(array) for array in pooled]
     if n * n_classes < _SERIAL_WORK:

@@ -22,7 +22,8 @@ from shafer.kernels.pooling import Pooled
 # Thresholds, as measured. They change speed alone.
 _FEW_CLASSES = 8  # below this, a feature is in each lane
 _FEW_ROWS = 16  # below this, a class is in each lane
-_SERIAL_WORK = 2**18  # weights below which waking threads takes longer than the sums
+_SERIAL_WORK = 2**22  # weights below which waking threads may take longer than the sums
+_SERIAL_WORK_OF_ONE_ROW = 2**20  # the same for few rows: they wait for memory
 _TASKS_PER_THREAD = 4
 
 
@@ -59,16 +60,17 @@ def pool_linear(
 ) -> Pooled:
     """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`."""
     n, n_classes = features.shape[0], beta.shape[1]
-    serial = n * beta.size < _SERIAL_WORK
+    few_rows = n < _FEW_ROWS
+    serial = n * beta.size < (_SERIAL_WORK_OF_ONE_ROW if few_rows else _SERIAL_WORK)
     coefficients = beta if n_classes >= _FEW_CLASSES else beta.T
     head = [read_only(array) for array in (features, centre, coefficients, offset)]
-    pooled = Pooled(*(np.empty((n, n_classes), dtype=features.dtype) for _ in range(3)))
+    pooled = Pooled(*np.empty((3, n, n_classes), dtype=features.dtype))  # one block: fewer pages
     if n_classes < _FEW_CLASSES:
         if serial:
             pool_few_classes(*head, 0, n, *pooled)
         else:
             _in_row_tasks(*head, _share(n, 64), *pooled)
-    elif n < _FEW_ROWS:
+    elif few_rows:
         if serial:
             pool_single_rows(*head, 0, n_classes, *pooled)
         else:
@@ -82,7 +84,8 @@ def pool_linear(
 
 def _share(size: int, step: int, tasks: int = _TASKS_PER_THREAD) -> int:
     """Return the size of one task, a multiple of ``step``."""
-    return -(-size // (tasks * numba.get_num_threads() * step)) * step
+    threads = int(numba.get_num_threads())
+    return -(-size // (tasks * threads * step)) * step
 
 
 __all__ = ["pool_linear"]

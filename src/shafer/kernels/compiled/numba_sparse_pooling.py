@@ -27,16 +27,27 @@ def _sparse_sums(data, indices, indptr, centre, beta, offset, absolute, logits):
                 logits[i, k] += change
 
 
+@numba.njit(error_model="numpy", cache=True)
+def _sums_at_zero(centre, beta, offset):
+    """Return Σ|w| and Σw of a row whose features are all zero."""
+    n_features, n_classes = beta.shape
+    absolute, total = np.zeros(n_classes), np.zeros(n_classes)
+    for j in range(n_features):
+        for k in range(n_classes):
+            w = offset[k] - centre[j] * beta[j, k]
+            absolute[k] += abs(w)
+            total[k] += w
+    return absolute, total
+
+
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
     """Pool over CSR features; see :func:`shafer.kernels.sparse_pooling.pool_linear_sparse`."""
     head = (centre, beta, offset)
     wide = [read_only(array.astype(np.float64, copy=False)) for array in head]
-    at_zero = wide[2] - wide[0][:, None] * wide[1]
     n = features.shape[0]
-    absolute = np.tile(np.abs(at_zero).sum(axis=0), (n, 1))
-    logits = np.tile(at_zero.sum(axis=0), (n, 1))
+    absolute, logits = (np.tile(total, (n, 1)) for total in _sums_at_zero(*wide))
     rows = [read_only(array) for array in (features.data, features.indices, features.indptr)]
     _sparse_sums(*rows, *wide, absolute, logits)
     absolute = np.maximum(absolute, np.abs(logits))

@@ -65,6 +65,7 @@ def _forms_of_block(s):
 @numba.njit(error_model="numpy", cache=True)
 def opposite_forms(w_for, w_against, first, last, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of some rows; nothing can underflow that matters."""
+    use_full_width()
     s = aligned(_SIZE)
     for start in range(first, last, _LANES):
         rows = min(_LANES, last - start)

@@ -101,6 +101,7 @@ def _add_sides(tile, sums, beta, o):
 @numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
 def _sweep(features, centre, beta, offset, first, rows, k0, chosen, sides, tile, column, sums):
     """Sum over all features for the chosen classes, tile by tile."""
+    use_full_width()
     n_features = features.shape[1]
     for start in range(0, n_features, _TILE):
         width = min(_TILE, n_features - start)
@@ -123,6 +124,7 @@ def _split(sums, rows, chosen):
 
     Returns whether there are any.
     """
+    use_full_width()
     found = False
     for k in range(chosen.shape[0]):
         here = sums[k * 2 * LANES : (k + 1) * 2 * LANES]
@@ -155,6 +157,7 @@ def _store(sums, first, rows, k0, count, logits, positive, negative):
 @numba.njit(nogil=True, error_model="numpy", cache=True)
 def pool_blocks(features, centre, beta, offset, first, last, k0, k1, logits, positive, negative):
     """Pool some rows for at most 256 classes, block by block."""
+    use_full_width()
     count, few = k1 - k0, features.shape[1] < FEW_FEATURES
     tile, sums = aligned(LANES * _TILE), aligned(2 * LANES * count)
     column, chosen = np.empty(_TILE), np.empty(count, dtype=np.bool_)

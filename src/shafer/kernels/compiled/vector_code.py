@@ -40,7 +40,7 @@ def use_full_width(_):  # pragma: no cover - runs in the compiler
     """Let the function that calls this use registers of 512 bits where the processor has them.
 
     LLVM prefers 256 bits on Intel processors. The attribute changes that for one function, and
-    leaves the user's own numba code alone.
+    leaves the user's own numba code alone. Callers need it too: LLVM may move the code into them.
     """
 
     def generate(context, builder, _, __):
