@@ -30,7 +30,6 @@ from shafer.cli.table_files import surveyed
 from shafer.scale.jobs.job_engine import JobEngine
 from shafer.scale.jobs.job_engines import job_engine
 
-
 _UNITS_WITH_REASONS = 6  # they take longer
 
 
