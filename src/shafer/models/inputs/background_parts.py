@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-
 SumOfPart: TypeAlias = Callable[[Iterable[Any]], Any]
 """From the batches of one part, as the model takes them, to sums that can be merged."""
 
