@@ -39,10 +39,7 @@ class RayJobs(JobEngine):
                 ready, waiting = ray.wait(waiting)
                 try:
                     found = ray.get(ready)
-                except (
-                    ray.exceptions.WorkerCrashedError,
-                    ray.exceptions.OutOfMemoryError,
-                ) as error:
+                except deaths as error:
                     raise ValueError(WORKERS_DIE) from error
                 yield from found
         finally:
