@@ -103,7 +103,9 @@ def _running(engine: str | None, workers: int) -> Iterator[JobEngine]:
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master(f"local[{workers},4]")
-        session = builder.config("spark.ui.enabled", "false").getOrCreate()
+        for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
+            builder = builder.config(name, "false")
+        session = builder.getOrCreate()
         yield job_engine("spark", None, workers)
         session.stop()
     elif engine == "ray":
@@ -135,7 +137,7 @@ def throughput(engine: str | None, workers: int, millions: int) -> dict[str, Any
             ("with 3 reasons", with_reasons),
         ):
             units = plan.units[:_UNITS_WITH_REASONS] if "reasons" in name else plan.units
-            list(jobs.run(work, units[: 2 * workers]))
+            list(jobs.run(work, units))  # all workers have started and loaded the libraries
             start = time.perf_counter()
             list(jobs.run(work, units))
             rows = sum(unit.rows for unit in units)
