@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import resource
 import shutil
 import sys
 import time
@@ -55,12 +54,21 @@ class Probabilities:
                 writer.write_table(table)
             if writer is not None:
                 writer.close()
-        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+        return _peak()
+
+
+def _peak() -> int:
+    """Return the largest memory of this process so far, in KB.
+
+    Not ``getrusage``: there a process inherits the peak of the one that started it.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("VmHWM")).split()[1])
 
 
 def _with_memory(work: UnitScorer, unit: Any) -> int:
     work(unit)
-    return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return _peak()
 
 
 def _plan(millions: int) -> WorkPlan:
