@@ -19,7 +19,7 @@ try:
 except ImportError:
     raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
 
-from shafer.export.score_table import input_example, model_signature, score_table
+from shafer.export.mlflow_table import input_example, model_signature, score_table
 from shafer.models import EvidentialClassifier, Explainer
 from shafer.models.saving.saved_object import loaded_bytes, saved_bytes
 
