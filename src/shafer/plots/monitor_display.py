@@ -83,9 +83,8 @@ class MonitorDisplay:
     >>> monitor = shafer.Monitor.fit(explainer, rows[:200])
     >>> report = monitor.check(rows[200:] + [0.0, 1.0])
     >>> display = monitor.display([report], ["May"])
-    >>> display.shifts.round(1)
-    array([[-2.1],
-           [ 0. ]])
+    >>> display.component_names, display.shifts.round(1).tolist()
+    (('v', 'u'), [[-2.1], [0.0]])
     """
 
     def __init__(

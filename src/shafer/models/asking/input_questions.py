@@ -133,6 +133,16 @@ class InputQuestions(ABC):
         :math:`\Phi(-(z_a - z_k) / \sqrt{V_{ak}})`, exact under the Gaussian; for more classes it is
         the chance that some lead turns negative, mostly within 0.01. Rows without missing inputs
         have 0.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows with NaN where an input is missing.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
         """
         return overturn(self._asked(), X)
 
@@ -148,6 +158,11 @@ class InputQuestions(ABC):
             What takes the place of a lost input: its expectation given the other inputs, for the
             models of :meth:`overturn`; or the background mean of each component, for all models, as
             in :meth:`shafer.Evidence.fragility`.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
         """
         if fill == "conditional":
             return conditional_fragility(self._asked(), X, q)
@@ -183,6 +198,11 @@ class InputQuestions(ABC):
 
         A row is answered as a mixture: all values are right, or one of them is wrong and counts as
         missing. A value that is almost certainly wrong is repaired, up to four in a row.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
 
         Returns
         -------
