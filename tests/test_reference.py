@@ -32,6 +32,7 @@ PACKAGES = sorted(
     for folder in (ROOT / "src" / "shafer").glob("*/__init__.py")
     if not folder.parent.name.startswith("_") and folder.parent.name != "cli"
 )
+PACKAGES.append("models.torch")
 FOR_CONTRIBUTORS = {"kernels", "opinion"}
 CONSTANTS = {
     "BETTING_RULES",
