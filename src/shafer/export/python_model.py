@@ -51,14 +51,14 @@ def pyfunc(
 
     Examples
     --------
-    >>> import shafer
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> heart = shafer.datasets.load_heart(as_frame=True)
-    >>> model = LogisticRegression(max_iter=1000).fit(heart.data, heart.target)
-    >>> wrapped = shafer.export.pyfunc(shafer.Explainer(model, heart.data), reasons=1)
-    >>> wrapped.predict(None, heart.data[:1])[["belief_1", "reason_1"]].round(3)
+    >>> import pandas as pd, shafer
+    >>> rows = pd.DataFrame({"u": [1.0, -1.0], "v": [0.0, 0.0]})
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), rows)
+    >>> wrapped = shafer.export.pyfunc(explainer, reasons=1)
+    >>> wrapped.predict(None, rows)[["belief_1", "reason_1"]].round(3)
        belief_1 reason_1
-    0     0.684      age
+    0     0.777        u
+    1     0.118        u
     """
     if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
         explainer = explainer.explainer_

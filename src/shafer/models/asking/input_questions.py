@@ -82,15 +82,15 @@ class InputQuestions(ABC):
         >>> import numpy as np, shafer
         >>> from sklearn.linear_model import LogisticRegression
         >>> heart = shafer.datasets.load_heart()
-        >>> model = LogisticRegression(max_iter=5000).fit(heart.data, heart.target)
+        >>> model = LogisticRegression(max_iter=5000, tol=1e-8).fit(heart.data, heart.target)
         >>> explainer = shafer.Explainer(model, heart.data, names=heart.feature_names)
         >>> X = heart.data[:1].copy()
         >>> X[0, [heart.feature_names.index(name) for name in ("age", "ldl", "alcohol")]] = np.nan
-        >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(4)
+        >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(3)
            rank    input  information
-        0     1      age       0.0237
-        1     2      ldl       0.0121
-        2     3  alcohol       0.0002
+        0     1      age        0.024
+        1     2      ldl        0.012
+        2     3  alcohol        0.000
         """
         return native_frame(next_inputs(self._asked(), X, top, costs, groups), None, backend)
 
