@@ -17,6 +17,7 @@ version = release = shafer.__version__
 
 extensions = [
     "docstring_links",
+    "inherited_sections",
     "myst_parser",
     "numpydoc",
     "offline_check",

@@ -1,4 +1,4 @@
-"""Links in docstrings: to pages of this site, and none to pages of scikit-learn."""
+"""Links in docstrings: to pages of this site, and none to pages of other libraries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ def _mend(*event: Any) -> None:
     """Turn the names of pages into links, and take out what inherited docstrings refer to."""
     obj, lines = event[3], event[-1]
     text = _PAGE.sub(r":doc:`/\2`", "\n".join(lines))
-    if (getattr(obj, "__module__", None) or "").startswith("sklearn."):
+    module = getattr(obj, "__module__", None) or ""
+    if module.startswith("sklearn."):
         text = _BARE.sub(r"\1", _LABELLED.sub(r"\1", text))
+    elif module.startswith("mlflow."):  # its docstrings are not in this site's form
+        text = text.strip().split("\n\n")[0]
     lines[:] = text.split("\n")
 
 

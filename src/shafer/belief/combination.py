@@ -49,6 +49,21 @@ def conjunctive(*masses: MassFunction) -> MassFunction:
 
     The mass of the empty set is the degree of conflict κ.
 
+    Parameters
+    ----------
+    *masses : MassFunction
+        Of independent sources, on one frame.
+
+    Returns
+    -------
+    MassFunction
+        Its mass of the empty set is the conflict.
+
+    See Also
+    --------
+    dempster : The same, normalised.
+    degree_of_conflict : The mass of the empty set alone.
+
     Examples
     --------
     >>> frame = Frame(["a", "b"])
@@ -62,10 +77,27 @@ def conjunctive(*masses: MassFunction) -> MassFunction:
 def dempster(*masses: MassFunction) -> MassFunction:
     r"""Combine by Dempster's rule: the conjunctive rule, then division by :math:`1 - \kappa`.
 
+    Parameters
+    ----------
+    *masses : MassFunction
+        Of independent sources, on one frame.
+
+    Returns
+    -------
+    MassFunction
+        The empty set has mass 0.
+
     Raises
     ------
     TotalConflictError
         If the sources contradict each other totally (κ = 1).
+
+    See Also
+    --------
+    conjunctive : The same without normalising.
+    cautious : For sources that share evidence.
+    yager : Turns conflict into ignorance.
+    shafer.combine : The same for the evidence of many rows.
 
     Notes
     -----
@@ -86,6 +118,20 @@ def dempster(*masses: MassFunction) -> MassFunction:
 
 def disjunctive(*masses: MassFunction) -> MassFunction:
     r"""Combine by :math:`m(A) = \sum_{B \cup C = A} m_1(B)\, m_2(C)`.
+
+    Parameters
+    ----------
+    *masses : MassFunction
+        Of independent sources, one of which is reliable.
+
+    Returns
+    -------
+    MassFunction
+
+    See Also
+    --------
+    conjunctive : For sources that are all reliable.
+    dubois_prade : Uses the union only where sources contradict each other.
 
     Examples
     --------
@@ -115,10 +161,19 @@ def cautious(*masses: MassFunction, normalise: bool = True) -> MassFunction:
         is conjunctive. Only then is the rule idempotent for mass functions with
         :math:`m(\emptyset) > 0`.
 
+    Returns
+    -------
+    MassFunction
+
     Raises
     ------
     ValueError
         If a mass function is dogmatic.
+
+    See Also
+    --------
+    dempster : For independent sources, whose weights add up.
+    bold : The dual rule.
 
     Examples
     --------
@@ -138,10 +193,24 @@ def bold(*masses: MassFunction) -> MassFunction:
     :math:`\overline{m_1 \vee m_2} = \overline{m_1} \wedge \overline{m_2}`, with
     :math:`\overline m(A) = m(\overline A)`.
 
+    Parameters
+    ----------
+    *masses : MassFunction
+        On one frame, each with mass on the empty set.
+
+    Returns
+    -------
+    MassFunction
+
     Raises
     ------
     ValueError
         If a mass function has no mass on the empty set: it then has no disjunctive weights.
+
+    See Also
+    --------
+    cautious : The dual rule, for sources that are reliable.
+    disjunctive : The same for independent sources.
 
     Examples
     --------
@@ -163,6 +232,21 @@ def bold(*masses: MassFunction) -> MassFunction:
 def yager(*masses: MassFunction) -> MassFunction:
     r"""Combine conjunctively and move the conflict to the frame (Yager 1987).
 
+    Parameters
+    ----------
+    *masses : MassFunction
+        Of independent sources, on one frame.
+
+    Returns
+    -------
+    MassFunction
+        The empty set has mass 0.
+
+    See Also
+    --------
+    dubois_prade : Moves conflict to smaller sets.
+    dempster : Normalises conflict away.
+
     Examples
     --------
     >>> frame = Frame(["a", "b"])
@@ -182,6 +266,20 @@ def dubois_prade(*masses: MassFunction) -> MassFunction:
     With more than two sources, the intersection and the union are those of all the sets. Costs
     the product of the numbers of focal sets, at most :math:`6^K` per source (Dubois and Prade
     1988).
+
+    Parameters
+    ----------
+    *masses : MassFunction
+        On one frame.
+
+    Returns
+    -------
+    MassFunction
+
+    See Also
+    --------
+    yager : Moves conflict to the whole frame instead.
+    disjunctive : Uses the union throughout.
 
     Examples
     --------

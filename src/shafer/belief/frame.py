@@ -32,6 +32,10 @@ class Frame:
     labels : ordered iterable of hashable
         Between 2 and 16 distinct labels. NumPy scalars become plain Python ones.
 
+    See Also
+    --------
+    MassFunction : Masses on the subsets of a frame.
+
     Examples
     --------
     >>> frame = Frame(["cat", "dog", "owl"])
@@ -76,6 +80,11 @@ class Frame:
             A known label is read as itself, even if it is a tuple; a string or any other scalar
             is always one label; anything else is a collection of labels.
 
+        Returns
+        -------
+        int
+            Bit k is 1 if label k belongs to the subset.
+
         Examples
         --------
         >>> frame = Frame(["cat", "dog", "owl"])
@@ -86,6 +95,15 @@ class Frame:
 
     def labels_in(self, mask: int) -> tuple[Label, ...]:
         """Return the labels of a bitmask, in the order of the frame.
+
+        Parameters
+        ----------
+        mask : int
+            The subset: bit k is 1 if label k belongs to it.
+
+        Returns
+        -------
+        tuple of labels
 
         Examples
         --------
@@ -98,6 +116,16 @@ class Frame:
 
     def position(self, label: Label) -> int:
         """Return the position k of a label in the frame.
+
+        Parameters
+        ----------
+        label : label
+            A label of the frame.
+
+        Returns
+        -------
+        int
+            From 0 to K − 1.
 
         Examples
         --------

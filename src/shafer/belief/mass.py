@@ -32,6 +32,12 @@ class MassFunction:
     masses : array-like of shape (2**K,)
         Masses by bitmask, label k at bit k. Kept as a read-only float64 array.
 
+    See Also
+    --------
+    Frame : The labels that masses are about.
+    dempster : Combine several mass functions.
+    shafer.Evidence : Mass functions of many rows in closed form, for any number of classes.
+
     Examples
     --------
     >>> frame = Frame(["cat", "dog", "owl"])
@@ -74,6 +80,17 @@ class MassFunction:
     def from_dict(cls, masses: Mapping[Any, float], frame: Frame) -> MassFunction:
         """Build from a mapping of subsets to masses; subsets that are left out have mass 0.
 
+        Parameters
+        ----------
+        masses : mapping from subset to float
+            A subset is a label or a tuple of labels. The masses must sum to 1.
+        frame : Frame
+            The labels.
+
+        Returns
+        -------
+        MassFunction
+
         Examples
         --------
         >>> MassFunction.from_dict({"a": 0.3, ("a", "b"): 0.7}, Frame(["a", "b"]))
@@ -84,6 +101,17 @@ class MassFunction:
     @classmethod
     def from_array(cls, masses: ArrayLike, frame: Frame) -> MassFunction:
         """Build from the 2**K masses in the order of the bitmasks.
+
+        Parameters
+        ----------
+        masses : array-like of shape (2**K,)
+            They must sum to 1.
+        frame : Frame
+            The labels.
+
+        Returns
+        -------
+        MassFunction
 
         Examples
         --------
@@ -113,6 +141,10 @@ class MassFunction:
             Whether conflict is normalised away (Dempster's rule) or stays on the empty set. If
             True, a weight of the empty set has no effect.
 
+        Returns
+        -------
+        MassFunction
+
         Examples
         --------
         >>> MassFunction.from_weights({"a": 1.0, "b": 2.0}, Frame(["a", "b"]))
@@ -134,6 +166,21 @@ class MassFunction:
     ) -> MassFunction:
         r"""Build :math:`m(A) = s`, :math:`m(\Theta) = 1 - s` from w or s, :math:`w = -\ln(1 - s)`.
 
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set A that the evidence supports.
+        frame : Frame
+            The labels.
+        weight : float, optional
+            The weight of evidence w. Give this or ``support``.
+        support : float, optional
+            The mass s of the subset, from 0 to 1.
+
+        Returns
+        -------
+        MassFunction
+
         Examples
         --------
         >>> MassFunction.simple("a", Frame(["a", "b"]), support=0.3)
@@ -145,6 +192,15 @@ class MassFunction:
     def vacuous(cls, frame: Frame) -> MassFunction:
         """Build complete ignorance: all mass on the frame.
 
+        Parameters
+        ----------
+        frame : Frame
+            The labels.
+
+        Returns
+        -------
+        MassFunction
+
         Examples
         --------
         >>> MassFunction.vacuous(Frame(["a", "b"]))
@@ -155,6 +211,18 @@ class MassFunction:
     @classmethod
     def categorical(cls, subset: Subset, frame: Frame) -> MassFunction:
         """Build certainty that the true label is in a subset.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set that holds the true label.
+        frame : Frame
+            The labels.
+
+        Returns
+        -------
+        MassFunction
+            All mass is on the subset.
 
         Examples
         --------
@@ -169,6 +237,18 @@ class MassFunction:
     def bayesian(cls, probabilities: Mapping[Any, float] | ArrayLike, frame: Frame) -> MassFunction:
         """Build from a probability: one per label, in the order of the frame or by label.
 
+        Parameters
+        ----------
+        probabilities : array-like of shape (K,), or mapping from label to float
+            They must sum to 1.
+        frame : Frame
+            The labels.
+
+        Returns
+        -------
+        MassFunction
+            All mass is on single labels.
+
         Examples
         --------
         >>> MassFunction.bayesian([0.25, 0.75], Frame(["a", "b"]))
@@ -177,19 +257,63 @@ class MassFunction:
         return cls(frame, construction.bayesian_masses(probabilities, frame))
 
     def mass_of(self, subset: Subset) -> float:
-        r"""Return :math:`m(A)`, the evidence for A that does not support any smaller set."""
+        r"""Return :math:`m(A)`, the evidence for A that does not support any smaller set.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set A.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return float(self.masses[self.frame.subset(subset)])
 
     def belief_of(self, subset: Subset) -> float:
-        r"""Return :math:`Bel(A)`, the mass of the nonempty subsets of A."""
+        r"""Return :math:`Bel(A)`, the mass of the nonempty subsets of A.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set A.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return float(self.belief[self.frame.subset(subset)])
 
     def plausibility_of(self, subset: Subset) -> float:
-        r"""Return :math:`Pl(A)`, the mass of the sets that meet A."""
+        r"""Return :math:`Pl(A)`, the mass of the sets that meet A.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set A.
+
+        Returns
+        -------
+        float
+            From 0 to 1; at least the belief.
+        """
         return float(self.plausibility[self.frame.subset(subset)])
 
     def commonality_of(self, subset: Subset) -> float:
-        r"""Return :math:`Q(A)`, the mass of the sets that contain A."""
+        r"""Return :math:`Q(A)`, the mass of the sets that contain A.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set A.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
         return float(self.commonality[self.frame.subset(subset)])
 
     @property
@@ -280,6 +404,17 @@ class MassFunction:
     ) -> bool:
         """Return True if two mass functions on the same frame agree up to rounding.
 
+        Parameters
+        ----------
+        other : MassFunction
+            On the same frame.
+        relative, absolute : float
+            Two masses agree if they differ by at most either tolerance.
+
+        Returns
+        -------
+        bool
+
         Examples
         --------
         >>> frame = Frame(["a", "b"])
@@ -293,6 +428,11 @@ class MassFunction:
 
     def normalised(self) -> MassFunction:
         r"""Return :math:`m(A) / (1 - m(\emptyset))` for the nonempty A.
+
+        Returns
+        -------
+        MassFunction
+            The empty set has mass 0.
 
         Raises
         ------
@@ -308,6 +448,16 @@ class MassFunction:
 
     def conditioned_on(self, subset: Subset) -> MassFunction:
         r"""Return :math:`m(\cdot \mid A)`: Dempster's combination with the certainty of A.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set A that is known to hold the true label.
+
+        Returns
+        -------
+        MassFunction
+            Normalised.
 
         Raises
         ------
@@ -326,6 +476,15 @@ class MassFunction:
     def discounted(self, rate: float) -> MassFunction:
         r"""Return :math:`(1 - \alpha) m`, with the rest moved to the frame (Shafer 1976, p. 252).
 
+        Parameters
+        ----------
+        rate : float
+            The probability α that the source is unreliable.
+
+        Returns
+        -------
+        MassFunction
+
         Examples
         --------
         >>> MassFunction.categorical("a", Frame(["a", "b"])).discounted(0.25)
@@ -341,6 +500,10 @@ class MassFunction:
         rates : mapping of subset to float, or array-like of shape (K,)
             Probability that the source is unreliable if the true label is in the subset, for
             disjoint subsets, or for each label. For labels left out the source is reliable.
+
+        Returns
+        -------
+        MassFunction
 
         Examples
         --------

@@ -23,6 +23,21 @@ def degree_of_conflict(*masses: MassFunction) -> float:
     A sum of non-negative terms, so that weak conflict keeps its relative accuracy. For strong
     conflict, where κ saturates at 1, see :func:`weight_of_conflict`.
 
+    Parameters
+    ----------
+    *masses : MassFunction
+        On one frame.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    See Also
+    --------
+    weight_of_conflict : The same on a scale that does not saturate.
+    conjunctive : The mass function that κ belongs to.
+
     Examples
     --------
     >>> from shafer.belief import Frame
@@ -38,6 +53,21 @@ def weight_of_conflict(*masses: MassFunction) -> float:
     r"""Return :math:`-\ln(1 - \kappa)`, which adds up over the sources (Shafer 1976, p. 65).
 
     Total conflict gives ``inf``.
+
+    Parameters
+    ----------
+    *masses : MassFunction
+        On one frame.
+
+    Returns
+    -------
+    float
+        From 0 to infinity.
+
+    See Also
+    --------
+    degree_of_conflict : The same as a mass from 0 to 1.
+    shafer.fusion.conflict_between : The same for the evidence of many rows.
 
     Examples
     --------
@@ -65,10 +95,20 @@ def information(mass: MassFunction, power: float) -> float:
     power : float
         The exponent p > 0; the paper minimises :math:`I_2`.
 
+    Returns
+    -------
+    float
+        0 for no evidence.
+
     Raises
     ------
     ValueError
         If the mass function is dogmatic or not separable, or ``power`` is not positive.
+
+    See Also
+    --------
+    entropy : A measure of uncertainty.
+    is_w_more_committed : The order that this measure follows.
 
     Examples
     --------
@@ -93,6 +133,20 @@ def nonspecificity(mass: MassFunction) -> float:
 
     From 0 for a probability to :math:`\log_2 K` for ignorance.
 
+    Parameters
+    ----------
+    mass : MassFunction
+        Conflict is normalised away first.
+
+    Returns
+    -------
+    float
+        In bits.
+
+    See Also
+    --------
+    entropy : Adds the uncertainty between labels.
+
     Examples
     --------
     >>> from shafer.belief import Frame
@@ -111,6 +165,21 @@ def entropy(mass: MassFunction) -> float:
     The Shannon entropy of the plausibility transform :math:`p_m` measures conflict, the
     nonspecificity N measures ignorance; both are those of the normalised mass function. From 0
     for certainty to :math:`2 \log_2 K` for ignorance.
+
+    Parameters
+    ----------
+    mass : MassFunction
+        Conflict is normalised away first.
+
+    Returns
+    -------
+    float
+        In bits.
+
+    See Also
+    --------
+    nonspecificity : The part that measures ignorance.
+    information : A measure of how much evidence there is.
 
     Examples
     --------

@@ -42,6 +42,15 @@ def is_w_more_committed(
         Dempster's, and the order implies the other two below. Without the empty set it does not,
         since normalisation raises plausibilities.
 
+    Returns
+    -------
+    bool
+
+    See Also
+    --------
+    is_pl_more_committed : The same for plausibilities.
+    is_q_more_committed : The same for commonalities.
+
     Examples
     --------
     >>> from shafer.belief import Frame
@@ -60,6 +69,22 @@ def is_pl_more_committed(
 ) -> bool:
     r"""Return True if :math:`m_1 \sqsubseteq_{pl} m_2`: :math:`Pl_1(A) \le Pl_2(A)` for every A.
 
+    Parameters
+    ----------
+    first, second : MassFunction
+        On one frame.
+    tolerance : float, default=1e-9
+        By how much a plausibility of the first may exceed that of the second.
+
+    Returns
+    -------
+    bool
+
+    See Also
+    --------
+    is_q_more_committed : The same for commonalities.
+    is_w_more_committed : The same for weights of evidence.
+
     Examples
     --------
     >>> from shafer.belief import Frame
@@ -76,6 +101,22 @@ def is_q_more_committed(
     first: MassFunction, second: MassFunction, *, tolerance: float = 1e-9
 ) -> bool:
     r"""Return True if :math:`m_1 \sqsubseteq_q m_2`: :math:`Q_1(A) \le Q_2(A)` for every A.
+
+    Parameters
+    ----------
+    first, second : MassFunction
+        On one frame.
+    tolerance : float, default=1e-9
+        By how much a commonality of the first may exceed that of the second.
+
+    Returns
+    -------
+    bool
+
+    See Also
+    --------
+    is_pl_more_committed : The same for plausibilities.
+    is_w_more_committed : The same for weights of evidence.
 
     Examples
     --------

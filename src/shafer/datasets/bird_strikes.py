@@ -45,6 +45,12 @@ def load_bird_strikes(*, return_X_y: bool = False) -> Any:
         ``data``, a list of 1659 texts; ``target``, an array of strings; ``target_names``;
         ``DESCR``, with the source.
 
+    See Also
+    --------
+    load_fashion : Images.
+    load_german_credit : Numbers and categories.
+    shafer.plots.TextDisplay : Show the evidence of words.
+
     Examples
     --------
     >>> from shafer.datasets import load_bird_strikes

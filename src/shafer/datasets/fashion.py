@@ -51,6 +51,11 @@ def load_fashion(subset: str = "test", *, return_X_y: bool = False) -> Any:
         names of the classes, ``target_names`` in the order of a network's outputs, ``DESCR`` with
         source and licence.
 
+    See Also
+    --------
+    load_fashion_network : A network trained for these images.
+    shafer.plots.EvidenceMapDisplay : Show the evidence on an image.
+
     Examples
     --------
     >>> from shafer.datasets import load_fashion

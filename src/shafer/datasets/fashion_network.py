@@ -19,6 +19,16 @@ def load_fashion_network() -> nn.Sequential:
     shape (n, 1, H, W) with values from 0 to 1. It was trained on the 60,000 images of the full
     training set, by ``benchmarks/maps/train_networks.py``.
 
+    Returns
+    -------
+    torch.nn.Sequential
+        In evaluation mode.
+
+    See Also
+    --------
+    load_fashion : The images.
+    shafer.Explainer : Explains the network.
+
     Examples
     --------
     >>> import torch

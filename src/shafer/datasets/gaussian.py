@@ -46,6 +46,10 @@ def make_gaussian(
     y : array of shape (n_samples,)
         Class 0, 1 or 2 for the paper's θ₁, θ₂ and θ₃.
 
+    See Also
+    --------
+    gaussian_posterior : The true probabilities of the classes.
+
     Examples
     --------
     >>> from shafer.datasets import gaussian_posterior, make_gaussian
@@ -68,6 +72,27 @@ def gaussian_posterior(X: Any) -> FloatArray:
     """Return the exact posterior probabilities of the three classes, (n, 3), with equal priors.
 
     The class with the largest probability is the decision of the Bayes rule for 0-1 loss.
+
+    Parameters
+    ----------
+    X : array of shape (n, 2)
+        Points of the plane, such as those of :func:`make_gaussian`.
+
+    Returns
+    -------
+    array of shape (n, 3)
+        Each row sums to 1.
+
+    See Also
+    --------
+    make_gaussian : Points of the three classes.
+
+    Examples
+    --------
+    >>> from shafer.datasets import gaussian_posterior
+    >>> gaussian_posterior([[0.0, 0.0], [1.0, -1.0]]).round(3)
+    array([[0.805, 0.161, 0.034],
+           [0.   , 0.066, 0.934]])
     """
     points = to_numpy(float_array(X, "X", ndim=(2,)))
     if points.shape[1] != 2:

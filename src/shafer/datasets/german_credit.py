@@ -57,6 +57,10 @@ def load_german_credit(*, return_X_y: bool = False) -> Any:
         (1000,) with ``"bad"`` and ``"good"``, ``frame`` with both, ``feature_names``,
         ``target_names``, ``DESCR``.
 
+    See Also
+    --------
+    load_heart : Numbers only, fewer rows.
+
     Examples
     --------
     >>> from shafer.datasets import load_german_credit

@@ -38,6 +38,11 @@ def load_heart(*, as_frame: bool = False, return_X_y: bool = False) -> Any:
         ``data`` (462, 9), ``target`` (462,) with 1 for coronary heart disease, ``feature_names``,
         ``target_names``, ``frame``, ``DESCR``.
 
+    See Also
+    --------
+    load_german_credit : Numbers and categories, more rows.
+    shafer.report.heart_study : A report on these data.
+
     Examples
     --------
     >>> from shafer.datasets import load_heart

@@ -22,7 +22,28 @@ REJECT = "reject"
 @final
 @dataclass(frozen=True, eq=False)
 class Acts:
-    """Named acts and their losses, (acts, K), in the library of the evidence."""
+    """Named acts and their losses, (acts, K), in the library of the evidence.
+
+    Attributes
+    ----------
+    names : tuple of labels
+        The name of each act.
+    loss : array of shape (acts, K)
+        The loss of each act under each class.
+
+    See Also
+    --------
+    read_loss : Makes acts from a loss.
+    read_acts : Makes acts from a loss or a utility, with rejection.
+
+    Examples
+    --------
+    >>> from shafer.decision import Acts
+    >>> import numpy as np
+    >>> acts = Acts(("wait", "treat"), np.array([[0.0, 5.0], [1.0, 1.0]]))
+    >>> acts.names
+    ('wait', 'treat')
+    """
 
     names: tuple[Label, ...]
     loss: Array
@@ -44,6 +65,23 @@ def read_loss(value: Any, like: Array, classes: NDArray[Any], name: str = "loss"
         Class labels.
     name : str
         What to call the argument in errors.
+
+    Returns
+    -------
+    Acts
+
+    See Also
+    --------
+    read_acts : Takes a utility or a rejection as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import read_loss
+    >>> classes = np.array(["ill", "well"])
+    >>> acts = read_loss({"wait": [5, 0], "treat": [1, 1]}, np.zeros((1, 2)), classes)
+    >>> acts.names, acts.loss.tolist()
+    (('wait', 'treat'), [[5.0, 0.0], [1.0, 1.0]])
     """
     read = _read(value, classes, name)
     xp = array_namespace(like)
@@ -71,7 +109,38 @@ def _read(value: Any, classes: NDArray[Any], name: str) -> LossTable:
 def read_acts(
     loss: Any, utility: Any, reject: float | None, like: Array, classes: NDArray[Any]
 ) -> Acts | None:
-    """Return the acts of a loss or a utility, with rejection as the last; None under 0-1 loss."""
+    """Return the acts of a loss or a utility, with rejection as the last; None under 0-1 loss.
+
+    Parameters
+    ----------
+    loss : array of shape (acts, K), mapping or data frame; or None
+        As in :func:`read_loss`.
+    utility : the same, or None
+        Its negative is the loss. At most one of the two may be given.
+    reject : float or None
+        The loss of an act ``"reject"``, whatever the class.
+    like : array of shape (..., K)
+        The result has its library, device and precision.
+    classes : array of shape (K,)
+        Class labels.
+
+    Returns
+    -------
+    Acts or None
+
+    See Also
+    --------
+    read_loss : Reads a loss alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import read_acts
+    >>> loss = {"wait": {"ill": 5, "well": 0}, "treat": {"ill": 1, "well": 1}}
+    >>> acts = read_acts(loss, None, 0.5, np.zeros((1, 2)), np.array(["ill", "well"]))
+    >>> acts.names, acts.loss.tolist()
+    (('wait', 'treat', 'reject'), [[5.0, 0.0], [1.0, 1.0], [0.5, 0.5]])
+    """
     if loss is not None and utility is not None:
         raise ValueError("Give loss or utility, not both: one is minus the other.")
     if utility is not None:

@@ -20,7 +20,22 @@ from shafer._validation import to_numpy
 
 @dataclass(frozen=True, eq=False)
 class ComponentLayout(ABC):
-    """The places of the first components of an evidence, in their order."""
+    """The places of the first components of an evidence, in their order.
+
+    See Also
+    --------
+    GridLayout : Places on an image.
+    RegionLayout : Regions of an image.
+    ChannelLayout : Channels of a feature map.
+    TokenLayout : Tokens of a text.
+
+    Examples
+    --------
+    >>> from shafer.evidence import ComponentLayout, TokenLayout
+    >>> layout = TokenLayout(2)
+    >>> isinstance(layout, ComponentLayout), layout.names
+    (True, ('token 0', 'token 1'))
+    """
 
     @property
     @abstractmethod
@@ -34,16 +49,42 @@ class ComponentLayout(ABC):
 
     @abstractmethod
     def spread(self, values: Any) -> FloatArray:
-        """Put values of the components, (..., G), at their places; NumPy."""
+        """Put values of the components, (..., G), at their places; NumPy.
+
+        Parameters
+        ----------
+        values : array of shape (..., G)
+            One for each component.
+
+        Returns
+        -------
+        NumPy array
+            Of shape (..., H, W) for an image, (..., length) for a text.
+        """
 
     def rows(self, positions: NDArray[np.intp]) -> ComponentLayout:
-        """Keep some instances; most layouts are the same for all."""
+        """Keep some instances; most layouts are the same for all.
+
+        Parameters
+        ----------
+        positions : integer array
+            Positions of the instances to keep.
+
+        Returns
+        -------
+        ComponentLayout
+        """
         del positions
         return self
 
     @abstractmethod
     def plain(self) -> dict[str, Any]:
-        """Return the layout as plain values, for :func:`read_layout`."""
+        """Return the layout as plain values, for :func:`read_layout`.
+
+        Returns
+        -------
+        dict
+        """
 
     def _placed(self, values: Any) -> FloatArray:
         array = np.asarray(to_numpy(values))
@@ -64,6 +105,11 @@ class GridLayout(ComponentLayout):
     ----------
     height, width : int
         The number of rows and of columns of the grid.
+
+    See Also
+    --------
+    RegionLayout : Regions of any form.
+    shafer.plots.EvidenceMapDisplay : Draws the evidence on the image.
 
     Examples
     --------
@@ -113,6 +159,20 @@ class RegionLayout(ComponentLayout):
     label_map : integer array of shape (H, W), or (n, H, W)
         The component of each pixel; for a segmentation of each image, one map for each.
     region_names : tuple of strings
+
+    See Also
+    --------
+    GridLayout : Cells of equal size.
+    shafer.plots.EvidenceMapDisplay : Draws the evidence on the image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.evidence import RegionLayout
+    >>> layout = RegionLayout(np.array([[0, 0, 1], [0, 1, 1]]), ("sky", "ground"))
+    >>> layout.spread([0.5, -1.0])
+    array([[ 0.5,  0.5, -1. ],
+           [ 0.5, -1. , -1. ]])
     """
 
     label_map: NDArray[np.intp]
@@ -160,6 +220,17 @@ class TokenLayout(ComponentLayout):
     ----------
     length : int
         The number of tokens, padding included.
+
+    See Also
+    --------
+    GridLayout : Components of an image.
+    shafer.plots.TextDisplay : Draws the evidence of words.
+
+    Examples
+    --------
+    >>> from shafer.evidence import TokenLayout
+    >>> TokenLayout(3).names
+    ('token 0', 'token 1', 'token 2')
     """
 
     length: int
@@ -191,6 +262,16 @@ class ChannelLayout(ComponentLayout):
     Attributes
     ----------
     n_channels : int
+
+    See Also
+    --------
+    GridLayout : Components that are places, not channels.
+
+    Examples
+    --------
+    >>> from shafer.evidence import ChannelLayout
+    >>> ChannelLayout(2).names
+    ('channel 0', 'channel 1')
     """
 
     n_channels: int

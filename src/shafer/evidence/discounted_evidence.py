@@ -59,6 +59,16 @@ class DiscountedEvidence(MassEvidence):
     evidence : Evidence
         The evidence before discounting.
     reliability : array of shape (n,)
+    classes : array of shape (K,)
+        Class labels.
+    index : pandas index or array of shape (n,), optional
+        Row labels.
+
+    See Also
+    --------
+    shafer.Evidence.discounted : Makes one.
+    shafer.MassEvidence : What all types of evidence share.
+    shafer.fusion.MixedEvidence : Several sources that may be wrong.
 
     Examples
     --------

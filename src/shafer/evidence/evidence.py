@@ -63,6 +63,35 @@ class Evidence(WeighedEvidence):
     :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]``. What it shares
     with other types of evidence is documented in :class:`shafer.MassEvidence`.
 
+    Attributes
+    ----------
+    source : WeightSource
+        Where the weights come from; for use inside the library.
+    pooled : Pooled
+        The logits, and the weights for and against each class.
+    component_names : tuple of G strings
+        Names of the components.
+    parts : tuple of strings
+        Names along the second axis, where the rows are components of instances.
+    inputs : InputValues or None
+        Values of the inputs, for :meth:`reasons`.
+    errors : WeightErrors or None
+        How uncertain the weights are; see :attr:`weights_std`.
+    layout : ComponentLayout or None
+        Where the components lie in an image or a text, if they do.
+    calibrated : bool
+        Whether the weights were tempered or moderated.
+    classes : array of shape (K,)
+        Class labels.
+    index : pandas index or array of shape (n,), optional
+        Row labels.
+
+    See Also
+    --------
+    shafer.Explainer : Makes evidence from a trained model.
+    shafer.combine : Combines the evidence of several sources.
+    shafer.plots.WaterfallDisplay : Draws the evidence about one row.
+
     Examples
     --------
     >>> import shafer
@@ -88,7 +117,23 @@ class Evidence(WeighedEvidence):
         layout: ComponentLayout | None = None,
         calibrated: bool = False,
     ) -> Evidence:
-        """Pool a checked source of weights; for use inside the library."""
+        """Pool a checked source of weights; for use inside the library.
+
+        Parameters
+        ----------
+        source : WeightSource
+            Where the weights come from.
+        classes : array of shape (K,)
+            Class labels.
+        component_names : tuple of G strings
+            Names of the components.
+        parts, index, inputs, errors, layout, calibrated
+            As the attributes of these names.
+
+        Returns
+        -------
+        Evidence
+        """
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pooled = source.pooled()
         check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
@@ -120,6 +165,18 @@ class Evidence(WeighedEvidence):
             Class labels; 0..K−1 by default.
         names : sequence of G strings, optional
             Names of the components; x0, x1, ... by default.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[0.9, -0.9], [-0.2, 0.2]]]
+        >>> ev = shafer.Evidence.from_weights(weights, classes=["no", "yes"], names=["age", "ldl"])
+        >>> ev.probability.round(3)
+        array([[0.802, 0.198]])
         """
         array = float_array(weights, "weights", ndim=(3,))
         n, n_components, n_classes = array.shape
@@ -154,12 +211,9 @@ class Evidence(WeighedEvidence):
             What the experts thought before they looked at the case, for statements with a
             probability; all classes alike by default.
 
-        Notes
-        -----
-        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
-        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
-        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
-        compares the two.
+        Returns
+        -------
+        Evidence
 
         Raises
         ------
@@ -167,6 +221,13 @@ class Evidence(WeighedEvidence):
             If a statement supports a set of several classes but not all but one:
             :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those. If a cell cannot be
             read; the error names its row and column.
+
+        Notes
+        -----
+        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
+        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
+        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
+        compares the two.
 
         Examples
         --------
@@ -327,6 +388,19 @@ class Evidence(WeighedEvidence):
             area.
         n_groups : int
             The number of groups of ``"auto"``.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[0.9, -0.9], [-0.2, 0.2], [0.1, -0.1]]]
+        >>> ev = shafer.Evidence.from_weights(weights, names=["age", "ldl", "sbp"])
+        >>> blood = ev.grouped({"blood": ["ldl", "sbp"]})
+        >>> blood.component_names, blood.conflict < ev.conflict
+        (('age', 'blood'), array([ True]))
         """
         regions = grid_regions(groups, self.layout, len(self))
         if regions is not None:
@@ -371,7 +445,24 @@ class Evidence(WeighedEvidence):
         return self._of(source, names, None, None, regions)
 
     def without(self, names: Any) -> Evidence:
-        """Leave components out, by name or position, as if they had no evidence."""
+        """Leave components out, by name or position, as if they had no evidence.
+
+        Parameters
+        ----------
+        names : component name, position, or a sequence of them
+            The components to leave out.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], names=["age", "ldl"])
+        >>> ev.without("age").probability.round(3)
+        array([[0.401, 0.599]])
+        """
         out = set(component_positions(names, self.component_names))
         stay = [g for g in range(self.n_components) if g not in out]
         kept = tuple(self.component_names[g] for g in stay)
@@ -389,6 +480,17 @@ class Evidence(WeighedEvidence):
         ----------
         factor : float or array of shape (n,)
             One for all instances, or one for each.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]])
+        >>> ev.probability.round(3), ev.tempered(0.5).probability.round(3)
+        (array([[0.858, 0.142]]), array([[0.711, 0.289]]))
         """
         read = read_factor(factor, self.pooled.logits)
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
@@ -407,6 +509,17 @@ class Evidence(WeighedEvidence):
         ----------
         reliability : float or array of shape (n,)
             From 0 (only ignorance is left) to 1 (nothing changes).
+
+        Returns
+        -------
+        DiscountedEvidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=["no", "yes"])
+        >>> ev.belief.round(3), ev.discounted(0.5).belief.round(3)
+        (array([[0.835, 0.   ]]), array([[0.417, 0.   ]]))
         """
         read = row_reliability(reliability, self.pooled.logits)
         return DiscountedEvidence(self, read, classes=self.classes, index=self.index)
@@ -414,10 +527,44 @@ class Evidence(WeighedEvidence):
     # -- out of here ----------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the evidence to one file (NumPy's ``.npz``, no pickle)."""
+        """Write the evidence to one file (NumPy's ``.npz``, no pickle).
+
+        Parameters
+        ----------
+        path : str or Path
+            Such as ``"evidence.npz"``. An existing file is replaced.
+
+        See Also
+        --------
+        load : Reads the file.
+
+        Examples
+        --------
+        >>> import shafer, tempfile
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=["no", "yes"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ev.save(f"{folder}/evidence.npz")
+        ...     back = shafer.Evidence.load(f"{folder}/evidence.npz")
+        >>> bool((back.belief == ev.belief).all())
+        True
+        """
         npz_file.save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Evidence:
-        """Read evidence written by :meth:`save`; arrays come back as NumPy."""
+        """Read evidence written by :meth:`save`; arrays come back as NumPy.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Evidence
+
+        See Also
+        --------
+        save : Writes the file, with an example.
+        """
         return cls.from_source(*npz_file.load(path))

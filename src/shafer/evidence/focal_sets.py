@@ -14,7 +14,25 @@ from shafer.kernels import LogTerms
 
 
 class FocalSet(NamedTuple):
-    """A set of classes that holds mass, and how much."""
+    """A set of classes that holds mass, and how much.
+
+    Attributes
+    ----------
+    classes : frozenset of labels
+        The set of classes.
+    mass : float
+        Its mass.
+
+    See Also
+    --------
+    shafer.MassEvidence.focal_sets : Finds the largest of them.
+
+    Examples
+    --------
+    >>> from shafer.evidence import FocalSet
+    >>> FocalSet(frozenset(["yes"]), 0.25).mass
+    0.25
+    """
 
     classes: frozenset[Label]
     mass: float

@@ -40,6 +40,21 @@ class MassEvidence(ABC):
         Class labels.
     index : pandas index or array of shape (n,), optional
         Row labels, which :meth:`to_frame` gives to a pandas frame; see :meth:`with_index`.
+
+    See Also
+    --------
+    shafer.Evidence : Evidence with weights and components.
+    shafer.DiscountedEvidence : Evidence from a source that may be wrong.
+    shafer.combine : Combines the evidence of several sources.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "yes"])
+    >>> isinstance(ev, shafer.MassEvidence), len(ev), ev.n_classes
+    (True, 2, 2)
+    >>> ev.ignorance.round(3)
+    array([0.165, 0.819])
     """
 
     classes: NDArray[Any]
@@ -92,6 +107,10 @@ class MassEvidence(ABC):
         ----------
         index : pandas index or sequence of n labels, or None
             None removes the row labels.
+
+        Returns
+        -------
+        evidence of the same type
         """
         return replace(self, index=read_index(index, len(self)))
 
@@ -150,23 +169,72 @@ class MassEvidence(ABC):
 
     @abstractmethod
     def mass_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Mass of one set of class labels, (n,)."""
+        """Mass of one set of class labels, (n,).
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set of classes.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
+        """
 
     @abstractmethod
     def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
+        """Belief that the class is in a set of labels, (n,).
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set of classes.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
+        """
 
     @abstractmethod
     def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
+        """Plausibility that the class is in a set of labels, (n,).
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set of classes.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1; at least the belief.
+        """
 
     @abstractmethod
     def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
+        """Commonality of a set of labels, (n,): the mass of all sets that contain it.
+
+        Parameters
+        ----------
+        subset : label or iterable of labels
+            The set of classes.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
+        """
 
     @abstractmethod
     def masses(self) -> Array:
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set.
+
+        Returns
+        -------
+        array of shape (n, 2**K)
+            Each row sums to 1.
 
         Raises
         ------
@@ -179,6 +247,22 @@ class MassEvidence(ABC):
         """Find the largest focal sets of each row, largest first.
 
         Sets without mass are not focal and are left out, so a row may have fewer than ``top``.
+
+        Parameters
+        ----------
+        top : int
+            The largest number of sets for each row.
+
+        Returns
+        -------
+        list of n lists of FocalSet
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=["no", "yes"])
+        >>> [(sorted(found.classes), round(found.mass, 3)) for found in ev.focal_sets()[0]]
+        [(['no'], 0.835), (['no', 'yes'], 0.165)]
         """
 
     # -- deciding -------------------------------------------------------------------------------
@@ -189,11 +273,31 @@ class MassEvidence(ABC):
         return False
 
     def lower_risk(self, loss: Any) -> Array:
-        """Lower expected loss of each act, (n, acts), for a loss as in :meth:`decide`."""
+        """Lower expected loss of each act, (n, acts), for a loss as in :meth:`decide`.
+
+        Parameters
+        ----------
+        loss : array of shape (acts, K), mapping or data frame
+            As in :meth:`decide`.
+
+        Returns
+        -------
+        array of shape (n, acts)
+        """
         return self._opinion.lower_risk(read_loss(loss, self.belief, self.classes).loss)
 
     def upper_risk(self, loss: Any) -> Array:
-        """Upper expected loss of each act, (n, acts), for a loss as in :meth:`decide`."""
+        """Upper expected loss of each act, (n, acts), for a loss as in :meth:`decide`.
+
+        Parameters
+        ----------
+        loss : array of shape (acts, K), mapping or data frame
+            As in :meth:`decide`.
+
+        Returns
+        -------
+        array of shape (n, acts)
+        """
         return self._opinion.upper_risk(read_loss(loss, self.belief, self.classes).loss)
 
     def decide(
@@ -261,6 +365,18 @@ class MassEvidence(ABC):
 
         Takes the options of :meth:`decide`. Acts given by an array are named by their positions.
 
+        Parameters
+        ----------
+        rule : str, optional
+            As in :meth:`decide`.
+        **options
+            The other options of :meth:`decide`, such as ``loss`` and ``reject``.
+
+        Returns
+        -------
+        list of n tuples
+            The names that each row keeps.
+
         Examples
         --------
         >>> import shafer
@@ -292,6 +408,23 @@ class MassEvidence(ABC):
         class c, then ``ignorance``, ``conflict``, ``weight_of_conflict`` and ``decision`` (the set
         kept by interval dominance). Discounted evidence also has ``betting_probability_c`` and
         ``epistemic_ignorance``. A pandas frame has ``index`` as its index, if there is one.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame; by default the first of these that is installed.
+
+        Returns
+        -------
+        data frame of n rows
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=["no", "yes"])
+        >>> ev.to_frame("pandas")[["belief_no", "plausibility_no", "decision"]].round(3)
+           belief_no  plausibility_no decision
+        0      0.835              1.0     {no}
         """
         columns = frame_table.evidence_columns(self)
         repeated = max(1, len(self._axis_names))

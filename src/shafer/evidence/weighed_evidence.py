@@ -80,6 +80,10 @@ class WeighedEvidence(MassEvidence, ABC):
 
         The source may share the user's array of features. If that array was written to since, the
         weights are lost, and this raises an error rather than give other weights.
+
+        Returns
+        -------
+        WeightSource
         """
         if self.source.has_changed(self.pooled):
             raise ValueError(
@@ -136,6 +140,10 @@ class WeighedEvidence(MassEvidence, ABC):
         ----------
         a, b : class labels
 
+        Returns
+        -------
+        array of shape (n, G)
+
         Examples
         --------
         >>> import shafer
@@ -154,6 +162,10 @@ class WeighedEvidence(MassEvidence, ABC):
         Parameters
         ----------
         classes : class label, or M of them
+
+        Returns
+        -------
+        array of shape (n, G, M)
 
         Examples
         --------
@@ -289,6 +301,10 @@ class WeighedEvidence(MassEvidence, ABC):
         level : float
             The share of such intervals that hold the true weight, if the model has the right form.
 
+        Returns
+        -------
+        lower, upper : arrays of shape (n, G, K)
+
         Examples
         --------
         >>> import shafer
@@ -308,6 +324,14 @@ class WeighedEvidence(MassEvidence, ABC):
         """Return the standard errors of the contrast of two classes, (n, G).
 
         The weights for the two classes are correlated, which is taken into account.
+
+        Parameters
+        ----------
+        a, b : class labels
+
+        Returns
+        -------
+        array of shape (n, G)
         """
         errors = self._known_errors()
         combination = np.zeros((1, self.n_classes))
@@ -323,6 +347,10 @@ class WeighedEvidence(MassEvidence, ABC):
         a, b : class labels
         level : float
             As in :meth:`weight_interval`.
+
+        Returns
+        -------
+        lower, upper : arrays of shape (n, G)
         """
         errors = self._known_errors()
         return interval(self.contrast(a, b), self.contrast_std(a, b), errors, level)
@@ -410,6 +438,11 @@ class WeighedEvidence(MassEvidence, ABC):
         ----------
         q : float
             From 0 to 1; components are lost independently of each other.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
 
         Examples
         --------

@@ -10,10 +10,31 @@ from shafer.evidence.mass_evidence import MassEvidence
 def with_weights(evidence: MassEvidence) -> Evidence:
     """Return the ``Evidence`` with the weights; for discounted evidence, the one it was made of.
 
+    Parameters
+    ----------
+    evidence : MassEvidence
+        ``Evidence`` or ``DiscountedEvidence``.
+
+    Returns
+    -------
+    Evidence
+
     Raises
     ------
     ValueError
         If the evidence was combined in a way that leaves no weights.
+
+    See Also
+    --------
+    shafer.DiscountedEvidence : Evidence without weights of its own.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from shafer.evidence import with_weights
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]])
+    >>> with_weights(ev.discounted(0.5)) is ev
+    True
     """
     plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
     if isinstance(plain, Evidence):

@@ -62,6 +62,11 @@ def to_onnx(
     UnsupportedModelError
         If the model, or what the explainer does with its weights, does not fit into a graph.
 
+    See Also
+    --------
+    pyfunc : A model for MLflow.
+    shafer.Explainer.save : A file for Python.
+
     Examples
     --------
     >>> import shafer

@@ -44,16 +44,21 @@ def pyfunc(
     EvidencePythonModel
         Log it with ``mlflow.pyfunc.log_model(name=..., **model.log_options(path))``.
 
+    See Also
+    --------
+    to_onnx : A model that runs without Python.
+    shafer.Explainer.save : A file for Python.
+
     Examples
     --------
-    >>> import shafer
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> heart = shafer.datasets.load_heart(as_frame=True)
-    >>> model = LogisticRegression(max_iter=1000).fit(heart.data, heart.target)
-    >>> wrapped = shafer.export.pyfunc(shafer.Explainer(model, heart.data), reasons=1)
-    >>> wrapped.predict(None, heart.data[:1])[["belief_1", "reason_1"]].round(3)
+    >>> import pandas as pd, shafer
+    >>> rows = pd.DataFrame({"u": [1.0, -1.0], "v": [0.0, 0.0]})
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), rows)
+    >>> wrapped = shafer.export.pyfunc(explainer, reasons=1)
+    >>> wrapped.predict(None, rows)[["belief_1", "reason_1"]].round(3)
        belief_1 reason_1
-    0     0.647  tobacco
+    0     0.777        u
+    1     0.118        u
     """
     if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
         explainer = explainer.explainer_
@@ -79,6 +84,21 @@ class EvidencePythonModel(PythonModel):
     explainer : Explainer, optional
         Without it, ``load_context`` reads the file that :meth:`log_options` wrote.
     reasons : int
+
+    See Also
+    --------
+    pyfunc : Makes one.
+    shafer.scale.score : The same table for a lazy frame.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
+    >>> model = shafer.export.EvidencePythonModel(explainer, reasons=0)
+    >>> import pandas as pd
+    >>> model.predict(None, pd.DataFrame({"u": [1.0], "v": [0.0]}))[["belief_1"]].round(3)
+       belief_1
+    0     0.777
     """
 
     def __init__(self, explainer: Explainer | None = None, reasons: int = _REASONS) -> None:
@@ -135,7 +155,13 @@ class EvidencePythonModel(PythonModel):
         return options if example is None else {**options, "input_example": example}
 
     def load_context(self, context: Any) -> None:
-        """Read the explainer from the files of MLflow."""
+        """Read the explainer from the files of MLflow.
+
+        Parameters
+        ----------
+        context : PythonModelContext
+            From MLflow; it knows the paths of the files.
+        """
         if self._explainer is None:
             settings = context.model_config or {}
             self._reasons = int(settings.get("reasons", _REASONS))
@@ -148,7 +174,21 @@ class EvidencePythonModel(PythonModel):
         model_input: pd.DataFrame,
         params: dict[str, Any] | None = None,  # noqa: ARG002 - the same
     ) -> pd.DataFrame:
-        """Return the evidence of rows, one row of the table for each."""
+        """Return the evidence of rows, one row of the table for each.
+
+        Parameters
+        ----------
+        context : PythonModelContext or None
+            Not used.
+        model_input : pandas data frame of n rows
+            As the model takes them.
+        params : dict, optional
+            Not used.
+
+        Returns
+        -------
+        pandas data frame of n rows
+        """
         return score_table(self.explainer, model_input, self._reasons)
 
     def __getstate__(self) -> dict[str, Any]:

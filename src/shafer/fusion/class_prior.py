@@ -42,6 +42,15 @@ def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
     classes : sequence of K labels
     n : int
 
+    Returns
+    -------
+    Evidence
+
+    See Also
+    --------
+    without_prior : Takes a prior out of evidence.
+    shafer.combine : Combines a prior with other sources.
+
     Examples
     --------
     >>> from shafer.fusion import prior_evidence
@@ -65,6 +74,15 @@ def without_prior(evidence: Evidence, prior: Any) -> Evidence:
     prior : array of shape (K,), or mapping or pandas Series from class to probability
         Class frequencies of the data the classifier was trained on, in the order of
         ``evidence.classes``.
+
+    Returns
+    -------
+    Evidence
+
+    See Also
+    --------
+    prior_evidence : A prior as evidence.
+    shafer.combine : Counts a prior once, with ``prior=``.
 
     Examples
     --------

@@ -88,6 +88,12 @@ def combine(
         ``Evidence`` for Dempster's and the cautious combination without ``reliability``, of
         sources whose classes match. Otherwise ``MixedEvidence`` or ``FiniteEvidence``.
 
+    See Also
+    --------
+    shafer.EvidentialVotingClassifier : Trains the sources as well.
+    shafer.fusion.conflict_between : How much sources contradict each other.
+    shafer.fusion.influence : How much each source matters.
+
     Examples
     --------
     >>> import shafer

@@ -45,6 +45,13 @@ class FiniteEvidence(MassEvidence):
     conflict_mass : array of shape (n,)
         Mass of the empty set before normalising.
     classes : array of shape (K,)
+    index : pandas index or array of shape (n,), optional
+        Row labels.
+
+    See Also
+    --------
+    shafer.combine : Makes one.
+    shafer.MassEvidence : What all types of evidence share.
 
     Examples
     --------
@@ -74,6 +81,10 @@ class FiniteEvidence(MassEvidence):
             Class k is bit k of the column index.
         classes : array of shape (K,), optional
             Class labels; 0..K−1 by default.
+
+        Returns
+        -------
+        FiniteEvidence
         """
         table = to_numpy(float_array(masses, "masses", ndim=(2,))).astype(np.float64)
         n_classes = table.shape[1].bit_length() - 1
@@ -88,6 +99,17 @@ class FiniteEvidence(MassEvidence):
         :meth:`shafer.Evidence.from_statements` takes any number of classes, and opinions about
         each row of a data frame, but only sets of one class or of all but one. ``prior`` is as
         there.
+
+        Parameters
+        ----------
+        statements : sequence of statements, or one
+            As in :meth:`shafer.Evidence.from_statements`, about one case.
+        classes : sequence of K labels
+        prior : array of shape (K,), or mapping or pandas Series by class, optional
+
+        Returns
+        -------
+        FiniteEvidence
         """
         labels = class_labels(classes, len(labels_given(classes)))
         check_frame(len(labels), "statements about sets of several classes")

@@ -52,6 +52,13 @@ class MixedEvidence(MassEvidence):
         Conflict between the discounted sources, before it was normalised away (Dempster's rule)
         or turned into ignorance (Yager's).
     classes : array of shape (K,)
+    index : pandas index or array of shape (n,), optional
+        Row labels.
+
+    See Also
+    --------
+    shafer.combine : Makes one.
+    shafer.MassEvidence : What all types of evidence share.
 
     Examples
     --------

@@ -39,6 +39,20 @@ class SourceConflict:
         conflict inside the source.
     total_weight : array of shape (n,)
         Weight of conflict between all sources at once: at least that of any pair.
+
+    See Also
+    --------
+    conflict_between : Makes one.
+    shafer.plots.SourceConflictDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> a = shafer.Evidence.from_weights([[[1.0, 0.0]]])
+    >>> b = shafer.Evidence.from_weights([[[0.0, 1.0]]])
+    >>> found = shafer.fusion.conflict_between({"a": a, "b": b})
+    >>> found.names, found.total_weight.round(3)
+    (('a', 'b'), array([0.51]))
     """
 
     names: tuple[str, ...]
@@ -66,6 +80,15 @@ def conflict_between(
     evidences : mapping from source name to Evidence, or sequence of Evidence
     tempering : numbers ≥ 0, optional
         Factors on the weights of each source, as for :func:`combine`.
+
+    Returns
+    -------
+    SourceConflict
+
+    See Also
+    --------
+    influence : What changes if a source is left out.
+    shafer.plots.SourceConflictDisplay : Draws the result.
 
     Examples
     --------

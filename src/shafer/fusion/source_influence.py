@@ -32,6 +32,19 @@ class SourceInfluence:
         Half the sum of the absolute changes of the probabilities: 0 for none, 1 for all.
     decision_changes : boolean array of shape (n, S)
         Whether the decided set changes.
+
+    See Also
+    --------
+    influence : Makes one.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> strong = shafer.Evidence.from_weights([[[2.0, -2.0]]])
+    >>> weak = shafer.Evidence.from_weights([[[-0.1, 0.1]]])
+    >>> found = shafer.fusion.influence({"strong": strong, "weak": weak})
+    >>> found.names, found.combined.probability.round(3)
+    (('strong', 'weak'), array([[0.978, 0.022]]))
     """
 
     names: tuple[str, ...]
@@ -58,6 +71,15 @@ def influence(
         As for :func:`combine`.
     rule : str
         The decision rule, as in :meth:`shafer.Evidence.decide`.
+
+    Returns
+    -------
+    SourceInfluence
+
+    See Also
+    --------
+    conflict_between : How much sources contradict each other.
+    shafer.combine : Combines the sources.
 
     Examples
     --------

@@ -18,14 +18,36 @@ from shafer.kernels.pooling import Pooled
 
 
 def probability(terms: LogTerms) -> Array:
-    r"""Return the normalised plausibilities: the softmax of the logits."""
+    r"""Return the normalised plausibilities: the softmax of the logits.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (..., K)
+        Each row sums to 1.
+    """
     xp = array_namespace(terms.logits)
     odds = xp.exp(terms.logits)
     return odds / xp.sum(odds, axis=-1, keepdims=True)
 
 
 def log_plausibility(terms: LogTerms) -> Array:
-    r"""Return :math:`\ln pl_k`, where :math:`pl_k = u_k e^{w^+_k} / D`."""
+    r"""Return :math:`\ln pl_k`, where :math:`pl_k = u_k e^{w^+_k} / D`.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (..., K)
+        At most 0.
+    """
     xp = array_namespace(terms.logits)
     return xp.clip(terms.logits - terms.log_d, max=0.0)
 
@@ -35,6 +57,16 @@ def log_belief(terms: LogTerms) -> Array:
 
     Computed as :math:`pl_k \rho_k` with :math:`\rho_k = 1 - e^{-w^+_k} + e^{-w^+_k}
     \prod_{l \ne k} v_l`, which lies in [0, 1]: belief never exceeds plausibility.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (..., K)
+        At most 0.
     """
     xp = array_namespace(terms.logits)
     log_ratio = xp.logaddexp(
@@ -44,14 +76,39 @@ def log_belief(terms: LogTerms) -> Array:
 
 
 def log_ignorance(terms: LogTerms) -> Array:
-    r"""Return :math:`\ln m(\Theta)`, where :math:`m(\Theta) = \prod_k u_k / D`; shape (...)."""
+    r"""Return :math:`\ln m(\Theta)`, where :math:`m(\Theta) = \prod_k u_k / D`; shape (...).
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (...)
+        At most 0.
+    """
     xp = array_namespace(terms.logits)
     log_all_u = -xp.sum(terms.weights_against, axis=-1, keepdims=True)
     return xp.clip(log_all_u - terms.shift - terms.log_d, max=0.0)[..., 0]
 
 
 class Forms(NamedTuple):
-    """What users read from the pooled mass function; the first three (..., K), the rest (...)."""
+    """What users read from the pooled mass function; the first three (..., K), the rest (...).
+
+    Attributes
+    ----------
+    probability : array of shape (..., K)
+        The softmax of the logits.
+    plausibility : array of shape (..., K)
+        The plausibility of each class.
+    belief : array of shape (..., K)
+        The belief of each class.
+    ignorance : array of shape (...)
+        The mass of the whole frame.
+    conflict : array of shape (...)
+        The mass of the empty set before normalising.
+    """
 
     probability: Array
     plausibility: Array

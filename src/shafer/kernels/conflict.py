@@ -39,7 +39,18 @@ def _two_or_more_fire(weights_for: Array) -> Array:
 
 
 def conflict(terms: LogTerms) -> Array:
-    r"""Return the total conflict :math:`\kappa = m(\emptyset)` before normalising; shape (...)."""
+    r"""Return the total conflict :math:`\kappa = m(\emptyset)` before normalising; shape (...).
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (...)
+        From 0 to 1.
+    """
     xp = array_namespace(terms.logits)
     w_for, w_against = terms.weights_for, terms.weights_against
     only_k = -xp.expm1(-w_for) * xp.exp(-leave_one_out_sum(w_for))
@@ -49,7 +60,18 @@ def conflict(terms: LogTerms) -> Array:
 
 
 def weight_of_conflict(terms: LogTerms) -> Array:
-    r"""Return Shafer's weight of conflict :math:`-\ln(1 - \kappa) = \sum_k w^+_k - \ln D`."""
+    r"""Return Shafer's weight of conflict :math:`-\ln(1 - \kappa) = \sum_k w^+_k - \ln D`.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (...)
+        At least 0.
+    """
     xp = array_namespace(terms.logits)
     kappa = conflict(terms)
     total = xp.sum(terms.weights_for, axis=-1) - (terms.shift + terms.log_d)[..., 0]
@@ -62,6 +84,15 @@ def own_weights_of_conflict(weights: Array) -> Array:
 
     A component that supports two classes contradicts itself. Two classes with opposite weights, as
     models have them, are the same piece of evidence: no conflict.
+
+    Parameters
+    ----------
+    weights : array of shape (..., G, K)
+        Weights of evidence.
+
+    Returns
+    -------
+    array of shape (..., G)
     """
     xp = array_namespace(weights)
     if weights.shape[-1] == 2:
@@ -86,6 +117,16 @@ def conflict_for_against(terms: LogTerms) -> Array:
 
     With two classes, evidence against one is evidence for the other, so this equals the total
     conflict.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (...)
+        From 0 to 1.
     """
     if terms.logits.shape[-1] == 2:
         return conflict(terms)

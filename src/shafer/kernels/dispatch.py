@@ -109,7 +109,22 @@ def additive_weights(contributions: Array, constant: Array) -> Array:
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
-    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`."""
+    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`.
+
+    Parameters
+    ----------
+    features : array of shape (n, J)
+    centre : array of shape (J,)
+        Means of the features over the background data.
+    beta : array of shape (J, K)
+        Coefficients, centred over the classes.
+    offset : array of shape (K,)
+        The share of the intercept that every component gets.
+
+    Returns
+    -------
+    Pooled
+    """
     work = features.shape[0] * features.shape[1] * beta.shape[1]
     kernels = _fast(work, features, centre, beta, offset) or pooling
     result: Pooled = kernels.pool_linear(features, centre, beta, offset)
@@ -119,7 +134,18 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
-    """Do the same for CSR features; see ``shafer.kernels.sparse_pooling``."""
+    """Pool the weights of a linear model on CSR features; see ``shafer.kernels.sparse_pooling``.
+
+    Parameters
+    ----------
+    features : CSR matrix of shape (n, J)
+    centre, beta, offset
+        As in :func:`pool_linear`.
+
+    Returns
+    -------
+    Pooled
+    """
     kernels = _fast(features.nnz * beta.shape[1], beta) or sparse_pooling
     result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
     return result
@@ -132,7 +158,19 @@ def pool_located(
     shares: Array | None = None,
     total: Array | None = None,
 ) -> Pooled:
-    """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`."""
+    """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`.
+
+    Parameters
+    ----------
+    features, beta, shift, shares
+        As in :func:`located_weights`.
+    total : array of shape (n, C), optional
+        The features summed over the locations, if they are known.
+
+    Returns
+    -------
+    Pooled
+    """
     kernels = _located_kernels(features, beta, shift) or located_pooling
     result: Pooled = kernels.pool_located(features, beta, shift, shares, total)
     return result
@@ -141,13 +179,35 @@ def pool_located(
 def located_weights_of(
     features: Array, beta: Array, shift: Array, shares: Array | None, positions: Array
 ) -> Array:
-    """Return weights for a few classes of each row; the reference is in ``located_pooling``."""
+    """Return weights for a few classes of each row; the reference is in ``located_pooling``.
+
+    Parameters
+    ----------
+    features, beta, shift, shares
+        As in :func:`located_weights`; ``beta`` is (C, K).
+    positions : integer array of shape (n, M)
+        The classes of each row.
+
+    Returns
+    -------
+    array of shape (n, G, M)
+    """
     kernels = _located_kernels(features, beta, shift) or located_pooling
     return kernels.located_weights_of(features, beta, shift, shares, positions)
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row; the reference is in ``closed_forms.py``."""
+    """Return the closed forms of every row; the reference is in ``closed_forms.py``.
+
+    Parameters
+    ----------
+    pooled : Pooled
+        The pooled weights.
+
+    Returns
+    -------
+    Forms
+    """
     shape = pooled.logits.shape
     kernels = _fast(_WEIGHTS_PER_CLOSED_FORM * math.prod(shape), *pooled)
     if kernels is None:

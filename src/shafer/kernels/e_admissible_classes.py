@@ -38,6 +38,10 @@ def excess_belief(parts: Shares, position: Array, threshold: Array) -> Array:
         The class k of each row.
     threshold : array of shape (..., 1)
         λ, at least zero.
+
+    Returns
+    -------
+    array of shape (...)
     """
     xp = array_namespace(parts.s)
     is_k = xp.arange(parts.s.shape[-1], device=parts.s.device) == position
@@ -71,6 +75,10 @@ def e_admissible_classes(parts: Shares, logits: Array, threshold: Array, toleran
         λ of each class: its plausibility, divided by the reliability of discounted evidence.
     tolerance : array of shape (...)
         Excess up to this size counts as rounding error.
+
+    Returns
+    -------
+    boolean array of shape (..., K)
     """
     xp = array_namespace(logits)
     order = xp.argsort(logits, axis=-1, descending=True)

@@ -18,17 +18,53 @@ from shafer.kernels.shares import Shares, shares
 
 
 def upper_risk(terms: LogTerms, loss: Array) -> Array:
-    """Return the upper risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
+    """Return the upper risk of each act, (..., acts), for ``loss`` of shape (acts, K).
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+    loss : array of shape (acts, K)
+        The loss of each act under each class.
+
+    Returns
+    -------
+    array of shape (..., acts)
+    """
     return upper_expectation(shares(terms), loss)
 
 
 def lower_risk(terms: LogTerms, loss: Array) -> Array:
-    """Return the lower risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
+    """Return the lower risk of each act, (..., acts), for ``loss`` of shape (acts, K).
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+    loss : array of shape (acts, K)
+        The loss of each act under each class.
+
+    Returns
+    -------
+    array of shape (..., acts)
+    """
     return lower_expectation(shares(terms), loss)
 
 
 def upper_expectation(parts: Shares, loss: Array) -> Array:
-    """Return the upper risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
+    """Return the upper risk of each act, (..., acts), for ``loss`` of shape (acts, K).
+
+    Parameters
+    ----------
+    parts : Shares
+        From :func:`shares`.
+    loss : array of shape (acts, K)
+        The loss of each act under each class.
+
+    Returns
+    -------
+    array of shape (..., acts)
+    """
     xp = array_namespace(parts.s)
     order = xp.argsort(loss, axis=-1, descending=True)  # (acts, K)
     ordered = xp.take_along_axis(loss, order, axis=-1)
@@ -43,5 +79,17 @@ def upper_expectation(parts: Shares, loss: Array) -> Array:
 
 
 def lower_expectation(parts: Shares, loss: Array) -> Array:
-    """Return the lower risk of each act, (..., acts), for ``loss`` of shape (acts, K)."""
+    """Return the lower risk of each act, (..., acts), for ``loss`` of shape (acts, K).
+
+    Parameters
+    ----------
+    parts : Shares
+        From :func:`shares`.
+    loss : array of shape (acts, K)
+        The loss of each act under each class.
+
+    Returns
+    -------
+    array of shape (..., acts)
+    """
     return 0.0 - upper_expectation(parts, -loss)  # subtracting gives 0.0 where − gives −0.0

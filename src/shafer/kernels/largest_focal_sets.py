@@ -58,6 +58,16 @@ def focal_logarithms(terms: LogTerms) -> tuple[Array, Array, Array, Array]:
     Masses that are exactly zero are −∞, so they differ from very small ones. A class without
     evidence against it is in every focal set of two or more classes. Then any other singleton has
     mass only if there is evidence for it.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    log_u, log_v, log_singleton : arrays of shape (..., K)
+    log_scale : array of shape (..., 1)
     """
     xp = array_namespace(terms.logits)
     undenied = terms.weights_against == 0
@@ -87,6 +97,10 @@ def largest_focal_sets(
         :math:`-\ln D`.
     top : int
         How many sets to return at most.
+
+    Returns
+    -------
+    list of (float, tuple of int)
     """
     best = log_u >= log_v
     cost = np.abs(log_u - log_v)

@@ -26,6 +26,10 @@ def located_weights(features: Array, beta: Array, shift: Array, shares: Array | 
         What is added to the weights of a location.
     shares : array of shape (n, G), optional
         A factor on the shift of each row and location; 1 by default.
+
+    Returns
+    -------
+    array of shape (n, G, K)
     """
     xp = array_namespace(beta)
     wide = xp.astype(features, beta.dtype, copy=False)

@@ -26,7 +26,23 @@ from shafer.kernels.pooling import Pooled
 
 
 class LogTerms(NamedTuple):
-    """The pooled weights and the logarithms of all closed forms; (..., K) unless noted."""
+    """The pooled weights and the logarithms of all closed forms; (..., K) unless noted.
+
+    Attributes
+    ----------
+    weights_for, weights_against : arrays of shape (..., K)
+        The pooled weights w⁺ and w⁻.
+    shift : array of shape (..., 1)
+        The largest logit.
+    logits : array of shape (..., K)
+        The logits less the shift.
+    log_s : array of shape (..., K)
+        ln s less the shift.
+    neg_log_v, log_neg_log_v : arrays of shape (..., K)
+        −ln v, and its logarithm.
+    log_1mp, log_d : arrays of shape (..., 1)
+        ln(1 − P) and ln D, both less the shift.
+    """
 
     weights_for: Array  # w⁺
     weights_against: Array  # w⁻
@@ -56,7 +72,17 @@ def log_one_minus_product(
 
 
 def log_terms(pooled: Pooled) -> LogTerms:
-    """Return the logarithms that the closed forms share."""
+    """Return the logarithms that the closed forms share.
+
+    Parameters
+    ----------
+    pooled : Pooled
+        The pooled weights.
+
+    Returns
+    -------
+    LogTerms
+    """
     logits, weights_for, weights_against = pooled
     xp = array_namespace(logits)
     shift = xp.max(logits, axis=-1, keepdims=True)

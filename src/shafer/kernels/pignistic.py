@@ -51,7 +51,18 @@ def gauss_legendre(n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def pignistic(terms: LogTerms) -> Array:
-    """Return the pignistic probability of each class, between its belief and plausibility."""
+    """Return the pignistic probability of each class, between its belief and plausibility.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (..., K)
+        Each row sums to 1.
+    """
     xp = array_namespace(terms.logits)
     u = xp.exp(-terms.weights_against)
     integral = xp.zeros_like(u)

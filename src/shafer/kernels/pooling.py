@@ -27,7 +27,17 @@ def one_sided(bits: int) -> float:
 
 
 class Pooled(NamedTuple):
-    """The weights summed over the components; each array is (..., K)."""
+    """The weights summed over the components; each array is (..., K).
+
+    Attributes
+    ----------
+    logits : array of shape (..., K)
+        Weights for less weights against.
+    weights_for : array of shape (..., K)
+        The sum of the positive weights.
+    weights_against : array of shape (..., K)
+        The sum of the negative weights, without their sign.
+    """
 
     logits: Array  # z* = w⁺ − w⁻
     weights_for: Array  # w⁺
@@ -52,12 +62,36 @@ def _finish(positive: Array, negative: Array, dtype: object) -> Pooled:
 
 
 def pool(weights: Array) -> Pooled:
-    """Pool weights of evidence of shape (..., G, K)."""
+    """Pool weights of evidence of shape (..., G, K).
+
+    Parameters
+    ----------
+    weights : array of shape (..., G, K)
+        Positive weights are evidence for a class, negative ones against it.
+
+    Returns
+    -------
+    Pooled
+    """
     return _finish(*_split_sum(weights), weights.dtype)
 
 
 def linear_weights(centred: Array, beta: Array, offset: Array) -> Array:
-    r"""Return :math:`w_{jk} = \beta_{jk}(\phi_j - \mu_j) + b_k / J`, of shape (n, J, K)."""
+    r"""Return :math:`w_{jk} = \beta_{jk}(\phi_j - \mu_j) + b_k / J`, of shape (n, J, K).
+
+    Parameters
+    ----------
+    centred : array of shape (n, J)
+        Features less their background means.
+    beta : array of shape (J, K)
+        Coefficients, centred over the classes.
+    offset : array of shape (K,)
+        The share of the intercept that every component gets.
+
+    Returns
+    -------
+    array of shape (n, J, K)
+    """
     return centred[..., None] * beta + offset
 
 

@@ -31,14 +31,38 @@ def _log_one_minus_product(terms: LogTerms, positions: list[int]) -> Array:
 
 
 def plausibility_of(terms: LogTerms, inside: list[int]) -> Array:
-    r"""Return :math:`Pl(A) = (\sum_A s + 1 - \prod_A v) / D`."""
+    r"""Return :math:`Pl(A) = (\sum_A s + 1 - \prod_A v) / D`.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+    inside : list of int
+        Positions of the classes in A.
+
+    Returns
+    -------
+    array of shape (...)
+    """
     xp = array_namespace(terms.logits)
     log_s = logsumexp(_take(terms.log_s, inside), keepdims=True)
     return _exp(terms, xp.logaddexp(log_s, _log_one_minus_product(terms, inside)))
 
 
 def belief_of(terms: LogTerms, inside: list[int], outside: list[int]) -> Array:
-    r"""Return :math:`Bel(A) = (\sum_A s + \prod_{A^c} v \, (1 - \prod_A v)) / D`."""
+    r"""Return :math:`Bel(A) = (\sum_A s + \prod_{A^c} v \, (1 - \prod_A v)) / D`.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+    inside, outside : lists of int
+        Positions of the classes in A, and of all others.
+
+    Returns
+    -------
+    array of shape (...)
+    """
     xp = array_namespace(terms.logits)
     log_s = logsumexp(_take(terms.log_s, inside), keepdims=True)
     log_rest = _log_one_minus_product(terms, inside)
@@ -57,17 +81,51 @@ def _log_product(terms: LogTerms, inside: list[int], outside: list[int]) -> Arra
 
 
 def commonality_of(terms: LogTerms, inside: list[int]) -> Array:
-    r"""Return :math:`Q(A) = \prod_A u / D` for a set of two classes or more."""
+    r"""Return :math:`Q(A) = \prod_A u / D` for a set of two classes or more.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+    inside : list of int
+        Positions of the classes in A.
+
+    Returns
+    -------
+    array of shape (...)
+    """
     return _exp(terms, _log_product(terms, inside, []))
 
 
 def mass_of(terms: LogTerms, inside: list[int], outside: list[int]) -> Array:
-    r"""Return :math:`m(A) = \prod_A u \prod_{A^c} v / D` for a set of two classes or more."""
+    r"""Return :math:`m(A) = \prod_A u \prod_{A^c} v / D` for a set of two classes or more.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+    inside, outside : lists of int
+        Positions of the classes in A, and of all others.
+
+    Returns
+    -------
+    array of shape (...)
+    """
     return _exp(terms, _log_product(terms, inside, outside))
 
 
 def all_masses(terms: LogTerms) -> Array:
-    """Return the masses of all 2^K sets, (..., 2^K); class k is bit k of the column index."""
+    """Return the masses of all 2^K sets, (..., 2^K); class k is bit k of the column index.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    array of shape (..., 2**K)
+    """
     xp = array_namespace(terms.logits)
     log_mass = -terms.log_d - terms.shift
     n_classes = terms.logits.shape[-1]

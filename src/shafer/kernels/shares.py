@@ -24,7 +24,19 @@ _LOG_LARGEST_T = 6.684611727667927
 
 
 class Shares(NamedTuple):
-    """The terms of the closed forms relative to D; each array is (..., K)."""
+    """The terms of the closed forms relative to D; each array is (..., K).
+
+    Attributes
+    ----------
+    s, u : arrays of shape (..., K)
+        s / D and u / D.
+    v : array of shape (..., K)
+        v, not divided by D.
+    t : array of shape (..., K)
+        −ln v, at most 800.
+    t_share : array of shape (..., K)
+        −ln v / D.
+    """
 
     s: Array  # s / D
     u: Array  # u / D
@@ -34,7 +46,17 @@ class Shares(NamedTuple):
 
 
 def shares(terms: LogTerms) -> Shares:
-    """Return the terms divided by D."""
+    """Return the terms divided by D.
+
+    Parameters
+    ----------
+    terms : LogTerms
+        From :func:`log_terms`.
+
+    Returns
+    -------
+    Shares
+    """
     xp = array_namespace(terms.logits)
     log_d = terms.shift + terms.log_d
     return Shares(
@@ -48,7 +70,18 @@ def shares(terms: LogTerms) -> Shares:
 
 
 def one_minus_exp_ratio(t: Array) -> Array:
-    r"""Return :math:`(1 - e^{-t}) / t` for :math:`t \ge 0`; 1 at zero."""
+    r"""Return :math:`(1 - e^{-t}) / t` for :math:`t \ge 0`; 1 at zero.
+
+    Parameters
+    ----------
+    t : array
+        At least 0.
+
+    Returns
+    -------
+    array
+        Of the shape of ``t``, from 0 to 1.
+    """
     xp = array_namespace(t)
     positive = t > 0
     safe = xp.where(positive, t, 1.0)

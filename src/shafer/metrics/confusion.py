@@ -58,6 +58,11 @@ def set_confusion_matrix(
     -------
     array of shape (K, S)
 
+    See Also
+    --------
+    confusion_sets : The sets of the columns.
+    shafer.plots.SetConfusionDisplay : Draws the result.
+
     Examples
     --------
     >>> from shafer.metrics import confusion_sets, set_confusion_matrix
@@ -94,6 +99,11 @@ def confusion_sets(y_set: Any, *, labels: Any = None) -> BoolArray:
     boolean array of shape (S, K)
         The K single classes, then the other sets in ``y_set``, small before large and in the order
         of the classes, an empty set last.
+
+    See Also
+    --------
+    set_confusion_matrix : The numbers in these columns.
+    shafer.plots.SetConfusionDisplay : Draws them.
 
     Examples
     --------

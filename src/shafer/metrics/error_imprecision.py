@@ -51,6 +51,12 @@ def error_imprecision_curve(
         Imprecision increases; error and thresholds decrease, the thresholds from infinity. Points
         inside a flat part of the curve are left out.
 
+    See Also
+    --------
+    error_imprecision_area : The area under it.
+    shafer.plots.ErrorImprecisionDisplay : Draws it.
+    risk_coverage_curve : For one answer or none.
+
     Examples
     --------
     >>> from shafer.metrics import error_imprecision_curve
@@ -84,6 +90,10 @@ def error_imprecision_area(
     -------
     float
         Between 0 and 1; smaller is better. A random score gives about (K − 1) / (2 K).
+
+    See Also
+    --------
+    error_imprecision_curve : The curve itself.
 
     Examples
     --------

@@ -29,6 +29,18 @@ class GroupCoverage:
         How often sets hold the true class, and how many classes they hold on average.
     lower, upper : arrays of shape (M,)
         Clopper and Pearson's interval of the coverage.
+
+    See Also
+    --------
+    coverage_by_group : Makes one.
+    StratifiedCoverage : The same by class or by size.
+
+    Examples
+    --------
+    >>> from shafer.metrics import coverage_by_group
+    >>> found = coverage_by_group([0, 1, 0], [[1, 0], [1, 0], [1, 1]], ["a", "a", "b"])
+    >>> found.groups, found.n, found.coverage
+    (('a', 'b'), array([2, 1]), array([0.5, 1. ]))
     """
 
     groups: tuple[Any, ...]
@@ -44,7 +56,12 @@ class GroupCoverage:
         return float(self.coverage.min())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the columns of a table, one row for each group: ``pandas.DataFrame(...)``."""
+        """Return the columns of a table, one row for each group: ``pandas.DataFrame(...)``.
+
+        Returns
+        -------
+        dict from column name to array
+        """
         return {
             "group": list(self.groups),
             "n": self.n,
@@ -77,6 +94,12 @@ def coverage_by_group(
     Returns
     -------
     GroupCoverage
+
+    See Also
+    --------
+    coverage_by_class : The same for classes.
+    coverage_by_size : The same for sizes of sets.
+    coverage_score : Of all rows together.
 
     Examples
     --------

@@ -32,6 +32,19 @@ class IntervalCalibration:
         Share of all events that lie in the bin; sums to 1.
     mean_width : float
         Mean of plausibility minus belief over all events.
+
+    See Also
+    --------
+    interval_calibration : Makes one.
+    shafer.plots.IntervalCalibrationDisplay : Draws it.
+
+    Examples
+    --------
+    >>> from shafer.metrics import interval_calibration
+    >>> belief, plausibility = [[0.6, 0.1], [0.2, 0.5]], [[0.9, 0.4], [0.5, 0.8]]
+    >>> found = interval_calibration([0, 1], belief, plausibility, n_bins=1)
+    >>> found.belief.round(3), found.plausibility.round(3), found.frequency
+    (array([0.55]), array([0.85]), array([1.]))
     """
 
     belief: FloatArray
@@ -109,6 +122,11 @@ def interval_calibration(
     Returns
     -------
     IntervalCalibration
+
+    See Also
+    --------
+    shafer.plots.IntervalCalibrationDisplay : Draws the result.
+    IntervalCalibration : The result.
 
     Examples
     --------

@@ -48,6 +48,12 @@ def coverage_score(
     float
         Between 0 and 1.
 
+    See Also
+    --------
+    set_error_rate : One minus the coverage.
+    mean_set_size : Read it beside the coverage.
+    coverage_by_class : The coverage of each class.
+
     Examples
     --------
     >>> from shafer.metrics import coverage_score
@@ -81,6 +87,11 @@ def set_error_rate(
     float
         Between 0 and 1; smaller is better.
 
+    See Also
+    --------
+    coverage_score : One minus this.
+    singleton_error_rate : Counts wrong sets of one class only.
+
     Examples
     --------
     >>> from shafer.metrics import set_error_rate
@@ -110,6 +121,11 @@ def singleton_error_rate(
     -------
     float
         Between 0 and 1; smaller is better.
+
+    See Also
+    --------
+    set_error_rate : Counts wrong sets of all sizes.
+    singleton_rate : How often the set is one class.
 
     Examples
     --------
@@ -141,6 +157,11 @@ def mean_set_size(y_set: Any, *, sample_weight: Any = None) -> float:
     float
         Between 0 and K. At equal coverage, smaller is better.
 
+    See Also
+    --------
+    mean_imprecision : The same, scaled from 0 to 1.
+    coverage_score : Read it beside the size.
+
     Examples
     --------
     >>> from shafer.metrics import mean_set_size
@@ -167,6 +188,11 @@ def mean_imprecision(y_set: Any, *, sample_weight: Any = None) -> float:
     Returns
     -------
     float
+
+    See Also
+    --------
+    mean_set_size : The same in classes.
+    rejection_rate : Counts sets of all classes only.
 
     Examples
     --------
@@ -195,6 +221,11 @@ def singleton_rate(y_set: Any, *, sample_weight: Any = None) -> float:
     float
         Between 0 and 1.
 
+    See Also
+    --------
+    singleton_error_rate : How often that class is wrong.
+    rejection_rate : How often the set holds all classes.
+
     Examples
     --------
     >>> from shafer.metrics import singleton_rate
@@ -220,6 +251,11 @@ def rejection_rate(y_set: Any, *, sample_weight: Any = None) -> float:
     -------
     float
         Between 0 and 1.
+
+    See Also
+    --------
+    singleton_rate : How often the set is one class.
+    mean_imprecision : Counts sets of all sizes.
 
     Examples
     --------

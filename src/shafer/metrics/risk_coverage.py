@@ -66,6 +66,12 @@ def risk_coverage_curve(
     coverage, risk, thresholds : arrays of shape (T,)
         One point for each different confidence. Coverage increases to 1, thresholds decrease.
 
+    See Also
+    --------
+    risk_coverage_area : The area under it.
+    shafer.plots.RiskCoverageDisplay : Draws it.
+    error_imprecision_curve : For sets of classes.
+
     Examples
     --------
     >>> from shafer.metrics import risk_coverage_curve
@@ -103,6 +109,11 @@ def risk_coverage_area(
     float
         Between 0 and 1; smaller is better. A random confidence gives the error rate.
 
+    See Also
+    --------
+    excess_risk_coverage_area : The same less the smallest possible area.
+    risk_coverage_curve : The curve itself.
+
     Examples
     --------
     >>> from shafer.metrics import risk_coverage_area
@@ -131,6 +142,11 @@ def excess_risk_coverage_area(
     -------
     float
         At least 0; smaller is better.
+
+    See Also
+    --------
+    risk_coverage_area : Without the smallest possible area taken off.
+    risk_coverage_curve : The curve itself.
 
     Examples
     --------

@@ -88,6 +88,17 @@ class SetScorer:
     weighted : bool or None
         Whether the scorer requests ``sample_weight`` from scikit-learn's metadata routing. With
         None, scikit-learn refuses sample weights.
+
+    See Also
+    --------
+    set_scorer : Makes one.
+
+    Examples
+    --------
+    >>> from shafer.metrics import set_scorer
+    >>> scorer = set_scorer("coverage", "interval_dominance")
+    >>> scorer.metric, scorer.rule
+    ('coverage', 'interval_dominance')
     """
 
     metric: str
@@ -96,7 +107,23 @@ class SetScorer:
     weighted: bool | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the score. Greater is better, so sizes and errors have a minus sign."""
+        """Return the score. Greater is better, so sizes and errors have a minus sign.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            With ``predict_set``, or ``predict_proba`` for a metric of probabilities.
+        X : as the estimator takes it
+            The rows.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+        """
         metric = _METRICS[self.metric]
         own = {name: self.options[name] for name in metric.options if name in self.options}
         predicted = self._sets(estimator, X) if metric.of_sets else estimator.predict_proba(X)
@@ -121,11 +148,26 @@ class SetScorer:
         return predict_set(X, **passed)
 
     def set_score_request(self, *, sample_weight: bool | None = None) -> Self:
-        """Return a scorer that requests sample weights from metadata routing, or does not."""
+        """Return a scorer that requests sample weights from metadata routing, or does not.
+
+        Parameters
+        ----------
+        sample_weight : bool, optional
+            Whether to request them.
+
+        Returns
+        -------
+        SetScorer
+        """
         return replace(self, weighted=sample_weight)
 
     def get_metadata_routing(self) -> Any:
-        """Return the metadata request of this scorer, for scikit-learn."""
+        """Return the metadata request of this scorer, for scikit-learn.
+
+        Returns
+        -------
+        MetadataRequest
+        """
         from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
@@ -185,6 +227,11 @@ def set_scorer(metric: str, rule: str | None = None, **options: Any) -> SetScore
     -------
     SetScorer
         Called as ``scorer(estimator, X, y, sample_weight=None)``.
+
+    See Also
+    --------
+    SetScorer : What it returns.
+    coverage_score : One of the metrics.
 
     Examples
     --------

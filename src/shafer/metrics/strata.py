@@ -27,6 +27,19 @@ class StratifiedCoverage:
         How often sets hold the true class, within the stratum.
     share : array of shape (S,)
         Share of all rows that lie in the stratum; sums to 1.
+
+    See Also
+    --------
+    coverage_by_class : Makes one for the classes.
+    coverage_by_size : Makes one for the sizes of sets.
+    GroupCoverage : The same for groups of rows.
+
+    Examples
+    --------
+    >>> from shafer.metrics import coverage_by_class
+    >>> found = coverage_by_class([0, 1, 1], [[1, 0], [1, 0], [1, 1]])
+    >>> found.strata, found.coverage
+    (array([0, 1]), array([1. , 0.5]))
     """
 
     strata: NDArray[Any]
@@ -67,6 +80,12 @@ def coverage_by_size(
     -------
     StratifiedCoverage
 
+    See Also
+    --------
+    size_stratified_coverage_score : The smallest of them.
+    coverage_by_class : The same for classes.
+    coverage_score : Of all rows together.
+
     Examples
     --------
     >>> from shafer.metrics import coverage_by_size
@@ -105,6 +124,11 @@ def size_stratified_coverage_score(
     float
         Between 0 and 1; greater is better.
 
+    See Also
+    --------
+    coverage_by_size : The coverage of each size.
+    worst_class_coverage_score : The same for classes.
+
     Examples
     --------
     >>> from shafer.metrics import size_stratified_coverage_score
@@ -136,6 +160,12 @@ def coverage_by_class(
     StratifiedCoverage
         Its strata are class labels.
 
+    See Also
+    --------
+    worst_class_coverage_score : The smallest of them.
+    coverage_by_group : The same for groups of rows.
+    coverage_score : Of all rows together.
+
     Examples
     --------
     >>> from shafer.metrics import coverage_by_class
@@ -166,6 +196,11 @@ def worst_class_coverage_score(
     -------
     float
         Between 0 and 1; greater is better.
+
+    See Also
+    --------
+    coverage_by_class : The coverage of each class.
+    size_stratified_coverage_score : The same for sizes of sets.
 
     Examples
     --------

@@ -52,6 +52,12 @@ def discounted_utility_score(
     float
         Greater is better. For the named utilities at most 1, if each set is the true class alone.
 
+    See Also
+    --------
+    u65_score : With the utility u65.
+    u80_score : With the utility u80.
+    shafer.decision.set_utility : Utilities from a tolerance to imprecision.
+
     Examples
     --------
     >>> from shafer.metrics import discounted_utility_score
@@ -86,6 +92,11 @@ def u65_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
     float
         Between 0 and 1; greater is better.
 
+    See Also
+    --------
+    u80_score : More tolerant of imprecision.
+    discounted_utility_score : With any utility.
+
     Examples
     --------
     >>> from shafer.metrics import u65_score
@@ -114,6 +125,11 @@ def u80_score(y_true: Any, y_set: Any, *, labels: Any = None, sample_weight: Any
     -------
     float
         Between 0 and 1; greater is better.
+
+    See Also
+    --------
+    u65_score : Less tolerant of imprecision.
+    discounted_utility_score : With any utility.
 
     Examples
     --------

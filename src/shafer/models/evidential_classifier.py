@@ -90,6 +90,11 @@ class EvidentialClassifier(
         The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
     classes_ : array of shape (K,)
 
+    See Also
+    --------
+    shafer.Explainer : For a model that is trained already.
+    shafer.EvidentialVotingClassifier : Several classifiers, combined.
+
     Examples
     --------
     >>> import shafer
@@ -130,6 +135,20 @@ class EvidentialClassifier(
         Sample weights are used for both. In a pipeline they are passed to the last step, as
         ``laststep__sample_weight`` would be. With scikit-learn's metadata routing the steps
         decide: ``set_fit_request(sample_weight=True)``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The training rows.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        EvidentialClassifier
+            The object itself.
         """
         self._check_temper()
         self._check_guard()
@@ -218,7 +237,26 @@ class EvidentialClassifier(
         return tempering_factor(logits, y, sample_weight, classes=classes)
 
     def evidence(self, X: Any) -> MassEvidence:
-        """Return the evidence of each row."""
+        """Return the evidence of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        MassEvidence
+            ``Evidence``, or ``DiscountedEvidence`` with ``moderate="laplace+discount"``.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> ev = shafer.EvidentialClassifier().fit(X, y).evidence([[4.0]])
+        >>> ev.belief.round(3), ev.ignorance.round(3)
+        (array([[0.   , 0.762]]), array([0.238]))
+        """
         check_is_fitted(self)
         return self.explainer_(X)
 
@@ -249,6 +287,21 @@ class EvidentialClassifier(
         groups : str or array of shape (n,), optional
             A column of X, or a label for each row: the coverage then holds in each group. Not
             with ``cv``.
+
+        Returns
+        -------
+        EvidentialClassifier
+            The object itself.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = shafer.EvidentialClassifier().fit(X[::2], y[::2])
+        >>> clf = clf.conformalize(X[1::2], y[1::2], coverage=0.9)
+        >>> clf.predict_set(X[:1])
+        array([[ True, False, False]])
         """
         check_is_fitted(self)
         options: dict[str, Any] = {
@@ -309,6 +362,18 @@ class EvidentialClassifier(
         X : array or data frame of shape (n, J)
         rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
             The first predicts as the inner classifier does. For costs, use :meth:`decide`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> shafer.EvidentialClassifier().fit(X, y).predict([[0.0], [5.0]])
+        array(['no', 'yes'], dtype='<U3')
         """
         check_is_fitted(self)
         if rule not in PRECISE_RULES:
@@ -328,6 +393,16 @@ class EvidentialClassifier(
 
         They are the normalised plausibilities. Tempering and moderation change them; the discount
         does not.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            Each row sums to 1.
         """
         check_is_fitted(self)
         untempered = self.explainer_.factor == 1.0
@@ -353,6 +428,20 @@ class EvidentialClassifier(
         groups : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name.
+        **options
+            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+
+        Examples
+        --------
+        >>> import shafer
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> shafer.EvidentialClassifier().fit(X, y).predict_set([[0.0], [2.5]])
+        array([[ True, False],
+               [ True,  True]])
         """
         check_is_fitted(self)
         if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):

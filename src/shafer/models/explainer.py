@@ -142,6 +142,12 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     deferral : DeferralControl or None
         The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
 
+    See Also
+    --------
+    shafer.Evidence : What it returns.
+    shafer.EvidentialClassifier : Trains the model as well.
+    shafer.scale.background : The same for data that are spread over machines.
+
     Examples
     --------
     >>> import shafer
@@ -269,7 +275,27 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         )
 
     def __call__(self, X: Any) -> MassEvidence:
-        """Return the evidence of the rows of ``X``, as the model would take them."""
+        """Return the evidence of the rows of ``X``, as the model would take them.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The n rows.
+
+        Returns
+        -------
+        MassEvidence
+            ``Evidence``, or ``DiscountedEvidence`` with ``moderate="laplace+discount"``.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
+        >>> ev = explainer([[2.0, 1.0]])
+        >>> ev.weights.round(3), ev.belief.round(3)
+        (array([[[-1.125,  1.125],
+                [ 0.875, -0.875]]]), array([[0.334, 0.596]]))
+        """
         return self._evidence(X, self._errors)
 
     def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
@@ -284,6 +310,15 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         """Return the evidence behind the probabilities: tempered and moderated, not discounted.
 
         It has no error bars.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        Evidence
         """
         rows, plain = self._weighed(X)
         return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
@@ -304,6 +339,21 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         y : array of shape (n,)
             Their classes.
         sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        Explainer
+            The object itself.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(200, 1))
+        >>> y = (X[:, 0] + random.normal(size=200) > 0).astype(int)
+        >>> sure = shafer.Explainer(([9.0], 0.0), X)
+        >>> round(sure.temper(X, y).factor, 2)
+        0.19
         """
         rows, plain = self._weighed(X)
         untempered = replace(self.calibration, tempering=1.0)
@@ -337,6 +387,11 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
             As in :func:`shafer.decision.split_conformal`.
         groups : str or array of shape (n,), optional
             A column of X, or a label for each row: the coverage then holds in each group.
+
+        Returns
+        -------
+        Explainer
+            The object itself.
 
         Examples
         --------
@@ -373,6 +428,23 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         background, so an explainer that was made from an iterator cannot do it; see
         :func:`shafer.typicality`. A row with a category that a ``OneHotEncoder`` has not been
         trained on gets the smallest value.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), X)
+        >>> explainer.typicality([[0.0, 0.0], [4.0, 5.0]]).round(3)
+        array([0.638, 0.008])
         """
         rows, plain = self._weighed(X)
         typical = self._fitted_profile().typicality(plain)
@@ -458,6 +530,20 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         groups : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name. The set of an unknown group holds all classes.
+        **options
+            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> explainer.predict_set([[2.0, 0.0], [0.0, 0.3]])
+        array([[False,  True],
+               [ True,  True]])
         """
         sets = None if rule is not None or options else self.conformal
         X, labels, _ = rows_of_known_groups(X, groups, sets, self._weighed.columns)
@@ -477,6 +563,15 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
 
     def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
         """Yield the evidence of each batch; only one batch is in memory at a time.
+
+        Parameters
+        ----------
+        batches : iterable
+            Of rows, as the model takes them.
+
+        Yields
+        ------
+        MassEvidence
 
         Examples
         --------

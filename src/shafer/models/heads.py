@@ -22,6 +22,19 @@ class LinearHead:
         Class labels; 0..K−1 by default.
     names : sequence of J strings, optional
         Names of the features; x0, x1, ... by default.
+
+    See Also
+    --------
+    shafer.Explainer : Explains it.
+    shafer.least_commitment : The same without an explainer.
+    shafer.models.Contributions : A model that is a sum of other parts.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> head = shafer.LinearHead([1.0, -2.0], 0.5, classes=["no", "yes"], names=["u", "v"])
+    >>> shafer.Explainer(head, np.zeros((1, 2)))([[1.0, 0.0]]).probability.round(3)
+    array([[0.182, 0.818]])
     """
 
     coef: Array
@@ -46,6 +59,11 @@ class Contributions:
         Class labels; 0..K−1 by default.
     names : sequence of G strings, optional
         Names of the components; x0, x1, ... by default.
+
+    See Also
+    --------
+    shafer.LinearHead : A linear model as arrays.
+    from_shap : Contributions from SHAP values.
 
     Examples
     --------

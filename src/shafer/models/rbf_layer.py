@@ -34,6 +34,11 @@ class RBFLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     centres_ : array of shape (M, J)
     width_ : float
 
+    See Also
+    --------
+    shafer.Explainer : Explains the network.
+    shafer.plots.UnitDisplay : Draws the masses of a unit.
+
     Examples
     --------
     >>> import shafer
@@ -58,7 +63,20 @@ class RBFLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Find the centres by k-means, and the width."""
+        """Find the centres by k-means, and the width.
+
+        Parameters
+        ----------
+        X : array of shape (n, J)
+            The training rows.
+        y : array of shape (n,), optional
+            Not used.
+
+        Returns
+        -------
+        RBFLayer
+            The object itself.
+        """
         if self.n_centres < 1:
             raise ValueError(f"n_centres must be at least 1; got {self.n_centres!r}.")
         if self.width is not None and not self.width > 0:
@@ -72,7 +90,18 @@ class RBFLayer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         return self
 
     def transform(self, X: Any) -> FloatArray:
-        """Return the output of each unit, (n, M)."""
+        """Return the output of each unit, (n, M).
+
+        Parameters
+        ----------
+        X : array of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, M)
+            From 0 to 1.
+        """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         squared = euclidean_distances(X, self.centres_, squared=True)

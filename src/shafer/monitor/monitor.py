@@ -49,6 +49,12 @@ class Monitor:
     explainer_print : ExplainerPrint
         What the explainer looked like, so that another one is refused.
 
+    See Also
+    --------
+    shafer.Explainer : What is watched.
+    shafer.monitor.MonitorReport : The result for a batch.
+    shafer.monitor.MonitorStream : The test of a stream of rows.
+
     Examples
     --------
     >>> import shafer
@@ -102,6 +108,10 @@ class Monitor:
             each.
         seed : int
             For the choice of rows, and for breaking ties.
+
+        Returns
+        -------
+        Monitor
         """
         options = checked_options(alpha, max_rows, bins, seed)
         if isinstance(explainer, EvidentialClassifier):
@@ -144,6 +154,15 @@ class Monitor:
         -------
         MonitorReport
             With ``alarm``, ``moved`` and ``table``. Printed, it is a summary.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> rows = np.random.default_rng(0).normal(size=(300, 2))
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.0), rows, names=["u", "v"])
+        >>> report = shafer.Monitor.fit(explainer, rows[:200]).check(rows[200:] + [0.0, 1.0])
+        >>> report.alarm, report.moved
+        (True, ('v',))
         """
         check_rows(X, "X")
         if n_rows(X) < LEAST_BATCH:
@@ -185,6 +204,10 @@ class Monitor:
             The chance of an alarm, ever, if nothing changes; that of the monitor by default.
         seed : int, optional
             For breaking ties; that of the monitor by default.
+
+        Returns
+        -------
+        MonitorStream
         """
         own = self.options
         options = checked_options(
@@ -196,7 +219,17 @@ class Monitor:
         return MonitorStream.start(self, options.alpha, options.seed)
 
     def resume(self, path: str | os.PathLike[str]) -> MonitorStream:
-        """Continue a stream that :meth:`MonitorStream.save` wrote, of this monitor."""
+        """Continue a stream that :meth:`MonitorStream.save` wrote, of this monitor.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file of the stream.
+
+        Returns
+        -------
+        MonitorStream
+        """
         from shafer.monitor.streaming.stream_file import load_stream
 
         start = MonitorStream.start(self, self.options.alpha, self.options.seed)
@@ -211,6 +244,10 @@ class Monitor:
             In the order of time.
         names : sequence of strings, optional
             Names of the batches, such as months; 1, 2, … by default.
+
+        Returns
+        -------
+        MonitorDisplay
         """
         from shafer.monitor.reporting.report_display import display_of
 
@@ -243,6 +280,11 @@ class Monitor:
         """Write the monitor to a file of plain arrays (``.npz``), without the explainer.
 
         Nothing is pickled. The file holds numbers about the reference rows, not the rows.
+
+        Parameters
+        ----------
+        path : str or Path
+            Such as ``"monitor.npz"``. An existing file is replaced.
         """
         from shafer.monitor.monitor_file import save_monitor
 
@@ -259,6 +301,10 @@ class Monitor:
         path : str or Path
         explainer : Explainer or EvidentialClassifier
             The one that the monitor was fitted with. Another one is an error.
+
+        Returns
+        -------
+        Monitor
         """
         from shafer.monitor.monitor_file import load_monitor
 

@@ -27,6 +27,18 @@ def mixture(readings: Iterable[Array], shares: Array) -> Array:
     """Mix readings of M members, each (n,) or (n, ...), by shares (n, M).
 
     A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
+
+    Parameters
+    ----------
+    readings : iterable of M arrays
+        Each of shape (n,) or (n, ...).
+    shares : array of shape (n, M)
+        The share of each member; each row sums to 1.
+
+    Returns
+    -------
+    array
+        Of the shape of a reading.
     """
     xp = array_namespace(shares)
     total: Array = 0.0
@@ -55,7 +67,18 @@ class MixedOpinion(Opinion):
     shares: Array
 
     def mixed(self, read: Callable[[PooledOpinion], Array]) -> Array:
-        """Mix a reading of the members, (n,) or (n, ...)."""
+        """Mix a reading of the members, (n,) or (n, ...).
+
+        Parameters
+        ----------
+        read : callable
+            Takes the opinion of a member and returns an array of shape (n,) or (n, ...).
+
+        Returns
+        -------
+        array
+            Of the same shape.
+        """
         return frozen(mixture(map(read, self.members), self.shares))
 
     @cached_property

@@ -63,11 +63,31 @@ class Opinion(ABC):
 
     @abstractmethod
     def lower_risk(self, loss: Array) -> Array:
-        """Lower expected loss of each act, (..., acts), for a loss of (acts, K)."""
+        """Lower expected loss of each act, (..., acts), for a loss of (acts, K).
+
+        Parameters
+        ----------
+        loss : array of shape (acts, K)
+            The loss of each act under each class.
+
+        Returns
+        -------
+        array of shape (..., acts)
+        """
 
     @abstractmethod
     def upper_risk(self, loss: Array) -> Array:
-        """Upper expected loss of each act, (..., acts), for a loss of (acts, K)."""
+        """Upper expected loss of each act, (..., acts), for a loss of (acts, K).
+
+        Parameters
+        ----------
+        loss : array of shape (acts, K)
+            The loss of each act under each class.
+
+        Returns
+        -------
+        array of shape (..., acts)
+        """
 
     @abstractmethod
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
@@ -75,6 +95,18 @@ class Opinion(ABC):
 
         A NumPy array (rows, K); ``rows`` are positions in one flat order. Each focal set gives its
         mass to its member of least value, the first one on a tie.
+
+        Parameters
+        ----------
+        value : array of shape (K,)
+            A value of each class.
+        rows : integer array
+            Positions of the rows, in one flat order.
+
+        Returns
+        -------
+        array of shape (rows, K)
+            Each row sums to 1.
         """
 
     @abstractmethod
@@ -84,10 +116,26 @@ class Opinion(ABC):
         A set A of b classes that holds the truth has the utility :math:`g_b`, ``utility`` (K,).
         Its expectation is :math:`g_b (\alpha\, Bel(A) + (1 - \alpha)\, Pl(A))`. Ties go to fewer
         classes, then to earlier ones. A set answer is a bet, so discounting is left out.
+
+        Parameters
+        ----------
+        utility : array of shape (K,)
+            The utility of a set of 1, ..., K classes that holds the true class.
+        alpha : float
+            The weight of belief, from 0 to 1; plausibility has the rest.
+
+        Returns
+        -------
+        boolean array of shape (..., K)
         """
 
     def e_admissible_classes(self) -> Array | None:
-        """Mark the E-admissible classes under 0-1 loss, if there is a closed form, else None."""
+        """Mark the E-admissible classes under 0-1 loss, if there is a closed form, else None.
+
+        Returns
+        -------
+        boolean array of shape (..., K), or None
+        """
         return None
 
     # -- rounding -------------------------------------------------------------------------------
@@ -119,7 +167,12 @@ class Opinion(ABC):
 
     @abstractmethod
     def in_double(self) -> Opinion:
-        """Return the same in double precision: decisions are made there."""
+        """Return the same in double precision: decisions are made there.
+
+        Returns
+        -------
+        Opinion
+        """
 
 
 def _log_of(values: Array) -> Array:

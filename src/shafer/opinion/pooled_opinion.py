@@ -139,7 +139,17 @@ class PooledOpinion(Opinion):
         return self.classes_within(self.plausibility)
 
     def classes_within(self, threshold: Array) -> Array:
-        """Mark the classes k for which every set B without k has ``Bel(B) ≤ |B| threshold_k``."""
+        """Mark the classes k for which every set B without k has ``Bel(B) ≤ |B| threshold_k``.
+
+        Parameters
+        ----------
+        threshold : array of shape (..., K)
+            One for each class.
+
+        Returns
+        -------
+        boolean array of shape (..., K)
+        """
         return kernels.e_admissible_classes(
             self.shares, self.pooled.logits, threshold, self.rounding[..., 0]
         )

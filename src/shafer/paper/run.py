@@ -76,6 +76,16 @@ def reproduce(
     -------
     dict
         The content of results.json.
+
+    See Also
+    --------
+    shafer.datasets.make_gaussian : The data of the second experiment.
+    shafer.report.heart_study : The model of the first experiment.
+
+    Examples
+    --------
+    >>> from shafer.paper import reproduce
+    >>> reproduce("out/paper")  # doctest: +SKIP
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ValueError(f"seed must be an integer from 0 to 2^32 - 1; got {seed!r}.")

@@ -54,6 +54,11 @@ class DeferralDisplay:
     ax_, figure_ : matplotlib axes (the first, if there are several) and figure, after :meth:`plot`.
     axes_ : array of matplotlib axes, after :meth:`plot`.
 
+    See Also
+    --------
+    RiskCoverageDisplay : The error without a bound.
+    shafer.Explainer.control_error : Finds the threshold.
+
     Examples
     --------
     >>> import shafer
@@ -90,6 +95,11 @@ class DeferralDisplay:
             Rows to draw: the calibration rows, or better new ones.
         groups : array of shape (n,), optional
             As in ``predict_or_defer``.
+
+        Returns
+        -------
+        DeferralDisplay
+            Call its :meth:`plot`.
         """
         found = explainer.predict_or_defer(X, groups=groups)
         promise = found.control.promise
@@ -137,6 +147,11 @@ class DeferralDisplay:
         groups : array of shape (n,), optional
         labels : sequence of K labels, optional
             The classes, if ``y_true`` and ``y_pred`` do not hold them all.
+
+        Returns
+        -------
+        DeferralDisplay
+            Call its :meth:`plot`.
         """
         sure = to_numpy(float_array(score, "score", ndim=(1,))).astype(np.float64)
         answers = label_array(y_pred, "y_pred")
@@ -156,7 +171,20 @@ class DeferralDisplay:
         return cls(curves, level=error, confidence=confidence)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw on ``ax`` (then all groups on it), or on new axes, one for each group."""
+        """Draw on ``ax`` (then all groups on it), or on new axes, one for each group.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        legend : bool
+            Whether to draw a legend.
+
+        Returns
+        -------
+        DeferralDisplay
+            The object itself, with ``ax_`` and ``figure_``.
+        """
         if ax is None and len(self.curves) > 1:
             self._plot_panels(legend)
             return self

@@ -63,6 +63,11 @@ class DependenceDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    SummaryDisplay : All components of many rows.
+    WaterfallDisplay : All components of one row.
+
     Examples
     --------
     >>> import numpy as np, shafer
@@ -120,6 +125,11 @@ class DependenceDisplay:
             Take the masses of these sets, in this order.
         instances : mapping of name to array, optional
             Feature values for groups of instances, drawn along the axis.
+
+        Returns
+        -------
+        DependenceDisplay
+            Call its :meth:`plot`.
         """
         alone = component_alone(evidence, component, values)
         curves = mass_curves(alone, top, sets)
@@ -137,13 +147,36 @@ class DependenceDisplay:
         """Return the weight for a class, (n,), minus that for the class ``over``.
 
         With two classes, ``over`` is the other one by default.
+
+        Parameters
+        ----------
+        class_ : class label
+            The class that the weight is for.
+        over : class label, optional
+            The class to compare with.
+
+        Returns
+        -------
+        array of shape (n,)
         """
         k = one_position(class_, self.classes)
         other = self._other(k, over)
         return self.weights[:, k] - (0.0 if other is None else self.weights[:, other])
 
     def cutoffs(self, class_: Label, over: Label | None = None) -> FloatArray:
-        """Return the values at which :meth:`weight_for` changes its sign, ascending."""
+        """Return the values at which :meth:`weight_for` changes its sign, ascending.
+
+        Parameters
+        ----------
+        class_ : class label
+            The class that the weight is for.
+        over : class label, optional
+            As in :meth:`weight_for`.
+
+        Returns
+        -------
+        array
+        """
         weight = self.weight_for(class_, over)
         left, right = weight[:-1], weight[1:]
         crossing = np.flatnonzero((left < 0) != (right < 0))
@@ -183,6 +216,11 @@ class DependenceDisplay:
             Whether to name the curves, if there are several, and the groups of instances.
         labels : class label or several, optional
             The old name of ``classes``.
+
+        Returns
+        -------
+        DependenceDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if kind not in _KINDS:
             raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}; got {kind!r}.")

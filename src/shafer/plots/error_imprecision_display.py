@@ -39,6 +39,11 @@ class ErrorImprecisionDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    RiskCoverageDisplay : For one answer or none.
+    shafer.metrics.error_imprecision_curve : The curve as numbers.
+
     Examples
     --------
     >>> import shafer
@@ -86,6 +91,11 @@ class ErrorImprecisionDisplay:
             Name of the score, for the legend.
         rules : mapping of name to boolean array of shape (n, K), optional
             Sets that decision rules chose.
+
+        Returns
+        -------
+        ErrorImprecisionDisplay
+            Call its :meth:`plot`.
         """
         curve = error_imprecision_curve(y_true, y_score, labels=labels, sample_weight=sample_weight)
         points = {
@@ -103,7 +113,20 @@ class ErrorImprecisionDisplay:
         return float(np.trapezoid(self.error, self.imprecision))
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw on ``ax``, beside earlier curves, or on new axes."""
+        """Draw on ``ax``, beside earlier curves, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        legend : bool
+            Whether to draw a legend.
+
+        Returns
+        -------
+        ErrorImprecisionDisplay
+            The object itself, with ``ax_`` and ``figure_``.
+        """
         self.ax_, self.figure_ = axes_for(ax)
         position = sum(not str(line.get_label()).startswith("_") for line in self.ax_.lines)
         area = f"area {self.area:.3f}"

@@ -60,6 +60,11 @@ class EvidenceMapDisplay:
     axes_ : list of matplotlib axes
         Of the maps, after :meth:`plot`; ``ax_`` is the first, and ``figure_`` their figure.
 
+    See Also
+    --------
+    TextDisplay : The same for texts.
+    WaterfallDisplay : The same for tables.
+
     Examples
     --------
     >>> import numpy as np, shafer
@@ -136,6 +141,11 @@ class EvidenceMapDisplay:
             Where the channels of the image are, if its shape leaves it open.
         normalised : pair (mean, std), optional
             What the image was normalised with; this is undone before drawing.
+
+        Returns
+        -------
+        EvidenceMapDisplay
+            Call its :meth:`plot`.
         """
         one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
         kinds = read_kinds(show)
@@ -161,6 +171,10 @@ class EvidenceMapDisplay:
         class_ : class label, optional
             Of a map of evidence; the first by default.
         kind : {"evidence", "ignorance", "disagreement"}
+
+        Returns
+        -------
+        array of shape (h, w)
         """
         found = [m for m in self.maps if m.kind == kind]
         if not found:
@@ -187,6 +201,11 @@ class EvidenceMapDisplay:
         grid : bool, optional
             Draw the borders of the cells; of a smooth map their centres, where its colours are
             exact. By default the borders of regions only, with their names or numbers.
+
+        Returns
+        -------
+        EvidenceMapDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if smooth and self.cells.regions:
             raise ValueError("smooth=True needs a grid of locations; got regions. Leave it out.")

@@ -35,6 +35,11 @@ class IntervalCalibrationDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    shafer.metrics.interval_calibration : The same as numbers.
+    IntervalDisplay : The intervals of single rows.
+
     Examples
     --------
     >>> import shafer
@@ -79,6 +84,11 @@ class IntervalCalibrationDisplay:
             As in :func:`shafer.metrics.interval_calibration`.
         name : str, optional
             Name of the evidence, for the title.
+
+        Returns
+        -------
+        IntervalCalibrationDisplay
+            Call its :meth:`plot`.
         """
         calibration = interval_calibration(
             y_true,
@@ -93,7 +103,20 @@ class IntervalCalibrationDisplay:
         return cls(calibration, name=name, events=events)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw on ``ax``, or on new axes."""
+        """Draw on ``ax``, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        legend : bool
+            Whether to draw a legend.
+
+        Returns
+        -------
+        IntervalCalibrationDisplay
+            The object itself, with ``ax_`` and ``figure_``.
+        """
         self.ax_, self.figure_ = axes_for(ax)
         found = self.calibration
         middle = 0.5 * (found.belief + found.plausibility)

@@ -70,6 +70,11 @@ class IntervalDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    MassDisplay : The masses behind the intervals.
+    WaterfallDisplay : The components behind them.
+
     Examples
     --------
     >>> import shafer
@@ -128,6 +133,11 @@ class IntervalDisplay:
             Names of the instances; by default they are counted.
         **options
             Options of the rule.
+
+        Returns
+        -------
+        IntervalDisplay
+            Call its :meth:`plot`.
         """
         of_instances(evidence)
         if names is None and len(evidence) > 1:
@@ -171,6 +181,11 @@ class IntervalDisplay:
             Whether to explain the marks above the picture.
         pignistic : bool
             Whether to mark the pignistic probability too.
+
+        Returns
+        -------
+        IntervalDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if isinstance(max_classes, bool) or max_classes < 2:
             raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")

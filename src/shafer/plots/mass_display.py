@@ -55,6 +55,11 @@ class MassDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    IntervalDisplay : Belief and plausibility of each class.
+    shafer.MassEvidence.focal_sets : The same as numbers.
+
     Examples
     --------
     >>> import shafer
@@ -90,6 +95,11 @@ class MassDisplay:
             Position of the instance.
         top : int
             Sets at most.
+
+        Returns
+        -------
+        MassDisplay
+            Call its :meth:`plot`.
         """
         (found,) = take_row(evidence, row).focal_sets(top)
         return cls(
@@ -117,6 +127,11 @@ class MassDisplay:
         max_classes : int
             Lines of dots at most, where there are more than three classes; the last one is for all
             other classes.
+
+        Returns
+        -------
+        MassDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if isinstance(max_classes, bool) or max_classes < 2:
             raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")

@@ -69,6 +69,22 @@ class MonitorDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
     curves_ax_ : matplotlib axes of the quantities, or None.
+
+    See Also
+    --------
+    shafer.Monitor.display : Makes one for batches.
+    shafer.monitor.MonitorStream.display : Makes one for a stream.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> rows = np.random.default_rng(0).normal(size=(300, 2))
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.0), rows, names=["u", "v"])
+    >>> monitor = shafer.Monitor.fit(explainer, rows[:200])
+    >>> report = monitor.check(rows[200:] + [0.0, 1.0])
+    >>> display = monitor.display([report], ["May"])
+    >>> display.component_names, display.shifts.round(1).tolist()
+    (('v', 'u'), [[-2.1], [0.0]])
     """
 
     def __init__(
@@ -112,6 +128,11 @@ class MonitorDisplay:
         quantities : sequence of strings, optional
             Quantities to draw; by default the share of decisions moved, the ignorance, the
             disagreement and the typicality.
+
+        Returns
+        -------
+        MonitorDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if max_components < 1:
             raise ValueError(f"max_components must be at least 1; got {max_components!r}.")

@@ -50,6 +50,11 @@ class RegionDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    DependenceDisplay : One feature instead of two.
+    UncertaintyDisplay : Rows instead of a grid.
+
     Examples
     --------
     >>> import numpy as np, shafer
@@ -116,6 +121,11 @@ class RegionDisplay:
             components are features.
         grid_resolution : int
             Points along each axis.
+
+        Returns
+        -------
+        RegionDisplay
+            Call its :meth:`plot`.
         """
         check_response(response)
         data = to_numpy(float_array(X, "X", ndim=(2,)))
@@ -156,6 +166,11 @@ class RegionDisplay:
             As for :meth:`from_explainer`.
         **options
             Options of the rule.
+
+        Returns
+        -------
+        RegionDisplay
+            Call its :meth:`plot`.
         """
         check_response(response)
         across, up = (to_numpy(float_array(v, name, ndim=(1,))) for v, name in ((x, "x"), (y, "y")))
@@ -204,6 +219,11 @@ class RegionDisplay:
             By default the columns of the data frame, else x0 and x1.
         grid_resolution : int
             Points along each axis.
+
+        Returns
+        -------
+        RegionDisplay
+            Call its :meth:`plot`.
         """
         data = to_numpy(float_array(X, "X", ndim=(2,)))
         x, y, points = grid_over(data, (0, 1), grid_resolution)
@@ -254,6 +274,11 @@ class RegionDisplay:
             Whether to write the levels on the curves, or the sets into their regions.
         label : str, optional
             Name of the curves in a legend.
+
+        Returns
+        -------
+        RegionDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         self.ax_, self.figure_ = axes_for(ax)
         style = {

@@ -36,6 +36,12 @@ class RiskCoverageDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    DeferralDisplay : With an upper bound of the error.
+    ErrorImprecisionDisplay : For sets of classes.
+    shafer.metrics.risk_coverage_curve : The curve as numbers.
+
     Examples
     --------
     >>> import shafer
@@ -80,6 +86,11 @@ class RiskCoverageDisplay:
             As in :func:`shafer.metrics.risk_coverage_curve`.
         name : str, optional
             Name of the confidence, for the legend.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+            Call its :meth:`plot`.
         """
         options = {"labels": labels, "sample_weight": sample_weight}
         curve = risk_coverage_curve(y_true, y_pred, confidence, **options)
@@ -92,7 +103,20 @@ class RiskCoverageDisplay:
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw on ``ax``, beside earlier curves, or on new axes."""
+        """Draw on ``ax``, beside earlier curves, or on new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        legend : bool
+            Whether to draw a legend.
+
+        Returns
+        -------
+        RiskCoverageDisplay
+            The object itself, with ``ax_`` and ``figure_``.
+        """
         self.ax_, self.figure_ = axes_for(ax)
         position = sum(not str(line.get_label()).startswith("_") for line in self.ax_.lines)
         area = f"area {self.area:.3f}, excess {self.excess:.3f}"

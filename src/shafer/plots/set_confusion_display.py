@@ -50,6 +50,11 @@ class SetConfusionDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    shafer.metrics.set_confusion_matrix : The same as numbers.
+    ErrorImprecisionDisplay : The error against the size of the sets.
+
     Examples
     --------
     >>> import shafer
@@ -85,7 +90,18 @@ class SetConfusionDisplay:
         normalize: str | None = "all",
         sample_weight: Any = None,
     ) -> Self:
-        """Return a Display; the arguments are those of ``shafer.metrics.set_confusion_matrix``."""
+        """Return a Display; the arguments are those of ``shafer.metrics.set_confusion_matrix``.
+
+        Parameters
+        ----------
+        y_true, y_set, labels, normalize, sample_weight
+            As in :func:`shafer.metrics.set_confusion_matrix`.
+
+        Returns
+        -------
+        SetConfusionDisplay
+            Call its :meth:`plot`.
+        """
         counted = count_sets(y_true, y_set, labels, None, sample_weight)
         display = cls(counted.counts, counted.sets, counted.classes, normalize=normalize)
         _ = display.table  # a wrong ``normalize`` is an error here, not when it is drawn
@@ -113,6 +129,11 @@ class SetConfusionDisplay:
             Rows and columns at most; beyond them the rarest sets and classes are pooled.
         values_format : str, optional
             Format of the numbers, such as ".2f"; one decimal by default, none for counts.
+
+        Returns
+        -------
+        SetConfusionDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         for name, value in (("max_sets", max_sets), ("max_classes", max_classes)):
             if value < 2:

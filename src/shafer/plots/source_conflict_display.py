@@ -38,6 +38,11 @@ class SourceConflictDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    shafer.fusion.conflict_between : The same as numbers.
+    shafer.fusion.influence : What each source changes.
+
     Examples
     --------
     >>> import shafer
@@ -79,12 +84,30 @@ class SourceConflictDisplay:
             One instance; by default the mean over all.
         tempering : numbers ≥ 0, optional
             As in :func:`shafer.combine`.
+
+        Returns
+        -------
+        SourceConflictDisplay
+            Call its :meth:`plot`.
         """
         return cls.from_conflict(conflict_between(evidences, tempering=tempering), row)
 
     @classmethod
     def from_conflict(cls, conflict: SourceConflict, row: int | None = None) -> Self:
-        """Return a Display of the result of :func:`shafer.fusion.conflict_between`."""
+        """Return a Display of the result of :func:`shafer.fusion.conflict_between`.
+
+        Parameters
+        ----------
+        conflict : SourceConflict
+            What :func:`shafer.fusion.conflict_between` returned.
+        row : int, optional
+            The position of an instance; by default the mean over all.
+
+        Returns
+        -------
+        SourceConflictDisplay
+            Call its :meth:`plot`.
+        """
         n = len(conflict.total)
         if row is None:
             degrees, total = conflict.degrees.mean(axis=0), conflict.total.mean()
@@ -97,7 +120,20 @@ class SourceConflictDisplay:
         return cls(degrees, conflict.names, total=float(total), what=what)
 
     def plot(self, ax: Axes | None = None, *, colorbar: bool = True) -> Self:
-        """Draw the heat map; on new axes if ``ax`` is None. Darker is more conflict, up to 1."""
+        """Draw the heat map; on new axes if ``ax`` is None. Darker is more conflict, up to 1.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        colorbar : bool
+            Whether to draw a colour bar.
+
+        Returns
+        -------
+        SourceConflictDisplay
+            The object itself, with ``ax_`` and ``figure_``.
+        """
         self.ax_, self.figure_ = axes_for(ax)
         off_diagonal = np.where(np.eye(len(self.names), dtype=bool), np.nan, self.degrees)
         face = matplotlib.rcParams["axes.facecolor"]

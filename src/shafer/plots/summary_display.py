@@ -71,6 +71,11 @@ class SummaryDisplay:
     axes_ : list of C matplotlib axes
         One for each class. With several, ``ax_`` is the frame around them.
 
+    See Also
+    --------
+    WaterfallDisplay : One row instead of many.
+    DependenceDisplay : One component against its values.
+
     Examples
     --------
     >>> import shafer
@@ -149,6 +154,11 @@ class SummaryDisplay:
             Of the error bars, if the errors of the weights are known.
         labels : class label or several, optional
             The old name of ``classes``.
+
+        Returns
+        -------
+        SummaryDisplay
+            Call its :meth:`plot`.
         """
         wanted = classes_or_labels(classes, labels)
         plain = of_instances(with_weights(evidence))
@@ -190,6 +200,11 @@ class SummaryDisplay:
             Rows at most; the weights of the weakest components are added up in the last one.
         colorbar : bool
             Whether to explain the colours of feature values.
+
+        Returns
+        -------
+        SummaryDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if isinstance(max_components, bool) or max_components < 1:
             raise ValueError(f"max_components must be at least 1; got {max_components!r}.")

@@ -72,6 +72,11 @@ class TextDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    EvidenceMapDisplay : The same for images.
+    WaterfallDisplay : The same for tables.
+
     Examples
     --------
     >>> import shafer
@@ -175,6 +180,11 @@ class TextDisplay:
             words carry its probability, and with two classes they are half the log-odds.
         column : str, optional
             The column of texts, if the model takes several.
+
+        Returns
+        -------
+        TextDisplay
+            Call its :meth:`plot`.
         """
         plain = take_row(with_weights(evidence), row)
         compared = compared_in_row(numbers(plain.logits)[0], plain.classes, class_, over, quantity)
@@ -254,6 +264,10 @@ class TextDisplay:
         max_words : int
             A longer text is cut: stretches without strong words are left out, and their total
             weight is stated.
+
+        Returns
+        -------
+        str
         """
         if largest is not None and not largest > 0.0:
             raise ValueError(f"largest must be above 0; got {largest!r}.")
@@ -271,6 +285,10 @@ class TextDisplay:
             Columns of the terminal; 0 means 80.
         color : bool
             Colour the words as well.
+
+        Returns
+        -------
+        str
         """
         return terminal_text(self._marked, width, color=color)
 
@@ -284,6 +302,11 @@ class TextDisplay:
             Characters of a line.
         max_lines : int
             A longer text is cut at its end, which is marked.
+
+        Returns
+        -------
+        TextDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         lines = marked_lines(self._marked, width, max_lines)
         around = sum(map(len, text_around(self._marked, width)))

@@ -65,6 +65,11 @@ class UncertaintyDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    IntervalDisplay : One row in detail.
+    RegionDisplay : Ignorance over two features.
+
     Examples
     --------
     >>> import shafer
@@ -122,6 +127,11 @@ class UncertaintyDisplay:
             number of classes in the set, if ``y_true`` is not given.
         **options
             Options of the rule.
+
+        Returns
+        -------
+        UncertaintyDisplay
+            Call its :meth:`plot`.
         """
         plain = before_discounting(of_instances(evidence))
         disagreement = None
@@ -167,6 +177,11 @@ class UncertaintyDisplay:
         density : bool, optional
             Whether to count points in hexagons, coloured by the share of wrong ones or by the mean
             number of classes; a faint hexagon has few points. By default from 4000 points on.
+
+        Returns
+        -------
+        UncertaintyDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         if scale not in _SCALES:
             raise ValueError(

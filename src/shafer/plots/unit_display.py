@@ -37,6 +37,11 @@ class UnitDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    DependenceDisplay : The same for an input feature.
+    MassDisplay : The masses of one row.
+
     Examples
     --------
     >>> import numpy as np, shafer
@@ -89,13 +94,31 @@ class UnitDisplay:
             Draw these sets, in this order: several displays then share their line styles.
         instances : mapping of name to array, optional
             Outputs for groups of instances, drawn along the axis.
+
+        Returns
+        -------
+        UnitDisplay
+            Call its :meth:`plot`.
         """
         alone = component_alone(evidence, unit, outputs)
         curves = mass_curves(alone, top, sets)
         return cls(curves.values, curves.masses, curves.sets, name=curves.name, instances=instances)
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the masses against the output; on new axes if ``ax`` is None."""
+        """Draw the masses against the output; on new axes if ``ax`` is None.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+        legend : bool
+            Whether to draw a legend.
+
+        Returns
+        -------
+        UnitDisplay
+            The object itself, with ``ax_`` and ``figure_``.
+        """
         self.ax_, self.figure_ = axes_for(ax)
         draw_masses(self.ax_, self.outputs, self.masses, self.sets)
         dress_curves(self.ax_, f"output of {axis_name(self.name)}", self.instances, legend=legend)

@@ -92,6 +92,12 @@ class WaterfallDisplay:
     ----------
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`.
 
+    See Also
+    --------
+    SummaryDisplay : Many rows instead of one.
+    IntervalDisplay : Belief and plausibility of the row.
+    shafer.Evidence.reasons : The same in words.
+
     Examples
     --------
     >>> import shafer
@@ -179,6 +185,11 @@ class WaterfallDisplay:
             Bars at most; the components with the smallest weights are pooled into the last one.
         level : float
             Of the error bars, if the errors of the weights are known.
+
+        Returns
+        -------
+        WaterfallDisplay
+            Call its :meth:`plot`.
         """
         one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
         logits, labels = numbers(plain.logits)[0], plain.classes.tolist()
@@ -224,6 +235,11 @@ class WaterfallDisplay:
         ----------
         order : {"size", "sign"}
             The largest first; or all that support the class, then all that oppose it.
+
+        Returns
+        -------
+        list of Step
+            Each has a component's name and its weight.
         """
         if order not in _ORDERS:
             raise ValueError(
@@ -256,6 +272,11 @@ class WaterfallDisplay:
         order : {"size", "sign"}
             The largest weights first; or all that support the class, then all that oppose it: the
             evidence that cancels is then visible.
+
+        Returns
+        -------
+        WaterfallDisplay
+            The object itself, with ``ax_`` and ``figure_``.
         """
         steps = self.steps(order)
         total, base = self._ends()

@@ -45,7 +45,26 @@ _BELOW = """\
 @final
 @dataclass(frozen=True)
 class Case:
-    """The position of a row to show, and the reason for showing it."""
+    """The position of a row to show, and the reason for showing it.
+
+    Attributes
+    ----------
+    row : int
+        The position of the row.
+    reason : str
+        Why it is shown.
+
+    See Also
+    --------
+    notable_cases : Finds some.
+    case_table : Shows them.
+
+    Examples
+    --------
+    >>> from shafer.report import Case
+    >>> Case(3, "close call").reason
+    'close call'
+    """
 
     row: int
     reason: str
@@ -71,6 +90,22 @@ def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     evidence : Evidence or DiscountedEvidence
     class_ : class label
         The class that the rows are about.
+
+    Returns
+    -------
+    list of Case
+
+    See Also
+    --------
+    case_table : Shows them.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from shafer.report import notable_cases
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[0.1, -0.1]]], classes=["no", "yes"])
+    >>> [(case.row, case.reason) for case in notable_cases(ev, "no")]
+    [(0, 'no most probable'), (1, 'no least probable')]
     """
     focus = one_position(class_, evidence.classes)
     name = label(label_texts(evidence.classes)[focus])
@@ -149,6 +184,26 @@ def case_table(evidence: MassEvidence, cases: Sequence[Case], class_: Label) -> 
         The rows to show.
     class_ : class label
         The class that the table is about.
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    notable_cases : Finds rows to show.
+    summary : The table of a study.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from shafer.report import Case, case_table
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=["no", "yes"], names=["age"])
+    >>> print(case_table(ev, [Case(0, "confident")], "no"))
+    row  why shown  p(no)  no [bel, pl]    yes [bel, pl]   ignorance  disagreement  decided
+    ---------------------------------------------------------------------------------------
+    0    confident  0.858  [0.835, 1.000]  [0.000, 0.165]  0.165      0.000         {no}
+         for no: age +1.80  |  against: nothing
     """
     focus = one_position(class_, evidence.classes)
     weighted = with_weights(evidence)
@@ -198,6 +253,23 @@ def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = Tr
         components are shown in groups, as in the report.
     cases : bool
         Whether to show instances at all; the figures of the whole study are always shown.
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    write_report : The same as a page.
+    make_study : Makes the study.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> study = shafer.report.make_study(shafer.Explainer(([1.0, -2.0], 0.5), X), X)
+    >>> shafer.report.summary(study, cases=False).splitlines()[2]
+    '2 instances, 2 components, 2 classes: 0, 1'
     """
     labels = [label(text) for text in label_texts(study.evidence.classes)]
     features = study.undiscounted.n_components - (study.base_rate is not None)

@@ -21,6 +21,21 @@ def heart_study(prior: str = "own", errors: str | None = None) -> Study:
         the paper does.
     errors : {"laplace"}, optional
         Give the weights error bars, as in :class:`shafer.Explainer`.
+
+    Returns
+    -------
+    Study
+
+    See Also
+    --------
+    make_study : The same for your own model.
+    shafer.datasets.load_heart : The data.
+
+    Examples
+    --------
+    >>> from shafer.report import heart_study
+    >>> len(heart_study().evidence)
+    462
     """
     heart = load_heart()
     model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(heart.data, heart.target)

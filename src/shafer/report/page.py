@@ -71,6 +71,23 @@ def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool
     judge_first : bool
         Hide the model's answer about a row until the reader has given one, as in
         :func:`write_report`.
+
+    Returns
+    -------
+    str
+
+    See Also
+    --------
+    write_report : Writes the page to a file.
+    make_study : Makes the study.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> study = shafer.report.make_study(shafer.Explainer(([1.0, -2.0], 0.5), X), X)
+    >>> shafer.report.render(study)[:15]
+    '<!doctype html>'
     """
     environment = html_templates("shafer.report")
     own = "(() => {\n" + "\n".join(_source(f"scripts/{name}") for name in _SCRIPTS) + "})();"
@@ -114,6 +131,20 @@ def write_report(
         the experiments of Le, Miller, Sonenberg and Singh (ECAI 2024, arXiv:2402.01292) people
         decided more accurately with such evidence than with a recommendation, and relied less on
         the model, with a small increase in under-reliance.
+
+    See Also
+    --------
+    render : The page as text.
+    make_study : Makes the study.
+    summary : The report for the terminal.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer, tempfile
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> study = shafer.report.make_study(shafer.Explainer(([1.0, -2.0], 0.5), X), X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     shafer.report.write_report(study, f"{folder}/report.html")
     """
     html = render(study, rows, judge_first=judge_first)
     Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -44,6 +44,19 @@ class Study:
         Positions of the true classes among ``evidence.classes``.
     held_out_error : float, optional
         Error on rows that were not used for training, by cross-validation.
+
+    See Also
+    --------
+    make_study : Makes one.
+    write_report : Writes the report.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> study = shafer.report.make_study(shafer.Explainer(([1.0, -2.0], 0.5), X), X)
+    >>> study.title, len(study.evidence)
+    ('Evidence report', 2)
     """
 
     title: str
@@ -95,17 +108,48 @@ class Study:
         """Return the names of the components, with their values in the row: ``age 61``.
 
         Words of a text are quoted: ``“fuel”``, or ``“fuel” (not in the text)``.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        list of strings
         """
         words = self.words_in(row)
         names = enumerate(self.undiscounted.component_names)
         return [self._title(name, row, words.get(g)) for g, name in names]
 
     def title_of(self, component: str, row: int) -> str:
-        """Return the title of one component."""
+        """Return the title of one component.
+
+        Parameters
+        ----------
+        component : str
+            The name of the component.
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        str
+        """
         return self.titles(row)[self.undiscounted.component_names.index(component)]
 
     def words_in(self, row: int) -> dict[int, bool]:
-        """Return the components that are words, and whether the text of the row has them."""
+        """Return the components that are words, and whether the text of the row has them.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        dict from component position to bool
+        """
         inputs = self.undiscounted.inputs
         found: dict[int, bool] = {}
         for column in () if inputs is None else inputs.text_columns():
@@ -124,7 +168,17 @@ class Study:
         return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"
 
     def sentence(self, row: int) -> str:
-        """Return a sentence about the evidence of a row."""
+        """Return a sentence about the evidence of a row.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        str
+        """
         return instance_sentence.sentence(self.evidence[row], self.titles(row))
 
     def mean_contrasts(self) -> FloatArray:
@@ -132,6 +186,10 @@ class Study:
 
         The contrast is that of the answer over the runner-up of the instance. Weights are held for
         a block of rows at a time.
+
+        Returns
+        -------
+        array of shape (G,)
         """
         ev = self.undiscounted
         answers, rivals = answer_and_rival(ev)
@@ -146,7 +204,19 @@ class Study:
         return total / len(self)
 
     def what_if(self, rows: list[int]) -> tuple[WhatIf | None, str]:
-        """Return how the inputs make the weights, or None and why the page has no sliders."""
+        """Return how the inputs make the weights, or None and why the page has no sliders.
+
+        Parameters
+        ----------
+        rows : list of int
+            Positions of the rows.
+
+        Returns
+        -------
+        what_if : WhatIf or None
+        why : str
+            Empty if the page has sliders.
+        """
         if isinstance(self.evidence, DiscountedEvidence):
             return None, "the reliability of the discounted evidence depends on all inputs together"
         try:
@@ -184,10 +254,28 @@ def make_study(
     held_out_error : float, optional
         Error on rows that were not used for training.
 
+    Returns
+    -------
+    Study
+
     Raises
     ------
     ValueError
         If y does not have one of the model's classes for each row.
+
+    See Also
+    --------
+    write_report : Writes the report.
+    summary : The report for the terminal.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), X, classes=["no", "yes"])
+    >>> study = shafer.report.make_study(explainer, X, ["yes", "no"], names=["u", "v"])
+    >>> study.held_out_error is None, study.truth
+    (True, array([1, 0]))
     """
     evidence = explainer(X)
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))

@@ -58,6 +58,10 @@ def background(
         As in :class:`shafer.Explainer`. What needs all rows at once is refused: ``missing``,
         ``moderate="laplace+discount"``, ``sample_weight``, ``errors="bootstrap"``.
 
+    Returns
+    -------
+    Explainer
+
     See Also
     --------
     score : The scores of a lazy frame.

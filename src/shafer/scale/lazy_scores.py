@@ -93,6 +93,10 @@ def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASO
     reasons : int
         Reasons for each row; 0 for none.
 
+    Returns
+    -------
+    pyarrow.Schema
+
     See Also
     --------
     score : The scores of a lazy frame.

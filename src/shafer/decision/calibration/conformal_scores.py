@@ -37,6 +37,11 @@ def conformal_scores(pooled: Pooled, score: str = "plausibility") -> Array:
     array of shape (n, K)
         Never NaN; −∞ where no other class has belief.
 
+    See Also
+    --------
+    split_conformal : Finds a threshold on these scores.
+    shafer.Explainer.conformalize : Does both for a model.
+
     Examples
     --------
     >>> import shafer

@@ -45,6 +45,20 @@ class CrossConformalSets:
     fold_scores : tuple of tuples of arrays
         For every fold, the sorted scores of its rows: of each class if class-conditional, else of
         all together.
+
+    See Also
+    --------
+    cross_conformal : Makes one.
+    ConformalSets : The same for one model and held-out rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import cross_conformal
+    >>> scores = np.array([[-2.0, 2.0], [-1.0, 1.0], [0.5, -0.5], [1.5, -1.5]])
+    >>> calibrated = cross_conformal(scores, [0, 1, 0, 1], [0, 0, 0, 1], coverage=0.8)
+    >>> [len(fold[0]) for fold in calibrated.fold_scores]
+    [2, 2]
     """
 
     score: str
@@ -63,11 +77,26 @@ class CrossConformalSets:
         scores : iterable of F arrays of shape (n, K)
             Scores of the same new rows under the model of each fold, in the order of the folds.
             A generator holds one of them at a time.
+
+        Returns
+        -------
+        array of shape (n, K)
+            From 0 to 1.
         """
         return (1 + self._count(scores)[0]) / (1 + self._class_counts())
 
     def sets(self, scores: Iterable[Array]) -> BoolArray:
-        """Keep the classes with a p-value above 1 − coverage, boolean (n, K); see ``p_values``."""
+        """Keep the classes with a p-value above 1 − coverage, boolean (n, K); see ``p_values``.
+
+        Parameters
+        ----------
+        scores : iterable of F arrays of shape (n, K)
+            As in :meth:`p_values`.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+        """
         count, worst = self._count(scores)
         alpha = 1 - exact_coverage(self.coverage)
         # (1 + count)/(n + 1) > α, in whole numbers.
@@ -128,6 +157,11 @@ def cross_conformal(
     Returns
     -------
     CrossConformalSets
+
+    See Also
+    --------
+    split_conformal : With a stronger promise, for many rows.
+    conformal_scores : Makes the scores.
 
     Notes
     -----

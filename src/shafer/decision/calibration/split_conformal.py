@@ -56,6 +56,20 @@ class ConformalSets:
         The groups, if each has thresholds of its own.
     column : str or None
         The column that the groups came from.
+
+    See Also
+    --------
+    split_conformal : Makes one.
+    CrossConformalSets : The same for cross-validated models.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import ConformalSets
+    >>> calibrated = ConformalSets("plausibility", 0.9, 0.5, n_calibration=100, n_classes=2)
+    >>> calibrated.sets(np.array([[-3.0, 3.0], [0.2, -0.2]]))
+    array([[ True, False],
+           [ True,  True]])
     """
 
     score: str
@@ -106,6 +120,10 @@ class ConformalSets:
             Scores of new rows, by the same model and :func:`conformal_scores`.
         groups : array of shape (n,), optional
             The group of each row, if there are groups. All classes are kept in an unknown group.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
         """
         scores = checked_scores(scores, self.n_classes)
         xp = array_namespace(scores)
@@ -183,6 +201,12 @@ def split_conformal(
     UserWarning
         If there are too few rows for the coverage, :math:`n < \lceil 1/\alpha \rceil - 1`, in
         all, in a class or in a group: all classes, or this one, are then kept.
+
+    See Also
+    --------
+    conformal_scores : Makes the scores.
+    cross_conformal : Uses all rows for training as well.
+    shafer.Explainer.conformalize : Does all of it for a model.
 
     Examples
     --------

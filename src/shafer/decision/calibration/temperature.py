@@ -42,6 +42,16 @@ def tempering_factor(
         The labels in ``y``, in the order of the columns of ``logits``. May be left out if the
         labels are the numbers 0..K−1, each of them present.
 
+    Returns
+    -------
+    float
+        Below 1 if the model is too sure of itself.
+
+    See Also
+    --------
+    shafer.Explainer.temper : Finds the factor for a model and applies it.
+    shafer.Evidence.tempered : Applies a factor to evidence.
+
     Examples
     --------
     >>> import numpy as np

@@ -20,6 +20,32 @@ def interval_dominance(belief: Array, plausibility: Array) -> Array:
     Class k is dropped only if some class l has :math:`bel_l > pl_k`, strictly, so the set is never
     empty; the paper's set drops on equality too, and is empty when two classes share all belief.
     Under 0-1 loss this is also the rule of maximality.
+
+    Parameters
+    ----------
+    belief : array of shape (..., K)
+        The belief of each class.
+    plausibility : array of shape (..., K)
+        The plausibility of each class.
+
+    Returns
+    -------
+    boolean array of shape (..., K)
+        True for the classes that remain.
+
+    See Also
+    --------
+    choose : Applies a rule by its name.
+    shafer.Evidence.decide : The same for evidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import interval_dominance
+    >>> belief = np.array([[0.6, 0.1, 0.0], [0.3, 0.2, 0.0]])
+    >>> interval_dominance(belief, np.array([[0.9, 0.4, 0.1], [0.7, 0.6, 0.1]]))
+    array([[ True, False, False],
+           [ True,  True, False]])
     """
     xp = array_namespace(belief)
     return plausibility >= xp.max(belief, axis=-1, keepdims=True)

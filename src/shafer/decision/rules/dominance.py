@@ -8,7 +8,30 @@ from shafer._typing import Array
 
 
 def choose_largest(score: Array) -> Array:
-    """Choose the one class of largest score, the first of them on a tie; boolean (..., K)."""
+    """Choose the one class of largest score, the first of them on a tie; boolean (..., K).
+
+    Parameters
+    ----------
+    score : array of shape (..., K)
+        A score for each class, such as its probability.
+
+    Returns
+    -------
+    boolean array of shape (..., K)
+        One True in each row.
+
+    See Also
+    --------
+    choose : Applies a rule by its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import choose_largest
+    >>> choose_largest(np.array([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]]))
+    array([[False,  True, False],
+           [ True, False, False]])
+    """
     xp = array_namespace(score)
     position = xp.arange(score.shape[-1], device=score.device)
     return position == xp.argmax(score, axis=-1, keepdims=True)

@@ -21,6 +21,23 @@ def rule_for_costs(options: Mapping[str, Any], *, calibrated: bool) -> str | Non
         The options of :meth:`shafer.Evidence.decide`, where None stands for not given.
     calibrated : bool
         Whether the weights were tempered or moderated.
+
+    Returns
+    -------
+    str or None
+
+    See Also
+    --------
+    choose : Applies a rule by its name.
+    shafer.Evidence.decide : Uses this to find its default rule.
+
+    Examples
+    --------
+    >>> from shafer.decision import rule_for_costs
+    >>> rule_for_costs({"loss": [[0, 5], [1, 1]]}, calibrated=True)
+    'expected_loss'
+    >>> rule_for_costs({}, calibrated=True) is None
+    True
     """
     given = {name for name, value in options.items() if value is not None}
     costs = not given.isdisjoint(_COSTS) and given.isdisjoint(_OF_OTHER_RULES)

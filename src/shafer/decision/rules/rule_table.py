@@ -127,6 +127,25 @@ def choose(
         The cost of naming no class, where there are no acts: then the set is the whole frame.
     options : mapping
         Of the names in ``DEFAULTS``; None stands for the default.
+
+    Returns
+    -------
+    boolean array of shape (..., K) or (..., acts)
+        True for what is chosen.
+
+    See Also
+    --------
+    chosen_names : Turns the result into names.
+    shafer.Evidence.decide : The same for evidence, with checks and labels.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from shafer.decision import choose
+    >>> from shafer.opinion import PooledOpinion
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]])
+    >>> choose(PooledOpinion(ev.pooled), "interval_dominance")
+    array([[ True, False]])
     """
     chosen_rule = find_rule(rule)
     read = _read_options(rule, chosen_rule, options)
@@ -206,7 +225,30 @@ def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str
 
 
 def chosen_names(chosen: Array, names: tuple[Any, ...]) -> list[Any]:
-    """Write each row of a boolean array (..., names) as a tuple of names."""
+    """Write each row of a boolean array (..., names) as a tuple of names.
+
+    Parameters
+    ----------
+    chosen : boolean array of shape (..., names)
+        What is chosen, as :func:`choose` returns it.
+    names : tuple
+        The name of each class or act.
+
+    Returns
+    -------
+    list of tuples
+
+    See Also
+    --------
+    choose : Makes the boolean array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision import chosen_names
+    >>> chosen_names(np.array([[True, False], [True, True]]), ("no", "yes"))
+    [('no',), ('no', 'yes')]
+    """
     array = to_numpy(chosen)
     if array.ndim > 2:
         return [chosen_names(row, names) for row in array]

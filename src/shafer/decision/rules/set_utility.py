@@ -58,6 +58,15 @@ def owa_weights(size: int, orness: float) -> FloatArray:
     orness : float
         From 0, which takes the least, over 1/2, the mean, to 1, which takes the largest.
 
+    Returns
+    -------
+    array of shape (size,)
+        They sum to 1.
+
+    See Also
+    --------
+    set_utility : The utilities that these weights give.
+
     Examples
     --------
     >>> owa_weights(2, 0.8)
@@ -92,6 +101,16 @@ def set_utility(n_classes: int, tolerance: float | str) -> FloatArray:
     tolerance : float or {"u65", "u80"}
         A tolerance γ to imprecision from 0.5 to 1: the first OWA weight of orness γ. Or one of
         the discounted utilities :math:`1.6/b - 0.6/b^2` (u65) and :math:`2.2/b - 1.2/b^2` (u80).
+
+    Returns
+    -------
+    array of shape (K,)
+        The utility of a set of one class is 1.
+
+    See Also
+    --------
+    owa_weights : The weights behind a tolerance.
+    shafer.metrics.discounted_utility_score : The mean utility of prediction sets.
 
     Examples
     --------

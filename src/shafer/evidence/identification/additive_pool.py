@@ -52,6 +52,21 @@ class AdditivePool:
         Names of the components, with ``"base rate"`` if that is a component of its own.
     base_rate : array of shape (K,), or None
         The logits at the means b_k, if they are a component of their own.
+
+    See Also
+    --------
+    least_commitment_additive : Makes one.
+    LinearPool : The same for linear models.
+
+    Examples
+    --------
+    >>> from shafer.evidence import least_commitment_additive
+    >>> pool = least_commitment_additive([[0.0, 1.0], [0.5, 0.5]], names=["age", "ldl"])
+    >>> pool.means
+    array([[-0.5,  0.5],
+           [ 0. ,  0. ]])
+    >>> pool([[[0.0, 1.0], [0.5, 0.5]]]).probability.round(3)
+    array([[0.269, 0.731]])
     """
 
     means: Array
@@ -61,7 +76,17 @@ class AdditivePool:
     base_rate: Array | None = None
 
     def __call__(self, contributions: Any) -> Evidence:
-        """Return the evidence of contributions of shape (n, G, K)."""
+        """Return the evidence of contributions of shape (n, G, K).
+
+        Parameters
+        ----------
+        contributions : array of shape (n, G, K)
+            What each component adds to each logit.
+
+        Returns
+        -------
+        Evidence
+        """
         given = float_array(contributions, "contributions", ndim=(3,))
         if given.shape[1:] != self.means.shape:
             raise ValueError(
@@ -112,6 +137,16 @@ def least_commitment_additive(
     prior : {"shared", "own"}
         Whether the components share the logits at the means equally, as in the paper, or these are
         a component of their own, named ``"base rate"``.
+
+    Returns
+    -------
+    AdditivePool
+        Call it on contributions to get their evidence.
+
+    See Also
+    --------
+    shafer.least_commitment : The same for linear models.
+    shafer.models.Contributions : Explains a model that is a sum.
 
     Examples
     --------

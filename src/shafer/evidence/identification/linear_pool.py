@@ -63,6 +63,22 @@ class LinearPool:
         Whether the names were given, so that the columns of a data frame must match them.
     base_rate : array of shape (K,), or None
         The intercept at the means b_k, if it is a component of its own.
+
+    See Also
+    --------
+    shafer.least_commitment : Makes one.
+    AdditivePool : The same for sums of contributions.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> pool = shafer.least_commitment(coef=[0.07, 0.18], intercept=-4.9, feature_means=[42.8, 4.7])
+    >>> pool.alpha.round(3)
+    array([[ 1.763, -1.763],
+           [ 0.688, -0.688]])
+    >>> pool([[61.0, 3.1]]).weights.round(3)
+    array([[[-0.373,  0.373],
+            [ 0.409, -0.409]]])
     """
 
     beta: Array
@@ -78,6 +94,17 @@ class LinearPool:
         """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix.
 
         ``checked`` tells that they are finite, which saves a pass over them.
+
+        Parameters
+        ----------
+        features : array or scipy sparse matrix of shape (n, J)
+            The features φ. The columns of a data frame must be the components.
+        checked : bool
+            Whether they are known to be finite.
+
+        Returns
+        -------
+        Evidence
         """
         n_features = self.beta.shape[0]
         self._check_columns(features)
@@ -164,6 +191,11 @@ def least_commitment(
     -------
     LinearPool
         Call it on features to get their evidence.
+
+    See Also
+    --------
+    shafer.Explainer : The same for a trained model of any framework.
+    shafer.evidence.least_commitment_additive : The same for sums of contributions.
 
     Examples
     --------

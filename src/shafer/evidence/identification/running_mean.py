@@ -19,6 +19,10 @@ class RunningMean:
     Means of batches are merged by their weights (Chan, Golub and LeVeque 1983), so no large sum is
     ever formed. Workers may each see a part of the data and merge their results.
 
+    See Also
+    --------
+    shafer.scale.background : Means over a distributed frame.
+
     Examples
     --------
     >>> from shafer.evidence import RunningMean
@@ -34,7 +38,20 @@ class RunningMean:
         self._dtype: Any = None
 
     def partial_fit(self, values: Any, sample_weight: Any = None) -> Self:
-        """Take in a batch of rows, (n, ...) or a sparse matrix (n, J), weighted if asked."""
+        """Take in a batch of rows, (n, ...) or a sparse matrix (n, J), weighted if asked.
+
+        Parameters
+        ----------
+        values : array of shape (n, ...) or sparse matrix of shape (n, J)
+            The rows of the batch.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        RunningMean
+            The object itself.
+        """
         if not sparse.issparse(values):
             values = float_array(values, "background")
         n = values.shape[0]
@@ -45,7 +62,18 @@ class RunningMean:
         return self
 
     def merge(self, other: RunningMean) -> Self:
-        """Add the rows of another running mean, over the same columns."""
+        """Add the rows of another running mean, over the same columns.
+
+        Parameters
+        ----------
+        other : RunningMean
+            Of other rows. It stays as it is.
+
+        Returns
+        -------
+        RunningMean
+            The object itself.
+        """
         if other.weight > 0.0:
             self._take_in(other._mean, other.weight, other._dtype)
         return self

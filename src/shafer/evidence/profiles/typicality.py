@@ -33,6 +33,12 @@ def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightP
     -------
     array of shape (n,), in (0, 1]
 
+    See Also
+    --------
+    shafer.Explainer.typicality : The same for rows of data.
+    shafer.evidence.WeightProfile : What is usual, learnt once.
+    shafer.Monitor : Compares whole batches of rows.
+
     Examples
     --------
     >>> import shafer

@@ -51,6 +51,21 @@ class WeightProfile:
     component_names : tuple of G strings
         Without the base rate, which is the same in all rows.
     profiles : tuple of K ClassProfile
+
+    See Also
+    --------
+    shafer.typicality : Reads a profile.
+    shafer.Explainer.typicality : The same for rows of data.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> from shafer.evidence import WeightProfile
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> pool = shafer.least_commitment([1.0, -2.0], 0.5, rows.mean(axis=0))
+    >>> profile = WeightProfile.fit(pool(rows))
+    >>> profile.typicality(pool([[0.0, 0.0], [4.0, 5.0]])).round(3)
+    array([0.638, 0.008])
     """
 
     classes: NDArray[np.generic]
@@ -59,7 +74,17 @@ class WeightProfile:
 
     @classmethod
     def fit(cls, background: Evidence) -> WeightProfile:
-        """Learn the profiles from the evidence of the background (training) rows."""
+        """Learn the profiles from the evidence of the background (training) rows.
+
+        Parameters
+        ----------
+        background : Evidence
+            Of the background rows.
+
+        Returns
+        -------
+        WeightProfile
+        """
         _check_rows(background)
         assigned = _assigned(background)
         source, names = _varying(background)
@@ -74,11 +99,32 @@ class WeightProfile:
         return cls(background.classes, names, tuple(profiles))
 
     def distances(self, ev: Evidence) -> Array:
-        """Squared distance of each instance from the background rows of its class, (n,)."""
+        """Squared distance of each instance from the background rows of its class, (n,).
+
+        Parameters
+        ----------
+        ev : Evidence
+            Of the same components and classes.
+
+        Returns
+        -------
+        array of shape (n,)
+            At least 0.
+        """
         return self._scored(ev, ClassProfile.distance)
 
     def typicality(self, ev: Evidence) -> Array:
-        """Typicality of each instance, (n,) in (0, 1]: small is unusual."""
+        """Typicality of each instance, (n,) in (0, 1]: small is unusual.
+
+        Parameters
+        ----------
+        ev : Evidence
+            Of the same components and classes.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         return self._scored(ev, ClassProfile.typicality)
 
     def _scored(

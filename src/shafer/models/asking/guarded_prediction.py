@@ -36,6 +36,20 @@ class GuardedPrediction:
         The repaired cells, as in :meth:`to_frame`.
     index : pandas index or None
         The labels of the rows.
+
+    See Also
+    --------
+    shafer.Explainer.guard : Makes one.
+    shafer.Explainer.check_cells : Lists suspicious values.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> X[:, 1] += X[:, 0]
+    >>> found = shafer.Explainer(([1.0, 1.0], 0.0), X, missing="conditional").guard([[1.0, 90.0]])
+    >>> found.repaired, found.alarm.round(3)
+    (array([[False,  True]]), array([1.]))
     """
 
     log_probability: FloatArray
@@ -64,6 +78,16 @@ class GuardedPrediction:
 
         The expected value is that given all inputs of the row that were not repaired. If the rows
         came from a pandas frame, ``index`` holds their labels.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame.
+
+        Returns
+        -------
+        data frame
+            One row for each repaired cell.
         """
         return native_frame(dict(self.cells), None, backend)
 

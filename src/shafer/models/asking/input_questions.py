@@ -82,15 +82,15 @@ class InputQuestions(ABC):
         >>> import numpy as np, shafer
         >>> from sklearn.linear_model import LogisticRegression
         >>> heart = shafer.datasets.load_heart()
-        >>> model = LogisticRegression(max_iter=5000).fit(heart.data, heart.target)
+        >>> model = LogisticRegression(max_iter=5000, tol=1e-8).fit(heart.data, heart.target)
         >>> explainer = shafer.Explainer(model, heart.data, names=heart.feature_names)
         >>> X = heart.data[:1].copy()
         >>> X[0, [heart.feature_names.index(name) for name in ("age", "ldl", "alcohol")]] = np.nan
-        >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(4)
+        >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(3)
            rank    input  information
-        0     1      age       0.0237
-        1     2      ldl       0.0121
-        2     3  alcohol       0.0002
+        0     1      age        0.024
+        1     2      ldl        0.012
+        2     3  alcohol        0.000
         """
         return native_frame(next_inputs(self._asked(), X, top, costs, groups), None, backend)
 
@@ -133,6 +133,16 @@ class InputQuestions(ABC):
         :math:`\Phi(-(z_a - z_k) / \sqrt{V_{ak}})`, exact under the Gaussian; for more classes it is
         the chance that some lead turns negative, mostly within 0.01. Rows without missing inputs
         have 0.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows with NaN where an input is missing.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
         """
         return overturn(self._asked(), X)
 
@@ -148,6 +158,11 @@ class InputQuestions(ABC):
             What takes the place of a lost input: its expectation given the other inputs, for the
             models of :meth:`overturn`; or the background mean of each component, for all models, as
             in :meth:`shafer.Evidence.fragility`.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
         """
         if fill == "conditional":
             return conditional_fragility(self._asked(), X, q)
@@ -183,6 +198,11 @@ class InputQuestions(ABC):
 
         A row is answered as a mixture: all values are right, or one of them is wrong and counts as
         missing. A value that is almost certainly wrong is repaired, up to four in a row.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
 
         Returns
         -------

@@ -38,6 +38,20 @@ class DeferralControl:
     column : str or None
         The column the groups came from.
     scale : ReasonScale
+
+    See Also
+    --------
+    shafer.Explainer.control_error : Makes one.
+    DeferringPrediction : Answers under its promise.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.linspace(-3, 3, 300)[:, None]
+    >>> y = (X[:, 0] > 0.2).astype(int)
+    >>> explainer = shafer.Explainer(([2.0], 0.0), X).control_error(X, y, error=0.1)
+    >>> explainer.deferral.promise.text
+    'at most 10 % of the decided rows are wrong, with 90 % confidence'
     """
 
     promise: Promise
@@ -73,18 +87,50 @@ class DeferralControl:
         )
 
     def places(self, groups: NDArray[Any] | None, n: int) -> NDArray[np.intp]:
-        """Return which threshold each of n rows has, −1 in an unknown group."""
+        """Return which threshold each of n rows has, −1 in an unknown group.
+
+        Parameters
+        ----------
+        groups : array of shape (n,) or None
+            The group of each row.
+        n : int
+            The number of rows.
+
+        Returns
+        -------
+        integer array of shape (n,)
+        """
         if groups is None or self.groups is None:
             return np.zeros(n, dtype=np.intp)
         return group_positions(groups, self.groups)
 
     def thresholds(self, places: NDArray[np.intp]) -> FloatArray:
-        """Return the threshold of each row; +∞ in an unknown group."""
+        """Return the threshold of each row; +∞ in an unknown group.
+
+        Parameters
+        ----------
+        places : integer array of shape (n,)
+            From :meth:`places`.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         limits = np.array([*(part.threshold for part in self.found), math.inf])
         return np.asarray(limits[places])
 
     def group_reasons(self, places: NDArray[np.intp]) -> NDArray[Any]:
-        """Return why a row is deferred whatever its evidence; empty where it is not."""
+        """Return why a row is deferred whatever its evidence; empty where it is not.
+
+        Parameters
+        ----------
+        places : integer array of shape (n,)
+            From :meth:`places`.
+
+        Returns
+        -------
+        array of n texts
+        """
         small = set(self.too_small)
         names = (None,) if self.groups is None else self.groups
         words = []
@@ -98,6 +144,15 @@ class DeferralControl:
 
         Columns: ``group`` (if there are groups), ``rows``, ``decided``, ``risk``, ``upper_bound``
         and ``threshold``. For a false negative rate, only rows of the class are counted.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame.
+
+        Returns
+        -------
+        data frame
         """
         columns: dict[str, Any] = {} if self.groups is None else {"group": list(self.groups)}
         columns["rows"] = [part.n_calibration for part in self.found]

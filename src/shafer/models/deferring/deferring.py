@@ -105,6 +105,10 @@ class Deferring(ABC):
             The loss of each answer (row) under each true class (column), as in
             :meth:`shafer.Evidence.decide`, with rows named by class labels.
 
+        Returns
+        -------
+        the object itself
+
         Warns
         -----
         UserWarning

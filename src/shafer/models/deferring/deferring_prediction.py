@@ -42,6 +42,21 @@ class DeferringPrediction:
         The thresholds and the promise.
     index : pandas index or None
         The labels of the rows.
+
+    See Also
+    --------
+    shafer.Explainer.predict_or_defer : Makes one.
+    DeferralControl : The thresholds behind it.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.linspace(-3, 3, 300)[:, None]
+    >>> y = (X[:, 0] > 0.2).astype(int)
+    >>> explainer = shafer.Explainer(([2.0], 0.0), X).control_error(X, y, error=0.02)
+    >>> found = explainer.predict_or_defer([[0.0], [2.0]])
+    >>> found.labels, found.deferred, str(found.reason[0])
+    (array([0, 1]), array([ True, False]), 'nothing known')
     """
 
     labels: NDArray[Any]
@@ -71,7 +86,17 @@ class DeferringPrediction:
         return dict(Counter(str(word) for word in self.reason[self.deferred]).most_common())
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame: ``label, deferred, reason, probability`` and, if any, ``group``."""
+        """Return a data frame: ``label, deferred, reason, probability`` and, if any, ``group``.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame.
+
+        Returns
+        -------
+        data frame of n rows
+        """
         columns: dict[str, Any] = {
             "label": self.labels.tolist(),
             "deferred": self.deferred,

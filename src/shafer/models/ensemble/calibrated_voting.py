@@ -50,6 +50,11 @@ class CalibratedVoting(Deferring):
             that keep weights, such as Dempster's rule.
         groups : str or array of shape (n,), optional
             A column of X, or a label for each row: the coverage then holds in each group.
+
+        Returns
+        -------
+        EvidentialVotingClassifier
+            The object itself.
         """
         check_is_fitted(self)
         X, labels, column = grouped_rows(X, groups, self._deferral_columns())

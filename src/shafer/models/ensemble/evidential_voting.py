@@ -101,6 +101,12 @@ class EvidentialVotingClassifier(
     deferral_ : DeferralControl or None
         The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
 
+    See Also
+    --------
+    shafer.combine : Combines evidence that exists already.
+    shafer.EvidentialClassifier : One classifier.
+    shafer.NeighbourEvidence : A source for rows unlike the training data.
+
     Examples
     --------
     >>> import shafer
@@ -147,6 +153,20 @@ class EvidentialVotingClassifier(
         """Train every source on the rows where it is present, and learn the factors.
 
         Sample weights are used in the sources, the prior, and the log loss of the factors.
+
+        Parameters
+        ----------
+        X : array, data frame, or mapping from source name to its input
+            The training rows.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        EvidentialVotingClassifier
+            The object itself.
         """
         if y is None:
             raise ValueError(
@@ -236,7 +256,17 @@ class EvidentialVotingClassifier(
     # -- prediction -----------------------------------------------------------------------------
 
     def evidence(self, X: Any) -> MassEvidence:
-        """Return the combined evidence of each row; its type depends on the combination."""
+        """Return the combined evidence of each row; its type depends on the combination.
+
+        Parameters
+        ----------
+        X : array, data frame, or mapping from source name to its input
+            The rows.
+
+        Returns
+        -------
+        MassEvidence
+        """
         check_is_fitted(self)
         entries = read_entries(self.estimators)
         X, _ = checked_rows(self, X, [name for name, _, _ in entries])
@@ -284,6 +314,11 @@ class EvidentialVotingClassifier(
         X : array, data frame, or mapping from source name to its input
         rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
             For costs, use :meth:`decide`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
         """
         if rule not in PRECISE_RULES:
             raise ValueError(
@@ -295,7 +330,18 @@ class EvidentialVotingClassifier(
         return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes: normalised plausibilities of the combination."""
+        """Return the probabilities of the classes: normalised plausibilities of the combination.
+
+        Parameters
+        ----------
+        X : array, data frame, or mapping from source name to its input
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            Each row sums to 1.
+        """
         return np.asarray(to_numpy(self.evidence(X).betting_probability))
 
     def predict_set(
@@ -312,6 +358,12 @@ class EvidentialVotingClassifier(
             costs are given and the sources are tempered.
         groups : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels.
+        **options
+            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
         """
         sets = self._calibrated_sets(X, groups, wanted=rule is None and not options)
         if sets is not None:

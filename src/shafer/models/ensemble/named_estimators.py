@@ -25,11 +25,31 @@ class NamedEstimators(_BaseComposition):
         self.estimators = [(*pair, *rest) for pair, rest in zip(pairs, rests, strict=True)]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of the estimators, by their names."""
+        """Return the parameters; with ``deep`` also those of the estimators, by their names.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to return the parameters of the estimators as well.
+
+        Returns
+        -------
+        dict from name to value
+        """
         params: dict[str, Any] = self._get_params("_named", deep=deep)
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; those of estimators are ``name__parameter``."""
+        """Set parameters; those of estimators are ``name__parameter``.
+
+        Parameters
+        ----------
+        **params
+            New values, by name.
+
+        Returns
+        -------
+        the object itself
+        """
         self._set_params("_named", **params)
         return self

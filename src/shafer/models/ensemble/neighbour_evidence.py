@@ -58,6 +58,11 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
     mean_distance_ : float
         The root mean square distance of training rows to their neighbours.
 
+    See Also
+    --------
+    shafer.EvidentialVotingClassifier : Combines it with other classifiers.
+    shafer.typicality : Another way to notice unusual rows.
+
     Examples
     --------
     >>> import shafer
@@ -94,6 +99,11 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
             Cross-validated predictions of a model for the training rows, for instance by
             ``cross_val_predict(..., method="predict_log_proba")``. The neighbours are then tuned
             for their combination with this model by Dempster's rule.
+
+        Returns
+        -------
+        NeighbourEvidence
+            The object itself.
         """
         self._check_parameters()
         X, y = validate_data(self, X, y, dtype=np.float64)
@@ -177,7 +187,17 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         return sums
 
     def evidence(self, X: Any) -> Evidence:
-        """Return the evidence of each row; the components are its neighbours, nearest first."""
+        """Return the evidence of each row; the components are its neighbours, nearest first.
+
+        Parameters
+        ----------
+        X : array of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        Evidence
+        """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         most = min(self.k, len(self._codes))
@@ -189,16 +209,52 @@ class NeighbourEvidence(ClassifierMixin, BaseEstimator):
         return Evidence.from_weights(weights, classes=self.classes_, names=names)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most plausible class of each row."""
+        """Predict the most plausible class of each row.
+
+        Parameters
+        ----------
+        X : array of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+        """
         evidence = self.evidence(X)
         return np.asarray(self.classes_[np.argmax(evidence.logits, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """Return the normalised plausibilities."""
+        """Return the normalised plausibilities.
+
+        Parameters
+        ----------
+        X : array of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            Each row sums to 1.
+        """
         return np.asarray(self.evidence(X).probability)
 
     def predict_set(self, X: Any, rule: str = "interval_dominance", **options: Any) -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`."""
+        """Predict a set of classes for each row, boolean (n, K); see :meth:`Evidence.decide`.
+
+        Parameters
+        ----------
+        X : array of shape (n, J)
+            The rows.
+        rule : str
+            As in :meth:`shafer.Evidence.decide`.
+        **options
+            Options of the rule.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+        """
         return np.asarray(self.evidence(X).decide(rule, **options))
 
 

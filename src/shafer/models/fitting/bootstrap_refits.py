@@ -44,6 +44,11 @@ def bootstrap_refits(
     list of n trained classifiers
         Samples that lack a class are drawn again, so all have the classes of ``y``.
 
+    See Also
+    --------
+    shafer.Explainer : Takes them as ``refits=``.
+    shafer.Evidence.weight_interval : The intervals that they give.
+
     Examples
     --------
     >>> import shafer

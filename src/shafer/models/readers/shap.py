@@ -60,6 +60,15 @@ def from_shap(
     names : sequence of J strings, optional
         Names of the features; the explanation's ``feature_names`` by default.
 
+    Returns
+    -------
+    Evidence
+
+    See Also
+    --------
+    to_shap : The other way.
+    Contributions : Contributions from any function.
+
     Examples
     --------
     >>> import numpy as np, shap
@@ -94,6 +103,29 @@ def to_shap(evidence: Evidence, X: Any = None) -> Any:
     With two classes they are log-odds of the second, (n, G); else one logit for each class,
     (n, G, K). A base rate of its own (``prior="own"``) becomes the base value; else the base value
     is 0. ``X``, the rows themselves, become the explanation's ``data``.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence of n rows.
+    X : array or data frame of n rows, optional
+        The rows.
+
+    Returns
+    -------
+    shap.Explanation
+
+    See Also
+    --------
+    from_shap : The other way.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from shafer.models import to_shap
+    >>> ev = shafer.Evidence.from_weights([[[-0.9, 0.9], [0.2, -0.2]]])
+    >>> to_shap(ev).values.round(3)
+    array([[ 1.8, -0.4]])
     """
     weights = to_numpy(evidence.weights)
     labels = [str(label) for label in evidence.classes.tolist()]

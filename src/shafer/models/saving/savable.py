@@ -23,6 +23,10 @@ class Savable:
         ----------
         path : str or Path
             Such as ``"model.shafer"``; the command line expects this ending.
+
+        See Also
+        --------
+        load : Reads the file.
         """
         save_object(self, path)
 
@@ -42,11 +46,29 @@ class Savable:
             For a saved torch module: a module that is built like the saved one. It gets the saved
             weights.
 
+        Returns
+        -------
+        the object that was saved
+
         Raises
         ------
         ValueError
             If the file is damaged, forged or of another version, or needs ``trusted`` or
             ``module``.
+
+        See Also
+        --------
+        save : Writes the file.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer, tempfile
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     explainer.save(f"{folder}/model.shafer")
+        ...     again = shafer.Explainer.load(f"{folder}/model.shafer")
+        >>> again([[1.0, 0.0]]).probability.round(3)
+        array([[0.182, 0.818]])
         """
         found: Self = load_object(path, wanted=cls, trusted=trusted, module=module)
         return found

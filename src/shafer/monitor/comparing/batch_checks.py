@@ -38,6 +38,17 @@ class BatchCheck:
         As in :class:`~shafer.monitor.sample_tests.shift_tests.Shift`; NaN where they do not apply.
     p : float
         p-value of all tests of this quantity; NaN if there is nothing to compare with.
+
+    See Also
+    --------
+    MonitorReport : Has one for each quantity.
+
+    Examples
+    --------
+    >>> from shafer.monitor import BatchCheck
+    >>> check = BatchCheck("batch", "ignorance", reference=0.1, batch=0.3, p=0.001)
+    >>> check.name, check.p
+    ('ignorance', 0.001)
     """
 
     kind: str

@@ -42,6 +42,20 @@ class MonitorReport:
     typicality : array of shape (n,)
         Conformal p-values of the rows: uniform on (0, 1) if nothing changed, small for rows unlike
         the reference.
+
+    See Also
+    --------
+    shafer.Monitor.check : Makes one.
+    BatchCheck : A line of the report.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> rows = np.random.default_rng(0).normal(size=(300, 2))
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.0), rows, names=["u", "v"])
+    >>> report = shafer.Monitor.fit(explainer, rows[:200]).check(rows[200:] + [0.0, 1.0])
+    >>> report.n_rows, report.moved, [check.name for check in report.checks[:2]]
+    (100, ('v',), ['u', 'v'])
     """
 
     n_rows: int
@@ -106,7 +120,12 @@ class MonitorReport:
         return native_frame(self.columns(), None, backend)
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns of :meth:`to_frame` as lists."""
+        """Return the columns of :meth:`to_frame` as lists.
+
+        Returns
+        -------
+        dict from column name to list
+        """
         columns: dict[str, list[Any]] = {
             name: [getattr(check, name) for check in self.checks]
             for name in ("kind", "name", "reference", "batch", "shift")
@@ -125,7 +144,17 @@ class MonitorReport:
         return columns
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the shifts of the components, as :meth:`shafer.Monitor.display` of one batch."""
+        """Draw the shifts of the components, as :meth:`shafer.Monitor.display` of one batch.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        MonitorDisplay
+        """
         from shafer.monitor.reporting.report_display import display_of
 
         return display_of([self], None).plot(ax)

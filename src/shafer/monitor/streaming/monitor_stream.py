@@ -33,6 +33,13 @@ class MonitorStream:
     however long the stream is and however often it is looked at (Ville's inequality for each, and
     the union bound).
 
+    Parameters
+    ----------
+    monitor : Monitor
+        The reference.
+    state : StreamState
+        What was seen so far; for use inside the library.
+
     Attributes
     ----------
     n_rows : int
@@ -47,6 +54,11 @@ class MonitorStream:
     evidence : float
         The logarithm of the largest martingale divided by C, now. An alarm needs −ln α (3.0 for
         α = 0.05).
+
+    See Also
+    --------
+    shafer.Monitor.watch : Makes one.
+    shafer.Monitor.check : For whole batches.
 
     Examples
     --------
@@ -70,7 +82,21 @@ class MonitorStream:
 
     @classmethod
     def start(cls, monitor: Monitor, alpha: float, seed: int) -> MonitorStream:
-        """Return a stream without rows; for use inside the library."""
+        """Return a stream without rows; for use inside the library.
+
+        Parameters
+        ----------
+        monitor : Monitor
+            The reference.
+        alpha : float
+            The chance of an alarm, ever, if nothing changes.
+        seed : int
+            For breaking ties.
+
+        Returns
+        -------
+        MonitorStream
+        """
         held_out = monitor.reference.held_out
         scores = _scores(monitor.reference.facts)
         bins = bins_of(scores[held_out], _splits(monitor))
@@ -88,6 +114,10 @@ class MonitorStream:
         ----------
         X : as the model takes it
             One row or more.
+
+        Returns
+        -------
+        bool
         """
         check_rows(X, "X")
         monitor, state = self._monitor, self._state
@@ -158,7 +188,12 @@ class MonitorStream:
         return self._state.seen, self._state.logs
 
     def display(self) -> MonitorDisplay:
-        """Return a picture of the martingales after each update: call its ``plot()``."""
+        """Return a picture of the martingales after each update: call its ``plot()``.
+
+        Returns
+        -------
+        MonitorDisplay
+        """
         from shafer.monitor.streaming.stream_display import stream_display
 
         return stream_display(self)
@@ -167,6 +202,11 @@ class MonitorStream:
         """Write the state to a file of plain arrays (``.npz``), to continue later.
 
         :meth:`shafer.Monitor.resume` reads it.
+
+        Parameters
+        ----------
+        path : str or Path
+            Such as ``"stream.npz"``. An existing file is replaced.
         """
         from shafer.monitor.streaming.stream_file import save_stream
 

@@ -24,6 +24,16 @@ def least_commitment_penalty(head: nn.Linear, features: Tensor) -> Tensor:
     features : tensor of shape (n, J)
         What enters it.
 
+    Returns
+    -------
+    scalar tensor
+        Add it to the loss.
+
+    See Also
+    --------
+    shafer.Explainer : Explains the trained network.
+    shafer.least_commitment : The same idea for a trained linear model.
+
     Examples
     --------
     >>> import torch
