@@ -85,7 +85,7 @@ def _fast(work: int, *arrays: Array) -> ModuleType | None:
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
-    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`.
+    """Pool the weights of a linear model; see ``shafer.kernels.pooling``.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def pool_located(
     shares: Array | None = None,
     total: Array | None = None,
 ) -> Pooled:
-    """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`.
+    """Pool the weights of locations; see ``shafer.kernels.located_pooling``.
 
     Parameters
     ----------
