@@ -15,6 +15,7 @@ import importlib
 import inspect
 import itertools
 import pydoc
+import re
 import runpy
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
@@ -201,6 +202,12 @@ def test_every_name_has_a_complete_page(package: str) -> None:
 @pytest.mark.parametrize("package", ["", *PACKAGES])
 def test_see_also_names_pages(package: str) -> None:
     assert [name for public in public_names(package) for name in unknown_relatives(public)] == []
+
+
+@pytest.mark.parametrize("name", sorted(CONSTANTS))
+def test_every_constant_is_described(name: str) -> None:
+    page = (ROOT / "docs" / "reference" / "decision.rst").read_text("utf-8")
+    assert re.search(rf"^\.\. py:data:: {name}\n\n   \w", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", MOST_CALLED)
