@@ -12,7 +12,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
 
-.PHONY: bench bench-ask bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
+.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -33,7 +33,7 @@ layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
 unit: .venv/.test .venv/.browser .venv/.java
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --cov=shafer --cov-branch --cov-report=
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --cov=shafer --cov-branch --cov-report=
 
 # Where the time of the tests goes. One process, without coverage: two would disturb each other.
 slowest: .venv/.test .venv/.browser .venv/.java
@@ -46,7 +46,7 @@ coverage: unit
 SPHINX = $(BIN)/sphinx-build -E -W --keep-going -q -j 2 docs
 docs: .venv/.docs
 	rm -rf docs/reference/generated out/docs
-	MPLBACKEND=agg OMP_NUM_THREADS=1 $(SPHINX) -d out/docs-read -b html out/docs
+	MPLBACKEND=agg OMP_NUM_THREADS=1 PYTHONWARNINGS="ignore:A worker stopped" $(SPHINX) -d out/docs-read -b html out/docs
 
 # The same without running the gallery and without writing pages: broken links, references, docstrings.
 docs-quick: .venv/.test
@@ -71,6 +71,10 @@ mutants: .venv/.test
 # Benchmarks compare this library's speed with others; results go to benchmarks/results.
 bench: .venv/.bench
 	cd benchmarks && ../$(BIN)/python speed.py && ../$(BIN)/python families.py
+
+# The ratios of evidence to a prediction beside recorded ones. Fails if one is half above its record.
+bench-check: .venv/.bench
+	cd benchmarks && ../$(BIN)/python ratios.py
 
 # Quality of prediction sets, uncertainty and fusion on the KEEL data sets. Prints tables for docs/.
 bench-sets: .venv/.bench

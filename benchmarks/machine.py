@@ -49,8 +49,8 @@ def record(name: str, machine: dict[str, Any], rows: list[dict[str, Any]]) -> No
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Write rows as a Markdown table; the columns are those of the first row."""
-    columns = list(rows[0])
+    """Write rows as a Markdown table, with the columns of all rows."""
+    columns = list(dict.fromkeys(column for row in rows for column in row))
     cells = [[str(row.get(column, "")) for column in columns] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     lines = [columns, ["-" * width for width in widths], *cells]

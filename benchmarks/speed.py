@@ -21,7 +21,7 @@ from evtools import conversions
 from machine import describe, record, table
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from timing import best, everything
+from timing import best, everything, load_compiled, trained
 
 import shafer
 from shafer.kernels import dispatch
@@ -30,28 +30,18 @@ DENSE = [(100_000, 100, 10), (1_000_000, 30, 2), (2_000, 2_048, 1_000)]
 CLASSES = [2, 3, 10, 100, 1_000, 10_000]
 GROWTH = [(25_000, 100, 10), (50_000, 100, 10), (100_000, 50, 10), (100_000, 100, 5)]
 SPARSE = (20_000, 100_000, 20, 0.001)
-FEW_ROWS = 200  # evtools-dst is timed on these and scaled up
-
-
-def trained(n_features: int, n_classes: int) -> LogisticRegression:
-    """Return a logistic regression with random coefficients, as if it had been trained."""
-    rng = np.random.default_rng(n_classes)
-    rows = 1 if n_classes == 2 else n_classes
-    model = LogisticRegression()
-    model.classes_ = np.arange(n_classes)
-    model.n_features_in_ = n_features
-    model.coef_ = rng.normal(size=(rows, n_features)) / np.sqrt(n_features)
-    model.intercept_ = rng.normal(size=rows) / 10
-    return model
+FEW_ROWS = 200  # evtools-dst and slow references are timed on these and scaled up
+ONE_ROW = [(30, 2), (64, 10), (2_048, 1_000)]
 
 
 def with_numpy(function: Callable[[], Any]) -> float:
     """Time with the reference kernels."""
-    usual, dispatch._MIN_WEIGHTS_FOR_NUMBA = dispatch._MIN_WEIGHTS_FOR_NUMBA, 2**62
+    usual = dispatch._fast
+    dispatch._fast = lambda *_: None
     try:
         return best(function, 0.0, calls=1)
     finally:
-        dispatch._MIN_WEIGHTS_FOR_NUMBA = usual
+        dispatch._fast = usual
 
 
 def peak_memory(function: Callable[[], Any]) -> float:
@@ -93,6 +83,28 @@ def with_evtools(evidence: shafer.Evidence) -> float:
     return best(pool, 0.0, calls=1) * len(evidence) / len(rows)
 
 
+def pooling_rate(explainer: shafer.Explainer, X: Any) -> float:
+    """Return the weights that the pooling kernel computes and sums in a second, in billions."""
+    source = explainer(X).source
+    return X.size * len(explainer.classes) / best(source.pooled, 0.3) / 1e6
+
+
+def measure_row(n_features: int, n_classes: int) -> dict[str, Any]:
+    """Time a call on one row."""
+    X = np.random.default_rng(0).normal(size=(200, n_features))
+    model = trained(n_features, n_classes)
+    explainer = shafer.Explainer(model, X)
+    predict = best(lambda: model.predict_proba(X[:1]))
+    ours = best(lambda: everything(explainer(X[:1])))
+    return {
+        "one row, J × K": f"{n_features:,} × {n_classes:,}",
+        "predict_proba": f"{predict:.3f}",
+        "evidence": f"{ours:.3f}",
+        "ratio": f"{ours / predict:.2f}",
+        "NumPy": f"{with_numpy(lambda: everything(explainer(X[:1]))):.3f}",
+    }
+
+
 def measure(n: int, n_features: int, n_classes: int, *, peers: bool) -> dict[str, Any]:
     """Time one dense shape."""
     X = np.random.default_rng(0).normal(size=(n, n_features))
@@ -102,13 +114,16 @@ def measure(n: int, n_features: int, n_classes: int, *, peers: bool) -> dict[str
     ours = best(lambda: everything(explainer(X)))
     row: dict[str, Any] = {
         "n × J × K": f"{n:,} × {n_features:,} × {n_classes:,}",
-        "predict_proba": f"{predict:.1f}",
-        "evidence": f"{ours:.1f}",
+        "predict_proba": f"{predict:.2f}",
+        "evidence": f"{ours:.2f}",
         "ratio": f"{ours / predict:.2f}",
+        "10⁹ weights/s": f"{pooling_rate(explainer, X):.1f}",
         "memory MB": f"{peak_memory(lambda: everything(explainer(X))):.0f}",
     }
     if peers:
-        row["NumPy"] = f"{with_numpy(lambda: everything(explainer(X))):.0f}"
+        some = X[:FEW_ROWS] if n_classes == 1_000 else X
+        reference = with_numpy(lambda: everything(explainer(some))) * n / len(some)
+        row["NumPy"] = f"{reference:.0f}"
         row["SHAP"] = with_shap(model, X)
         row["evtools-dst"] = f"{with_evtools(explainer(X)):.0f}" if n_classes <= 10 else "-"
     return row
@@ -137,7 +152,7 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__).parse_args()
     warnings.simplefilter("ignore")  # deprecation warnings of other libraries
     machine = describe()
-    everything(shafer.Explainer(trained(4, 9), np.zeros((1, 4)))(np.zeros((200_000, 4))))  # compile
+    load_compiled()
     print(*(f"{key}: {value}" for key, value in machine.items()), sep=", ")
     main_rows = [measure(*shape, peers=True) for shape in DENSE] + [measure_sparse()]
     print("\nTimes in ms, the best of several; ratio is evidence / predict_proba\n")
@@ -145,10 +160,13 @@ def main() -> None:
     by_classes = [measure(2_000, 64, n_classes, peers=False) for n_classes in CLASSES]
     print("\nMore classes\n")
     print(table(by_classes))
+    single = [measure_row(*shape) for shape in ONE_ROW]
+    print("\nOne row\n")
+    print(table(single))
     growth = [measure(*shape, peers=False) for shape in [*GROWTH, DENSE[0]]]
     print("\nHalf the rows, half the features, half the classes\n")
     print(table(growth))
-    record("speed", machine, [*main_rows, *by_classes, *growth])
+    record("speed", machine, [*main_rows, *by_classes, *single, *growth])
 
 
 if __name__ == "__main__":

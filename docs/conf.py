@@ -20,6 +20,7 @@ extensions = [
     "inherited_sections",
     "myst_parser",
     "numpydoc",
+    "offline_check",
     "offline_maths",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
@@ -71,6 +72,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # these pages load scripts from the network
     "min_reported_time": 30,
     "remove_config_comments": True,
     "matplotlib_animations": False,

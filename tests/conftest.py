@@ -19,8 +19,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Threads that wait sleep. The other worker needs the processor.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-# `make coverage` requires 95 % of the folders with the mathematics. These tests reach it. Tracing all
-# the others too would take two minutes.
+# `make coverage` requires 95 % of the folders with the mathematics. These tests reach it. To trace
+# all the others too would take two minutes.
 MATHEMATICS = {"belief", "kernels", "evidence", "decision", "metrics", "fusion", "opinion"}
 ITS_CALLERS = {"deferring", "texts", "torch", "test_text_display.py"}
 

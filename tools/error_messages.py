@@ -114,6 +114,9 @@ def _filled_in(text: str, at: Source, node: ast.expr) -> str:
 
 
 def _name(function: ast.expr) -> str:
+    match function:  # the two that are common: "unparse" is slow
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
     return ast.unparse(function).rpartition(".")[2]
 
 

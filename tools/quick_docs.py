@@ -13,14 +13,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-GENERATED = shutil.ignore_patterns("auto_examples", "generated", "sg_execution_times.rst")
+GENERATED = shutil.ignore_patterns("auto_examples", "generated")
 
 
 def copy_of_docs(folder: Path) -> Path:
     """Copy the sources into a folder, beside what they include and point to."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(ROOT / "docs", folder / "docs", ignore=GENERATED)
-    for page in ROOT.glob("*.md"):
+    for page in (*ROOT.glob("*.md"), ROOT / "CITATION.cff"):
         shutil.copyfile(page, folder / page.name)
     for name in ("benchmarks", "src", "tests", "tools"):
         (folder / name).symlink_to(ROOT / name)

@@ -115,7 +115,7 @@ def test_dempsters_rule_adds_weights(first: NDArray[Any], second: NDArray[Any]) 
     assert_allclose(together.masses()[0], expected.masses, rtol=rtol, atol=UNDERFLOW)
 
 
-# Enough digits for the sum of all weights of the test below. Each exponential takes most of a second.
+# Enough digits for the sum of all weights of the test below. An exponential takes most of a second.
 MOST_DIGITS = 50 + 8 * 10_001 // 2
 
 

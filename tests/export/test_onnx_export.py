@@ -10,6 +10,8 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -26,6 +28,7 @@ from sklearn.preprocessing import (
 
 import shafer
 from shafer.export import to_onnx
+from shafer.export.graph import graph_check
 
 from .graph_runs import check, session
 
@@ -66,6 +69,36 @@ def _shape(info: Any) -> list[Any]:
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_any_number_of_rows(explainer: shafer.Explainer, rows: int, dtype: str) -> None:
     check(explainer, X[:rows], dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_backgrounds_of_every_kind_are_compared(
+    dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[str] = []
+    compare = graph_check._compare
+    monkeypatch.setattr(
+        graph_check, "_compare", lambda name, *rest: (compared.append(name), compare(name, *rest))
+    )
+    large = X * [1e6, 1.0, 1.0, 1.0] + 1e9  # not exact in single precision
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(large, Y)
+    frame = pd.DataFrame(large, columns=list("abcd"))
+    plain = LogisticRegression(max_iter=500).fit(sparse.csr_array(X), Y)
+    for explainer in (
+        shafer.Explainer(model, large),
+        shafer.Explainer(clone(model).fit(frame, Y), frame),
+        shafer.Explainer(plain, sparse.csr_array(X)),
+    ):
+        to_onnx(explainer, ["belief"], dtype=dtype)
+    assert compared == ["belief"] * 3
+
+
+def test_a_graph_that_cannot_run_is_refused(
+    explainer: shafer.Explainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_check, "graph_inputs", lambda model, rows: {"Y": rows})
+    with pytest.raises(shafer.UnsupportedModelError, match="cannot run this graph.*Its message"):
+        to_onnx(explainer)
 
 
 def test_labels_and_columns_are_those_of_training() -> None:

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import logging
-import os
 import pickle
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -123,35 +118,6 @@ def test_serve(saved: Path, explainer: shafer.Explainer) -> None:
     wrong = asyncio.run(post({"dataframe_split": ROWS[["age"]][:1].to_dict(orient="split")}))
     assert wrong.status_code == 400
     assert "missing inputs ['sex', 'code']" in wrong.json()["message"]
-
-
-@pytest.mark.skipif(
-    shutil.which("java") is None or importlib.util.find_spec("pyspark") is None,
-    reason="Spark needs Java and pyspark",
-)
-def test_the_function_for_spark(saved: Path, explainer: shafer.Explainer, tmp_path: Path) -> None:
-    # In a process of its own: warnings of Spark and pandas are not ours.
-    ROWS[:5].to_pickle(tmp_path / "rows.pkl")
-    code = f"""
-import mlflow, pandas as pd
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
-rows = spark.createDataFrame(pd.read_pickle({str(tmp_path / "rows.pkl")!r}))
-score = mlflow.pyfunc.spark_udf(spark, {str(saved)!r}, env_manager="local")
-found = rows.withColumn("e", score("age", "sex", "code")).select("e.*").toPandas()
-found.to_pickle({str(tmp_path / "found.pkl")!r})
-"""
-    own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        check=True,
-        capture_output=True,
-        env={**os.environ, **own},
-        timeout=120,
-    )
-    found = pd.read_pickle(tmp_path / "found.pkl")
-    expected = pyfunc(explainer, reasons=2).predict(None, ROWS[:5])
-    pd.testing.assert_frame_equal(found, expected, check_dtype=False, rtol=1e-12)
 
 
 def test_a_model_of_arrays(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import commands, decisions, engine, files, fusion, properties
+from . import commands, decisions, engine, files, fusion, properties, saved_models
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ AREAS = {
     "oracle": Area(properties.oracle, 0.04, 1),
     "decisions": Area(decisions.decisions, 0.13, 4),
     "fusion": Area(fusion.fusion, 0.09, 4),
-    "files": Area(files.files, 0.09, 4, alone=True),
+    "files": Area(files.files, 0.06, 4, alone=True),
+    "saved models": Area(saved_models.saved_models, 0.03, 2, alone=True),
     "commands": Area(commands.commands, 0.08, 4),
     "tables": Area(properties.tables, 0.04, 1),
 }

@@ -27,7 +27,7 @@ def files(seed: int) -> int:
         _check_same(shafer.Evidence.load(path), evidence)
         whole = path.read_bytes()
         for _ in range(DAMAGED_PER_FILE):
-            path.write_bytes(_damaged(rng, whole))
+            path.write_bytes(damaged(rng, whole))
             with suppress(ValueError):
                 _check_same(shafer.Evidence.load(path), evidence)
     return DAMAGED_PER_FILE + 1
@@ -54,7 +54,7 @@ def _any_evidence(rng: np.random.Generator) -> shafer.Evidence:
     return kinds[str(rng.choice(list(kinds)))]()
 
 
-def _damaged(rng: np.random.Generator, whole: bytes) -> bytes:
+def damaged(rng: np.random.Generator, whole: bytes) -> bytes:
     """Cut the file, flip bits, overwrite a run, move a run, or repeat the end."""
     content = bytearray(whole)
     start, stop = sorted(rng.integers(0, len(whole) + 1, 2).tolist())

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from matplotlib.figure import Figure
 
 from shafer.cli import main
-from shafer.paper import reproduce
+from shafer.paper import reproduce, run
 from shafer.paper.findings import verdict
 
 FIGURES = (
@@ -70,7 +71,11 @@ def _check_page(html: str) -> None:
         assert words in html
 
 
-def test_lambda_is_selected(tmp_path: Path) -> None:
+def test_lambda_is_selected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def blank(figure: Figure, folder: Path, name: str) -> None:  # a quick run tests the pictures
+        (folder / f"{name}.png").write_bytes(b"")
+
+    monkeypatch.setattr(run, "save_figure", blank)
     results = reproduce(tmp_path, quick=True, select_lambda=True)
     selection = results["gaussian"]["selection"]
     assert results["gaussian"]["penalty"] == selection["penalty"]

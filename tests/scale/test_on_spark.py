@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import shafer
@@ -72,3 +73,23 @@ def test_jobs(session: Any, tmp_path: Path) -> None:
 
 def test_command(session: Any, tmp_path: Path) -> None:
     contract.check_command(tmp_path, "spark", "--workers", 2)
+
+
+def test_the_function_of_mlflow_gives_the_same_columns(
+    session: Any, lazy: Any, tmp_path: Path
+) -> None:
+    wrapped = shafer.export.pyfunc(contract.explainer())
+    import mlflow  # after shafer.export, which loads it without its own warnings
+
+    mlflow.pyfunc.save_model(tmp_path / "m", **wrapped.log_options(tmp_path / "m.shafer"))
+    function = mlflow.pyfunc.spark_udf(session, str(tmp_path / "m"), env_manager="local")
+    inputs = [spec.name for spec in wrapped.signature.inputs]
+    found = lazy.select(function(*inputs).alias("evidence")).select("evidence.*")
+    scored = shafer.scale.score(lazy, contract.explainer())
+    assert [(field.name, field.dataType) for field in found.schema] == [
+        (field.name, field.dataType) for field in scored.schema
+    ]
+    first, second = (frame.toArrow().to_pandas() for frame in (found, scored))
+    texts = second.select_dtypes("str").columns
+    second[texts] = second[texts].fillna("")  # MLflow passes no missing texts
+    pd.testing.assert_frame_equal(first, second)

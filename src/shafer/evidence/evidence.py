@@ -136,7 +136,7 @@ class Evidence(WeighedEvidence):
         """
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
             pooled = source.pooled()
-        check_overflows(pooled, "weights of evidence")
+        check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
         held = Pooled(*map(frozen, pooled))
         return cls(
             source,
@@ -307,11 +307,13 @@ class Evidence(WeighedEvidence):
     @cached_property
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return frozen(kernels.weight_of_conflict(self._terms))
+        return frozen(self._opinion.weight_of_conflict)
 
     @cached_property
     def conflict_for_against(self) -> Array:
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
+        if self.n_classes == 2:  # evidence against one class is evidence for the other
+            return self.conflict
         return frozen(kernels.conflict_for_against(self._terms))
 
     # -- sets of classes ------------------------------------------------------------------------
@@ -496,7 +498,7 @@ class Evidence(WeighedEvidence):
             by_class = read if isinstance(read, float) else read[..., None]
             pooled = Pooled(*(frozen(array * by_class) for array in self.pooled))
             errors = None if self.errors is None else self.errors.scaled(read)
-        check_overflows(pooled, "weights of evidence")
+        check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
         calibrated = self.calibrated or not (isinstance(read, float) and read == 1.0)
         return replace(self, source=source, pooled=pooled, errors=errors, calibrated=calibrated)
 

@@ -15,11 +15,11 @@ try:
     with warnings.catch_warnings():  # MLflow warns about type hints of its own
         warnings.simplefilter("ignore")
         from mlflow.models import ModelSignature
-        from mlflow.pyfunc import PythonModel
+        from mlflow.pyfunc.model import PythonModel
 except ImportError:
     raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
 
-from shafer.export.score_table import input_example, model_signature, score_table
+from shafer.export.mlflow_table import input_example, model_signature, score_table
 from shafer.models import EvidentialClassifier, Explainer
 from shafer.models.saving.saved_object import loaded_bytes, saved_bytes
 
@@ -73,7 +73,7 @@ def pyfunc(
 
 
 @final
-class EvidencePythonModel(PythonModel):  # type: ignore[misc]
+class EvidencePythonModel(PythonModel):
     """An explainer as a model for MLflow; make one with :func:`pyfunc`.
 
     Its table has the columns of :meth:`shafer.Evidence.to_frame` and those of the reasons, as

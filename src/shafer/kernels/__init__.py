@@ -6,6 +6,7 @@ and ``_errors`` only; never ``belief``, the oracle in its tests.
 
 - ``pooling``, ``sparse_pooling``, ``located_pooling``: weights for and against each class, summed
   over components.
+- ``class_centring``: weights of contributions that are given directly.
 - ``closed_forms``: probability, plausibility, belief, ignorance; ``log_terms``: what they share.
 - ``conflict``, ``pignistic``, ``set_functions``, ``largest_focal_sets``, ``expected_loss``,
   ``e_admissible_classes``: one quantity each.
@@ -13,6 +14,7 @@ and ``_errors`` only; never ``belief``, the oracle in its tests.
 - ``compiled``: faster versions for numba and Triton; ``dispatch`` chooses between them.
 """
 
+from shafer.kernels.class_centring import centred_over_classes
 from shafer.kernels.closed_forms import (
     Forms,
     log_belief,
@@ -27,8 +29,10 @@ from shafer.kernels.conflict import (
     weight_of_conflict,
 )
 from shafer.kernels.dispatch import (
+    additive_weights,
     closed_forms,
     located_weights_of,
+    pool,
     pool_linear,
     pool_linear_sparse,
     pool_located,
@@ -44,7 +48,7 @@ from shafer.kernels.largest_focal_sets import focal_logarithms, largest_focal_se
 from shafer.kernels.located_pooling import located_weights
 from shafer.kernels.log_terms import LogTerms, log_terms
 from shafer.kernels.pignistic import pignistic
-from shafer.kernels.pooling import Pooled, linear_weights, pool
+from shafer.kernels.pooling import Pooled, linear_weights
 from shafer.kernels.set_functions import (
     all_masses,
     belief_of,
@@ -59,8 +63,10 @@ __all__ = [
     "LogTerms",
     "Pooled",
     "Shares",
+    "additive_weights",
     "all_masses",
     "belief_of",
+    "centred_over_classes",
     "closed_forms",
     "commonality_of",
     "conflict",

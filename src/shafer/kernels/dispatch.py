@@ -1,6 +1,7 @@
 """Choose the kernel by the kind of array and the amount of work.
 
-- NumPy arrays: numba, if it is installed and there is enough work to pay for loading it.
+- NumPy arrays: numba, if it is installed and there is enough work to pay for loading it. Once it
+  is loaded, it serves every size.
 - CUDA tensors: Triton, unless a gradient is needed.
 - Everything else: the reference, which runs on any array-API library and has gradients where the
   library has them.
@@ -19,12 +20,13 @@ import array_api_compat
 import numpy as np
 
 from shafer._typing import Array, FloatArray
-from shafer.kernels import located_pooling, pooling, sparse_pooling
+from shafer.kernels import class_centring, located_pooling, pooling, sparse_pooling
 from shafer.kernels.closed_forms import Forms
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.pooling import Pooled
 from shafer.kernels.tree_shap import Forest, ForestPaths
 
+_COMPILED = "shafer.kernels.compiled.numba_kernels"
 # Loading numba takes a few hundred milliseconds. With fewer weights than this, NumPy is faster.
 _MIN_WEIGHTS_FOR_NUMBA = 2**22
 # In that unit: one class of one row costs as much in the closed forms as this many weights.
@@ -35,7 +37,12 @@ _WEIGHTS_PER_CLOSED_FORM = 20
 def _compiled() -> ModuleType | None:
     if importlib.util.find_spec("numba") is None:
         return None
-    return importlib.import_module("shafer.kernels.compiled.numba_kernels")
+    return importlib.import_module(_COMPILED)
+
+
+def _is_loaded() -> bool:
+    """Tell whether the compiled kernels were loaded before."""
+    return _COMPILED in sys.modules
 
 
 @cache
@@ -78,10 +85,27 @@ def _wants_gradient(*tensors: Array) -> bool:
 def _fast(work: int, *arrays: Array) -> ModuleType | None:
     """Return the fast kernels for these arrays and this amount of work, or None."""
     if isinstance(arrays[0], np.ndarray):
-        return _compiled() if work >= _MIN_WEIGHTS_FOR_NUMBA else None
+        return _compiled() if work >= _MIN_WEIGHTS_FOR_NUMBA or _is_loaded() else None
     if array_api_compat.is_torch_array(arrays[0]) and arrays[0].is_cuda:
         return None if _wants_gradient(*arrays) else _cuda()
     return None
+
+
+def pool(weights: Array) -> Pooled:
+    """Pool weights given in full, (..., G, K); see :func:`shafer.kernels.pooling.pool`."""
+    if not isinstance(weights, np.ndarray):
+        return pooling.pool(weights)
+    kernels = _fast(weights.size, weights) or pooling
+    result: Pooled = kernels.pool(weights)
+    return result
+
+
+def additive_weights(contributions: Array, constant: Array) -> Array:
+    """Return the weights of contributions; the reference is in ``class_centring.py``."""
+    if not isinstance(contributions, np.ndarray):
+        return class_centring.additive_weights(contributions, constant)
+    kernels = _fast(contributions.size, contributions) or class_centring
+    return kernels.additive_weights(contributions, constant)
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
@@ -188,6 +212,9 @@ def closed_forms(pooled: Pooled) -> Forms:
     kernels = _fast(_WEIGHTS_PER_CLOSED_FORM * math.prod(shape), *pooled)
     if kernels is None:
         return reference_closed_forms(pooled)
+    if len(shape) == 2:
+        forms: Forms = kernels.closed_forms(pooled)
+        return forms
     rows: Forms = kernels.closed_forms(Pooled(*(a.reshape(-1, shape[-1]) for a in pooled)))
     by_class, scalars = rows[:3], rows[3:]
     return Forms(*(a.reshape(shape) for a in by_class), *(a.reshape(shape[:-1]) for a in scalars))

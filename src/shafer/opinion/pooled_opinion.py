@@ -58,8 +58,36 @@ class PooledOpinion(Opinion):
 
     @cached_property
     def pignistic(self) -> Array:
-        """Pignistic probability, (..., K), by exact quadrature."""
-        return frozen(kernels.pignistic(self.terms))
+        """Pignistic probability, (..., K), by exact quadrature.
+
+        It lies between belief and plausibility, also where another kernel rounded these.
+        """
+        if self.pooled.logits.shape[-1] == 2:  # besides the classes there is only the frame
+            found = self.forms.belief + self.forms.ignorance[..., None] / 2.0
+        else:
+            found = kernels.pignistic(self.terms)
+        xp = array_namespace(self.pooled.logits)
+        return frozen(xp.minimum(xp.maximum(found, self.belief), self.plausibility))
+
+    @cached_property
+    def weight_of_conflict(self) -> Array:
+        r"""Shafer's weight of conflict −ln(1 − κ), (...).
+
+        With the most plausible class k it is
+        :math:`\sum_{l \neq k} w^+_l + w^-_k + \ln pl_k`, from the forms that are known already.
+        """
+        if not isinstance(self.forms.conflict, np.ndarray):
+            return kernels.weight_of_conflict(self.terms)
+        kappa, plausibility = self.forms.conflict, self.forms.plausibility
+        w_for, w_against = self.pooled.weights_for, self.pooled.weights_against
+        best = np.argmax(plausibility, axis=-1, keepdims=True)
+        others = w_for.copy()
+        np.put_along_axis(others, best, 0.0, axis=-1)
+        largest = np.take_along_axis(plausibility, best, axis=-1)[..., 0]
+        total = others.sum(axis=-1) + np.take_along_axis(w_against, best, axis=-1)[..., 0]
+        small = kappa < 0.5
+        near = -np.log1p(-np.where(small, kappa, 0.0))
+        return np.where(small, near, np.maximum(total + np.log(largest), 0.0))
 
     @property
     def probability(self) -> Array:

@@ -18,7 +18,6 @@ import pytest
 import skops.io
 from pyarrow import dataset
 
-from shafer.scale.jobs import job_engines
 from shafer.scale.jobs.job_engine import JobEngine, Work
 
 from ..running import refused, run
@@ -143,11 +142,6 @@ def test_wrong_input(tables: Path) -> None:
     pd.DataFrame({"age": [1.0]}).to_parquet(tables / "csv" / "9.parquet")
     refused("has Parquet and CSV files", "score", tables / "csv", *model)
     assert not (tables / "out").exists()
-    assert job_engines.ENGINES == ("dask", "spark", "ray")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("importlib.util.find_spec", lambda _: None)
-        with pytest.raises(ValueError, match=r"The engine ray needs ray; run: pip install 'shafer"):
-            job_engines.job_engine("ray", None, None)
 
 
 def test_driver_killed_with_workers(tables: Path) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose

@@ -117,6 +117,30 @@ def test_texts_alone_have_one_input() -> None:
         shafer.export.to_onnx(_explained(ordinal, texts))
 
 
+@pytest.mark.parametrize("chosen", [["sex"], [2]], ids=["names", "positions"])
+def test_columns_by_name_and_by_position(chosen: Any) -> None:
+    step = make_column_transformer((OneHotEncoder(), chosen), (StandardScaler(), ["age", "ldl"]))
+    check(_explained(step, FRAME), FRAME)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [slice("sex", "code"), slice("sex", None), np.array([False, False, True, False])],
+    ids=["slice", "open slice", "mask"],
+)
+def test_selections_that_skl2onnx_does_not_know_are_refused(chosen: Any) -> None:
+    step = make_column_transformer((OneHotEncoder(), chosen), (StandardScaler(), ["age", "ldl"]))
+    with pytest.raises(shafer.UnsupportedModelError, match="skl2onnx cannot write"):
+        shafer.export.to_onnx(_explained(step, FRAME))
+
+
+def test_arrays_with_texts_have_numbered_inputs() -> None:
+    rows = FRAME.to_numpy(dtype=object)
+    step = make_column_transformer((OneHotEncoder(), [2]), (StandardScaler(), [0, 1]))
+    model = shafer.export.to_onnx(_explained(step, rows))  # which compares the numbers
+    assert [info.name for info in model.graph.input] == ["x0", "x1", "x2", "x3"]
+
+
 def test_an_imputer_with_indicators_is_refused() -> None:
     rows = NUMBERS.copy()
     rows[::3, 1] = np.nan

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from shafer.kernels import dispatch, pooling, sparse_pooling
+from shafer.kernels import class_centring, dispatch, pooling, sparse_pooling
 from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
 from shafer.kernels.compiled import numba_kernels
 from shafer.kernels.pooling import Pooled
@@ -72,14 +74,37 @@ def test_small_sides_keep_relative_accuracy(shape: tuple[int, int, int]) -> None
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", [(1, 3, 4), (2, 5, 8), (5, 7, 33), (3, 1025, 6), (66, 40, 45)])
-def test_absolute_sums(shape: tuple[int, int, int], dtype: str) -> None:
-    # Checked apart: a wrong sum of |w| would only be slow, as small sides are summed again.
-    features, centre, beta, offset = head(*shape, dtype)
-    centred, total = features - centre, np.zeros((shape[0], shape[2]))
-    numba_kernels._absolute_sums(centred, np.ascontiguousarray(beta.T), offset, total)
-    expected = np.abs(pooling.linear_weights(centred, beta, offset)).sum(axis=1)
-    assert_allclose(total, expected, rtol=1e-5 if dtype == "float32" else 1e-12)
+@pytest.mark.parametrize(("J", "K"), [(30, 2), (31, 9), (130, 40), (70, 300)])
+def test_a_row_gets_the_same_numbers_in_any_batch(J: int, K: int, dtype: str) -> None:
+    features, *rest = head(150, J, K, dtype)
+    features[:, ::2] = 0.0  # many weights of one sign, which are summed again
+    rest[1][:, 1] = np.abs(rest[1][:, 1])
+    whole = numba_kernels.pool_linear(features, *rest)
+    forms = numba_kernels.closed_forms(whole)
+    for rows in (slice(0, 1), slice(3, 20), slice(64, 150)):
+        part = numba_kernels.pool_linear(features[rows], *rest)
+        for some, every in zip(part, whole, strict=True):
+            assert_array_equal(some, every[rows])
+        for some, every in zip(numba_kernels.closed_forms(part), forms, strict=True):
+            assert_array_equal(some, every[rows])
+
+
+@pytest.mark.parametrize("shape", [(60, 40, 2500), (1, 6000, 200), (200_000, 9, 3)])
+def test_on_several_threads(shape: tuple[int, int, int]) -> None:
+    arrays = head(*shape, "float64")
+    found = numba_kernels.pool_linear(*arrays)
+    close(found, pooling.pool_linear(*arrays), "float64", scale=5)
+    close(numba_kernels.closed_forms(found), reference_closed_forms(found), "float64", scale=100)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(0, 2, 3), (3, 1, 2), (4, 6, 5, 3), (900, 30, 40)])
+def test_weights_in_full(shape: tuple[int, ...], dtype: str) -> None:
+    weights = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    close(numba_kernels.pool(weights), pooling.pool(weights), dtype)
+    given, constant = weights.reshape(-1, *shape[-2:]), weights.reshape(-1, *shape[-2:])[:1].sum(0)
+    found = numba_kernels.additive_weights(given, constant)
+    close([found], [class_centring.additive_weights(given, constant)], dtype)
 
 
 def test_opposite_classes_take_half_the_work() -> None:
@@ -129,7 +154,7 @@ def pooled(rng: np.random.Generator, n: int, K: int, scale: float, dtype: str) -
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 30.0, 1e3, 1e5])
-@pytest.mark.parametrize("K", [2, 3, 4, 17, 1000])
+@pytest.mark.parametrize("K", [2, 3, 4, 17, 128, 129, 1000])
 def test_closed_forms(K: int, scale: float, dtype: str) -> None:
     given = pooled(np.random.default_rng(K), 11, K, scale, dtype)
     actual, expected = numba_kernels.closed_forms(given), reference_closed_forms(given)
@@ -210,6 +235,7 @@ def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
         dispatch.closed_forms(found)
         return found
 
+    monkeypatch.setattr(dispatch, "_is_loaded", lambda: False)
     small = run()
     assert calls == []
     monkeypatch.setattr(dispatch, "_MIN_WEIGHTS_FOR_NUMBA", 1)
@@ -223,6 +249,31 @@ def test_dispatch(monkeypatch: pytest.MonkeyPatch) -> None:
     close(run(), small, "float64")
     assert len(calls) == 4
     dispatch._compiled.cache_clear()
+
+
+def test_weights_of_no_component() -> None:
+    assert not np.any(numba_kernels.pool(np.empty((7, 0, 4))))
+
+
+def test_once_loaded_they_serve_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    real = numba_kernels.pool_linear
+    monkeypatch.setattr(
+        numba_kernels, "pool_linear", lambda *a: (seen.append(len(a[0])), real(*a))[1]
+    )
+    dispatch.pool_linear(*head(1, 2, 3, "float64"))
+    assert seen == [1]
+
+
+def test_small_work_does_not_load_them() -> None:
+    code = (
+        "import sys, numpy as np, shafer;"
+        "ev = shafer.Evidence.from_weights(np.ones((3, 4, 5)));"
+        "ev.belief; assert 'numba' not in sys.modules;"
+        "ev = shafer.Evidence.from_weights(np.ones((2**16, 8, 8)));"
+        "assert 'shafer.kernels.compiled.numba_kernels' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 @pytest.mark.parametrize("J", [40, 1000])
@@ -245,6 +296,7 @@ def test_work_is_rows_times_features_times_classes(
         pool_linear=lambda *a: calls.append("pool_linear") or pooling.pool_linear(*a)
     )
     monkeypatch.setattr(dispatch, "_compiled", lambda: stand_in)
+    monkeypatch.setattr(dispatch, "_is_loaded", lambda: False)
     monkeypatch.setattr(dispatch, "_MIN_WEIGHTS_FOR_NUMBA", least)
     dispatch.pool_linear(*head(30, 20, 3, "float64"))
     assert calls == expected

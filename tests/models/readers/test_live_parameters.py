@@ -168,3 +168,23 @@ def test_another_mark_for_missing_values_counts() -> None:
     model.set_params(missing=0.2)
     with pytest.raises(ValueError, match="trained again"):
         explainer(X)
+
+
+def test_large_arrays_that_are_trained_in_place() -> None:
+    coef = np.random.default_rng(0).normal(size=(300, 400))
+    live = LiveParameters.of(lambda: (coef, 3))
+    live.check()
+    coef *= 1.0 + 1e-9
+    with pytest.raises(ValueError, match=AGAIN):
+        live.check()
+
+
+def test_another_large_array_is_compared_in_full() -> None:
+    held = [np.zeros((300, 400))]
+    live = LiveParameters.of(lambda: (held[0],))
+    held[0] = np.zeros((300, 400))
+    live.check()
+    held[0] = np.zeros((300, 400))
+    held[0][7, 11] = 1e-300
+    with pytest.raises(ValueError, match=AGAIN):
+        live.check()

@@ -293,7 +293,7 @@ LIKED = np.array([1, 0, 1, 0, 1, 0] * 4)
         make_pipeline(TfidfVectorizer(), LR),
         make_pipeline(CountVectorizer(), TfidfTransformer(), LR),
         make_pipeline(CountVectorizer(), MultinomialNB()),
-        make_pipeline(HashingVectorizer(n_features=2**18), LR),
+        make_pipeline(HashingVectorizer(n_features=2**14), LR),
     ],
 )
 @pytest.mark.parametrize("make", [list, pd.Series, np.array])

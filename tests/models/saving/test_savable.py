@@ -52,6 +52,8 @@ def test_a_path_and_a_text_are_the_same(tmp_path: Path) -> None:
         assert again.classes.tolist() == ["no", "yes"]
     with pytest.raises(FileNotFoundError):
         shafer.Explainer.load(tmp_path / "other.shafer")
+    with pytest.raises(TypeError, match="not int"):
+        shafer.Explainer.load(0)  # type: ignore[arg-type]
 
 
 def test_a_file_of_another_class_names_the_right_method(tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ def test_a_module_with_state_that_is_not_tensors() -> None:
         saved_bytes(shafer.Explainer(torch.nn.Sequential(Odd(3, 2)), rows, check=False))
 
 
-@pytest.mark.parametrize("trusted", ["sklearn.tree.Tree", [3], [None]])
+@pytest.mark.parametrize("trusted", ["sklearn.tree.Tree", [3], [None], None, 7])
 def test_trusted_is_a_list_of_names(trusted: Any) -> None:
     with pytest.raises(ValueError, match="trusted must be a list of full class names"):
         loaded_bytes(saved_bytes(EXPLAINER), trusted=trusted)

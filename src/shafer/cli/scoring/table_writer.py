@@ -52,7 +52,9 @@ def table_writer(
         }
         rows = pyarrow.table(typed).replace_schema_metadata({"shafer": json.dumps(about)})
         if not writers:
-            writers.append(parquet.ParquetWriter(file, rows.schema))
+            # Few texts occur often, while no number occurs twice: a dictionary of them costs time.
+            texts = [field.name for field in rows.schema if pyarrow.types.is_string(field.type)]
+            writers.append(parquet.ParquetWriter(file, rows.schema, use_dictionary=texts or False))
         writers[0].write_table(rows)
 
     try:

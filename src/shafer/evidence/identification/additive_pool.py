@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer import kernels
 from shafer._typing import Array
 from shafer._validation import (
     check_overflow,
@@ -26,11 +27,11 @@ from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.identification.linear_pool import (
     all_names,
-    centred_over_classes,
     like,
     with_base_rate,
 )
 from shafer.evidence.weight_sources import DenseWeights
+from shafer.kernels import centred_over_classes
 
 
 @final
@@ -102,7 +103,7 @@ class AdditivePool:
             xp.astype(array, precision, copy=False) for array in (given, self.means, self.offset)
         )
         with np.errstate(over="ignore", invalid="ignore"):  # checked once it is pooled
-            weights = centred_over_classes(xp, given) - means + offset
+            weights = kernels.additive_weights(given, offset - means)
         source = with_base_rate(DenseWeights(weights, offset[None, :]), self.base_rate)
         return Evidence.from_source(source, self.classes, self.component_names)
 
@@ -171,8 +172,8 @@ def least_commitment_additive(
     precision = xp.result_type(means, constant)
     means, constant = (xp.astype(array, precision, copy=False) for array in (means, constant))
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
-        means = centred_over_classes(xp, means)
-        base_rate = centred_over_classes(xp, constant) + xp.sum(means, axis=0)
+        means = centred_over_classes(means)
+        base_rate = centred_over_classes(constant) + xp.sum(means, axis=0)
         offset = xp.zeros_like(base_rate) if own else base_rate / n_components
     for array in (means, base_rate):
         check_overflow(array, "weights")

@@ -35,6 +35,7 @@ from shafer.evidence.weight_sources import (
     SparseWeights,
     WeightSource,
 )
+from shafer.kernels import centred_over_classes
 
 # A logit of this size is rounded by less than 1e-4 in single precision.
 _LARGEST_IN_SINGLE = 1e3
@@ -231,8 +232,8 @@ def least_commitment(
     with np.errstate(over="ignore", invalid="ignore"):  # checked below
         if _needs_double(xp, coef, intercept, means):
             coef, intercept, means = (xp.astype(a, xp.float64) for a in (coef, intercept, means))
-        beta = centred_over_classes(xp, coef.T)
-        base_rate = centred_over_classes(xp, intercept) + means @ beta
+        beta = _in_row_order(centred_over_classes(coef.T))
+        base_rate = centred_over_classes(intercept) + means @ beta
         offset = xp.zeros_like(base_rate) if own else base_rate / n_features
         alpha = offset - means[:, None] * beta
     for array in (beta, alpha, base_rate):
@@ -247,6 +248,11 @@ def least_commitment(
         named=names is not None,
         base_rate=frozen(base_rate) if own else None,
     )
+
+
+def _in_row_order(beta: Array) -> Array:
+    """Return NumPy coefficients with the classes of a feature side by side, for the kernels."""
+    return np.ascontiguousarray(beta) if isinstance(beta, np.ndarray) else beta
 
 
 def like(value: Any, coef: Array) -> Any:
@@ -300,9 +306,3 @@ def _needs_double(xp: Any, coef: Array, intercept: Array, means: Array) -> bool:
         return False
     largest = float(xp.max(xp.abs(intercept + coef @ means)))
     return _LARGEST_IN_SINGLE < largest < float("inf")
-
-
-def centred_over_classes(xp: Any, array: Array) -> Array:
-    """Subtract the mean over the classes, the last axis; equal classes give exact zeros."""
-    relative = array - array[..., :1]
-    return relative - xp.mean(relative, axis=-1, keepdims=True)

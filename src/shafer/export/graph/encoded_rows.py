@@ -76,8 +76,6 @@ class EncodedRows:
     def numbers(self) -> Value:
         """Return the encoded rows, numbers in double precision (n, J)."""
         if not self.encoders:
-            if self.texts:
-                raise UnsupportedModelError("This model takes texts; ONNX computes with numbers.")
             return self._whole()
         texts = frozenset(self.names[j] for j in self.texts)
         if not self.is_table:

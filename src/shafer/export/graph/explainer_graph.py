@@ -10,7 +10,6 @@ from typing import Any, final
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
-from shafer._errors import UnsupportedModelError
 from shafer._typing import FloatArray
 from shafer._validation import to_numpy
 from shafer.evidence import AdditivePool, LinearPool
@@ -71,13 +70,12 @@ class ExplainerGraph:
     def _weights(self) -> Value:
         """The weights of all components but an own base rate, (n, G, K)."""
         pool, model, groups = self.weighed.pool, self.weighed.model, self.weighed.groups
+        value = self._terms.value
         if isinstance(pool, LinearPool):
-            return linear_weights(self._terms.value, *self._head(pool))
-        if not isinstance(pool, AdditivePool):
-            raise UnsupportedModelError("Weights of image locations cannot be written to ONNX.")
+            return linear_weights(value, *self._head(pool))
+        assert isinstance(pool, AdditivePool)  # those with feature maps have no terms
         if not isinstance(model, AdditiveModel):
             return self._grouped_head(pool)
-        value = self._terms.value
         if not self._terms.centred:
             value = value - value.mean(2)
         if groups is not None:
@@ -92,8 +90,8 @@ class ExplainerGraph:
     def _grouped_head(self, pool: AdditivePool) -> Value:
         weighed = self.weighed
         plain = weighed.model.identify(weighed.means, None, None)
-        if not isinstance(plain, LinearPool) or weighed.groups is None:
-            raise UnsupportedModelError("Weights of this model cannot be written to ONNX.")
+        assert isinstance(plain, LinearPool)
+        assert weighed.groups is not None
         means, beta, _ = self._head(plain)
         offset = _wide(pool.offset) * self.factor
         groups = list(weighed.groups.values())

@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ def check_graph(
     feed = graph_inputs(model, in_order(rows, explainer._weighed.columns))
     found = _ran(model, feed)
     if dtype == "float32":
-        rows = _as_given(rows, feed)
+        rows = _rounded(rows)
     wanted = explainer.bet(rows)
     for name, values in zip(outputs, found, strict=True):
         _compare(name, values, wanted, dtype)
@@ -67,9 +68,15 @@ def _ran(model: ModelProto, feed: dict[str, NDArray[Any]]) -> list[NDArray[Any]]
     return found
 
 
-def _as_given(rows: Any, feed: dict[str, NDArray[Any]]) -> Any:
-    """Return rows rounded to the precision in which the graph takes them."""
-    return feed["X"] if set(feed) == {"X"} and frame_of(rows) is None else rows
+def _rounded(rows: Any) -> Any:
+    """Return rows with the numbers that single precision can hold, in double precision."""
+    frame = frame_of(rows)
+    if frame is not None:
+        numbers = [name for name in frame.columns if frame[name].dtype.is_numeric()]
+        rounded = [nw.col(name).cast(nw.Float32).cast(nw.Float64) for name in numbers]
+        return frame.with_columns(rounded).to_native()
+    dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    return dense if dense.dtype == object else dense.astype(np.float32).astype(np.float64)
 
 
 def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> None:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, Self, TypeAlias
-
-
-class Mergeable(Protocol):
-    """Sums over some rows, to which the sums over other rows can be added."""
-
-    def merge(self, other: Self) -> Self:
-        """Add the rows of another part."""
-
+from typing import Any, TypeAlias
 
 SumOfPart: TypeAlias = Callable[[Iterable[Any]], Any]
 """From the batches of one part, as the model takes them, to sums that can be merged."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, NoReturn, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._errors import UnsupportedModelError
 
+# Arrays of more elements are compared at some places, as long as they are the same object.
+_LARGE = 2**16
+_SAMPLE = 4096
+_GOLDEN = 0.6180339887498949  # multiples of it, modulo 1, spread evenly
 _PLAIN = (bool, int, float, str, np.generic, type(None))
 
 
@@ -24,13 +29,16 @@ class LiveParameters:
     again in between, the two do not belong together, and the explainer must stop.
 
     Arrays are compared by value, other objects by identity, which pickling keeps as long as the
-    model is pickled with the explainer.
+    model is pickled with the explainer. A large array that is still the same object is compared at
+    4096 places: training in place changes nearly all of it.
     """
 
     read: Callable[[], tuple[Any, ...]]
     kept: tuple[Any, ...]
     stamp: Callable[[], Any] | None = None
     kept_stamp: Any = None
+    seen: tuple[Any, ...] = ()
+    """The parameters themselves, which a copy of the object does not share."""
 
     @classmethod
     def of(
@@ -40,8 +48,9 @@ class LiveParameters:
 
         As long as ``stamp`` returns the same, nothing has changed, and the values are not read.
         """
-        kept = tuple(_copied(value) for value in read())
-        return cls(read, kept, stamp, None if stamp is None else stamp())
+        seen = read()
+        kept = tuple(_copied(value) for value in seen)
+        return cls(read, kept, stamp, None if stamp is None else stamp(), seen)
 
     @classmethod
     def attributes(cls, model: Any, *names: str) -> LiveParameters:
@@ -60,7 +69,12 @@ class LiveParameters:
         now = None if self.stamp is None or self.kept_stamp is None else self.stamp()
         if now is not None and now == self.kept_stamp:
             return
-        if not _same(self.read(), self.kept):
+        values = self.read()
+        if len(values) == len(self.seen) == len(self.kept):
+            alike = all(map(_unchanged, values, self.seen, self.kept))
+        else:
+            alike = _same(values, self.kept)
+        if not alike:
             trained_again()
 
 
@@ -123,6 +137,22 @@ def _flat(values: Any) -> list[Any]:
     if isinstance(values, tuple):
         return [array for part in values for array in _flat(part)]
     return [values] if isinstance(values, np.ndarray) else []
+
+
+def _unchanged(now: Any, seen: Any, kept: Any) -> bool:
+    """Compare a parameter with its copy: all of it, or some places of a large array."""
+    large = isinstance(kept, np.ndarray) and kept.size > _LARGE
+    if large and now is seen and isinstance(now, np.ndarray) and now.shape == kept.shape:
+        places = _places(kept.size)
+        return _equal(now.take(places), kept.take(places))
+    return _same(now, kept)
+
+
+@cache
+def _places(size: int) -> NDArray[np.intp]:
+    """Return places all over an array: no two rows or columns have the same pattern of them."""
+    steps = np.arange(_SAMPLE, dtype=np.float64) * _GOLDEN % 1.0
+    return (steps * size).astype(np.intp)
 
 
 def _same(now: Any, kept: Any) -> bool:

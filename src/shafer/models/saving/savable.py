@@ -17,7 +17,7 @@ class Savable:
 
         The file has arrays, a description, and the model in the safe format of its framework.
         Nothing in it is run when it is loaded. An existing file is replaced only if all went well.
-        ``docs/saving.md`` lists the models that can be saved.
+        ``docs/guide/saving.md`` lists the models that can be saved.
 
         Parameters
         ----------

@@ -73,8 +73,9 @@ def load_object(
         In one line, if the file is of another version, damaged or forged, or needs ``trusted`` or
         ``module``.
     """
-    with open(path, "rb") as file:  # a missing file is an OSError
-        return _loaded(file, repr(os.fspath(path)), wanted, trusted, module, wording)
+    name = os.fspath(path)  # a number would be an open file
+    with open(name, "rb") as file:  # a missing file is an OSError
+        return _loaded(file, repr(name), wanted, trusted, module, wording)
 
 
 def _loaded(
@@ -108,8 +109,9 @@ def _loaded(
 
 
 def _class_names(trusted: Iterable[str]) -> tuple[str, ...]:
-    names = (trusted,) if isinstance(trusted, str) else tuple(trusted)
-    if isinstance(trusted, str) or not all(isinstance(name, str) for name in names):
+    listed = isinstance(trusted, Iterable) and not isinstance(trusted, str | bytes)
+    names = tuple(trusted) if listed else ()
+    if not listed or not all(isinstance(name, str) for name in names):
         raise ValueError(
             f"trusted must be a list of full class names, such as ['package.module.Class']; got "
             f"{trusted!r}."

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any, final
 from uuid import uuid4
 
-from shafer.scale.jobs.job_engine import JobEngine, Work
+from shafer.scale.jobs.job_engine import WORKERS_DIE, JobEngine, Work
 
 
 @final
@@ -19,7 +19,7 @@ class DaskJobs(JobEngine):
         self._address, self._workers = address, workers
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
-        from distributed import Client, LocalCluster, as_completed
+        from distributed import Client, KilledWorker, LocalCluster, as_completed
 
         with ExitStack() as open_:
             target: Any = self._address
@@ -37,7 +37,10 @@ class DaskJobs(JobEngine):
             shipped = client.submit(_same, work, key=f"shafer-{uuid4().hex}")
             futures = [client.submit(_called, shipped, item, pure=False) for item in items]
             for future in as_completed(futures):
-                yield future.result()
+                try:
+                    yield future.result()
+                except KilledWorker as error:
+                    raise ValueError(WORKERS_DIE) from error
 
 
 def _same(value: Any) -> Any:

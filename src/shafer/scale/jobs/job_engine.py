@@ -11,6 +11,11 @@ from shafer.scale.worker_threads import one_thread
 
 Work: TypeAlias = Callable[[Any], Any]
 
+WORKERS_DIE = (
+    "Workers died several times on the same part, probably for lack of memory. Use fewer rows at a "
+    "time (--chunk), fewer workers, or more memory for each."
+)
+
 
 class JobEngine(ABC):
     """Calls a function on items and gives the results as they come, in any order.

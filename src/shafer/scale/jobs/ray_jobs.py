@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from typing import Any, final
 
-from shafer.scale.jobs.job_engine import JobEngine, Work
+from shafer.scale.jobs.job_engine import WORKERS_DIE, JobEngine, Work
 
 _RETRIES = 3
 
@@ -31,12 +31,17 @@ class RayJobs(JobEngine):
                 **(own if self._address is None else {}),
             )
         try:
+            deaths = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError)
             shipped = ray.put(work)
             call = ray.remote(max_retries=_RETRIES)(_called)
             waiting = [call.remote(shipped, item) for item in items]
             while waiting:
                 ready, waiting = ray.wait(waiting)
-                yield from ray.get(ready)
+                try:
+                    found = ray.get(ready)
+                except deaths as error:
+                    raise ValueError(WORKERS_DIE) from error
+                yield from found
         finally:
             if not running:
                 ray.shutdown()

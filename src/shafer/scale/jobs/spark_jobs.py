@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import re
+import shutil
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,11 @@ class SparkJobs(JobEngine):
     """A Spark master, or workers on this machine."""
 
     def __init__(self, address: str | None, workers: int) -> None:
+        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+            raise ValueError(
+                "Spark needs Java, which was not found. Install it, such as with: apt-get install "
+                "openjdk-17-jre-headless"
+            )
         self._master = _with_attempts(address or f"local[{workers}]")
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:

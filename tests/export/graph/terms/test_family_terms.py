@@ -65,6 +65,12 @@ def test_support_vectors_of_a_linear_kernel() -> None:
     check(shafer.Explainer(model, X, components="vector"), X)
 
 
+def test_kernels_that_the_caller_computes() -> None:
+    products = X @ X.T / 10
+    model = _calibrated(SVC(kernel="precomputed")).fit(products, BINARY)
+    check(shafer.Explainer(model, products), products)
+
+
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
 @pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
 def test_networks(activation: str) -> None:
@@ -135,6 +141,18 @@ def test_an_empty_text_is_a_missing_category(boosted: Any, customers: pd.DataFra
     given["town"] = np.array([[""]], dtype=object)
     found = session(model).run(None, given)[0]
     np.testing.assert_allclose(found, explainer(row.assign(town=[None])).belief, rtol=1e-12)
+
+
+def test_tables_of_texts_alone(customers: pd.DataFrame) -> None:
+    from interpret.glassbox import ExplainableBoostingClassifier
+
+    texts = customers[["town"]].assign(old=np.where(customers.age > 40, "yes", "no"))
+    machine = ExplainableBoostingClassifier(
+        interactions=0, max_rounds=10, outer_bags=1, n_jobs=1, random_state=0
+    )
+    machine.fit(texts, (customers.income > 1).astype(int))
+    model = check(shafer.Explainer(machine, texts), texts.astype(object))
+    assert [info.name for info in model.graph.input] == ["X"]
 
 
 def test_calibrated_tables_of_three_classes() -> None:

@@ -71,7 +71,7 @@ def terms_of(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
     if isinstance(core, Contributions):
         raise UnsupportedModelError(
             "Contributions are a Python function, which cannot be written to ONNX. Export a "
-            f"shafer.LinearHead, or a model of the list in docs/production.md. {_ELSEWHERE}"
+            f"shafer.LinearHead, or a model of the list in docs/guide/production.md. {_ELSEWHERE}"
         )
     raise UnsupportedModelError(
         f"{_named(core)} cannot be written to ONNX yet. These can: linear models, MLPClassifier, "

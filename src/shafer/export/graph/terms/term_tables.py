@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from shafer._typing import FloatArray
-from shafer.evidence.identification.linear_pool import centred_over_classes
 from shafer.export.graph.encoded_rows import EncodedRows
 from shafer.export.graph.graph_values import Value
 from shafer.export.graph.terms.model_terms import ModelTerms
+from shafer.kernels import centred_over_classes
 from shafer.models.readers.adapted_model import AdaptedModel, AdditiveModel, both_classes
 
 
@@ -81,7 +81,7 @@ def _both_classes(scores: FloatArray, n_features: int) -> FloatArray:
     if scores.ndim == n_features:
         flat = both_classes(scores.reshape(1, -1))[0]
         scores = flat.reshape(*scores.shape, 2)
-    centred: FloatArray = centred_over_classes(np, scores)
+    centred: FloatArray = centred_over_classes(scores)
     return centred
 
 

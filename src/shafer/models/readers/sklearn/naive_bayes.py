@@ -52,15 +52,30 @@ def _gaussian_contributions(model: Any, X: Any) -> FloatArray:
     is shared among the features.
     """
     given = checked(model, X, dtype="numeric")
-    values = given.astype(np.float64)[:, :, None]
     mean, variance = (array.T.astype(np.float64) for array in (model.theta_, model.var_))  # (J, K)
-    density = -0.5 * (np.log(2 * np.pi * variance) + (values - mean) ** 2 / variance)
-    likelihood = model.predict_joint_log_proba(X).astype(np.float64)
-    if not np.isfinite(likelihood).all():
+    with np.errstate(over="ignore"):  # checked below
+        density: FloatArray = given.astype(np.float64, copy=False)[:, :, None] - mean
+        density *= density
+        density *= -0.5 / variance
+        density += -0.5 * np.log(2 * np.pi * variance)
+    if model.theta_.dtype == np.float64:
+        _check_finite(model, density.sum())
+        return density
+    return _with_rounding(model, X, density)
+
+
+def _check_finite(model: Any, values: Any) -> None:
+    if not np.isfinite(values).all():
         raise ValueError(
             f"GaussianNB computes infinite log-likelihoods for X in {model.theta_.dtype}. Train it "
             "on float64, and scale the inputs."
         )
+
+
+def _with_rounding(model: Any, X: Any, density: FloatArray) -> FloatArray:
+    """Share among the features what the model's own arithmetic rounds."""
+    likelihood = model.predict_joint_log_proba(X).astype(np.float64)
+    _check_finite(model, likelihood)
     rounded = likelihood - np.log(model.class_prior_.astype(np.float64)) - density.sum(axis=1)
     # Only rounding may be shared among the features: anything more would hide a wrong reading.
     size = np.abs(density).sum(axis=1) + 1.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
+from shafer.models.saving.formats.booster_checks import check_lightgbm, check_xgboost
 from shafer.models.saving.object_format import (
     ObjectFormat,
     ObjectSink,
@@ -19,7 +20,7 @@ _LIGHTGBM = "lightgbm.basic.Booster"
 
 @final
 class XGBoostFormat(ObjectFormat):
-    """XGBoost's universal binary JSON."""
+    """XGBoost's JSON, which has as many digits as a number of single precision needs."""
 
     name = "xgboost"
 
@@ -29,14 +30,13 @@ class XGBoostFormat(ObjectFormat):
 
     def write(self, value: Any, sink: ObjectSink) -> dict[str, Json]:
         """Write the booster as XGBoost does."""
-        return {"file": sink.member("ubj", bytes(value.save_raw(raw_format="ubj")))}
+        return {"file": sink.member("json", bytes(value.save_raw(raw_format="json")))}
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
         """Let XGBoost read its booster."""
         content = source.member(node["file"])
+        check_xgboost(content)
         booster = imported_class(_XGBOOST)()
-        if not content.startswith(b"{"):  # other formats of XGBoost are older
-            raise ValueError("it holds a booster that is not universal binary JSON")
         booster.load_model(bytearray(content))
         return booster
 
@@ -54,14 +54,18 @@ class LightGBMFormat(ObjectFormat):
     def write(self, value: Any, sink: ObjectSink) -> dict[str, Json]:
         """Write all trees as LightGBM does, also those after the best iteration."""
         text = value.model_to_string(num_iteration=-1)
+        if "\nis_linear=1" in text:
+            raise ValueError(
+                "A LightGBM model with linear_tree=True cannot be saved. Train it with "
+                "linear_tree=False."
+            )
         chosen = {"best_iteration": value.best_iteration, "params": value.params}
         return {"file": sink.member("txt", text.encode()), "state": sink.value(chosen)}
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
         """Let LightGBM read its booster."""
         text, state = source.member(node["file"]).decode(), source.value(node["state"])
-        if not text.startswith("tree\n"):
-            raise ValueError("it holds a booster that is not the text of LightGBM")
+        check_lightgbm(text)
         booster = imported_class(_LIGHTGBM)(model_str=text)
         booster.best_iteration, booster.params = int(state["best_iteration"]), dict(state["params"])
         return booster

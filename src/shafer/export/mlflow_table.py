@@ -47,7 +47,7 @@ def _takes_texts(explainer: Explainer) -> bool:
 def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
     """Return the columns that go in and out, and their types."""
     kinds = {True: DataType.double, False: DataType.string}
-    outputs = [
+    outputs: list[ColSpec | TensorSpec] = [
         ColSpec(kinds[number], name)
         for name, number in score_column_names(explainer, reasons).items()
     ]
