@@ -31,7 +31,8 @@ extensions = [
 ]
 exclude_patterns = ["_ext", "_templates", "examples", "figures"]
 templates_path = ["_templates"]
-nitpicky = False  # types in docstrings are words ("array of shape (n, K)"), not references
+nitpicky = True  # a name in a docstring that has no page is an error
+nitpick_ignore_regex = [("py:.*", r"sklearn\..*")]  # in docstrings of its base classes
 suppress_warnings = ["config.cache"]  # the gallery's configuration holds objects
 
 # Markdown. Anchors are those of code hosts, so one link works in both places.

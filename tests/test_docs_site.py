@@ -31,8 +31,8 @@ def _listed_names() -> list[str]:
         for line in page.read_text("utf-8").splitlines():
             if line.startswith(".. currentmodule:: "):
                 module = line.removeprefix(".. currentmodule:: ")
-            elif re.fullmatch(r"   [A-Za-z_]\w*", line) and module:
-                names.append(f"{module}.{line.strip()}")
+            elif (name := re.fullmatch(r"(?:   |\.\. py:data:: )([A-Za-z_]\w*)", line)) and module:
+                names.append(f"{module}.{name[1]}")
     return names
 
 

@@ -15,6 +15,7 @@ import importlib
 import inspect
 import itertools
 import pydoc
+import re
 import runpy
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
@@ -39,6 +40,7 @@ CONSTANTS = {
     "PRECISE_RULES",
     "RULES",
 }  # docs/reference/decision.rst describes them
+TAKES_MINUTES = {"shafer.paper.reproduce"}  # its example is shown, and not run as a doctest
 MOST_CALLED = {
     "shafer.Evidence": ["contrast", "decide", "from_weights", "grouped", "reasons", "save"],
     "shafer.EvidentialClassifier": ["conformalize", "evidence", "predict", "predict_set"],
@@ -74,7 +76,7 @@ def public_names(package: str) -> Iterator[Public]:
             yield Public(path, name, value)
 
 
-def lacking(value: Any, *, contributors: bool = False) -> list[str]:
+def lacking(value: Any, *, contributors: bool = False, example: str = ">>> ") -> list[str]:
     """Return what the docstring of a class or function lacks, in words."""
     page = read(inspect.cleandoc(value.__doc__ or ""))
     found = [*lacks_summary(page)]
@@ -83,7 +85,7 @@ def lacking(value: Any, *, contributors: bool = False) -> list[str]:
     elif not issubclass(value, Exception):
         found += lacks_parameters(page, value)
     if not contributors:
-        found += [*lacks_example(page), *([] if page["See Also"] else ["See Also"])]
+        found += [*lacks_example(page, example), *([] if page["See Also"] else ["See Also"])]
     return found
 
 
@@ -159,8 +161,8 @@ def lacks_returns(page: NumpyDocString, value: Callable[..., Any]) -> list[str]:
     return [] if nothing or page["Returns"] or page["Yields"] else ["returns"]
 
 
-def lacks_example(page: NumpyDocString) -> list[str]:
-    return [] if any(line.startswith(">>> ") for line in page["Examples"]) else ["an example"]
+def lacks_example(page: NumpyDocString, start: str = ">>> ") -> list[str]:
+    return [] if any(line.startswith(start) for line in page["Examples"]) else ["an example"]
 
 
 @cache
@@ -191,7 +193,8 @@ def test_every_name_has_a_complete_page(package: str) -> None:
     contributors = package in FOR_CONTRIBUTORS
     found = []
     for public in public_names(package):
-        lacks = lacking(public.value, contributors=contributors)
+        example = ".. code-block:: python" if public.path in TAKES_MINUTES else ">>> "
+        lacks = lacking(public.value, contributors=contributors, example=example)
         found += [f"{public.path} lacks {', '.join(lacks)}"] if lacks else []
         if inspect.isclass(public.value):
             found += lacking_members(public.value, MOST_CALLED.get(public.path, []))
@@ -201,6 +204,12 @@ def test_every_name_has_a_complete_page(package: str) -> None:
 @pytest.mark.parametrize("package", ["", *PACKAGES])
 def test_see_also_names_pages(package: str) -> None:
     assert [name for public in public_names(package) for name in unknown_relatives(public)] == []
+
+
+@pytest.mark.parametrize("name", sorted(CONSTANTS))
+def test_every_constant_is_described(name: str) -> None:
+    page = (ROOT / "docs" / "reference" / "decision.rst").read_text("utf-8")
+    assert re.search(rf"^\.\. py:data:: {name}\n\n   \w", page, re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", MOST_CALLED)

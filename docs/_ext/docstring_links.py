@@ -15,9 +15,9 @@ def _mend(*event: Any) -> None:
     obj, lines = event[3], event[-1]
     text = _PAGE.sub(r":doc:`/\2`", "\n".join(lines))
     module = getattr(obj, "__module__", None) or ""
-    if module.startswith("sklearn."):
+    if module.startswith(("mlflow.", "sklearn.")):
         text = _BARE.sub(r"\1", _LABELLED.sub(r"\1", text))
-    elif module.startswith("mlflow."):  # its docstrings are not in this site's form
+    if module.startswith("mlflow."):  # its docstrings are not in this site's form
         text = text.strip().split("\n\n")[0]
     lines[:] = text.split("\n")
 

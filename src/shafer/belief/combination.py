@@ -122,7 +122,7 @@ def disjunctive(*masses: MassFunction) -> MassFunction:
     Parameters
     ----------
     *masses : MassFunction
-        Of independent sources, one of which is reliable.
+        Of independent sources, at least one of which is reliable.
 
     Returns
     -------

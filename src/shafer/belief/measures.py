@@ -136,7 +136,7 @@ def nonspecificity(mass: MassFunction) -> float:
     Parameters
     ----------
     mass : MassFunction
-        Conflict is normalised away first.
+        The empty set adds nothing.
 
     Returns
     -------

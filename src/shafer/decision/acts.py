@@ -118,7 +118,7 @@ def read_acts(
     utility : the same, or None
         Its negative is the loss. At most one of the two may be given.
     reject : float or None
-        The loss of an act ``"reject"``, whatever the class.
+        The loss of an act ``"reject"``, whatever the class. It needs a loss, not a utility.
     like : array of shape (..., K)
         The result has its library, device and precision.
     classes : array of shape (K,)

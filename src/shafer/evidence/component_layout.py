@@ -79,7 +79,7 @@ class ComponentLayout(ABC):
 
     @abstractmethod
     def plain(self) -> dict[str, Any]:
-        """Return the layout as plain values, for :func:`read_layout`.
+        """Return the layout as plain values, for ``read_layout``.
 
         Returns
         -------

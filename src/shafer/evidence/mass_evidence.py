@@ -412,7 +412,8 @@ class MassEvidence(ABC):
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional
-            The library of the data frame; by default the first of these that is installed.
+            The library of the data frame; by default one that is in use, else one that is
+            installed.
 
         Returns
         -------

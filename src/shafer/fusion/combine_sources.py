@@ -59,8 +59,9 @@ def combine(
     reliability : numbers in [0, 1], optional
         The chance that a source is reliable (Shafer's discounting); an unreliable source gives no
         evidence. One for each source, in order or by name; each a number or an array (n,); or an
-        array (n, S). Exact: Dempster's and Yager's combinations give a :class:`MixedEvidence`, for
-        up to 10 unreliable sources and any number of classes; others a :class:`FiniteEvidence`.
+        array (n, S). Exact: Dempster's and Yager's combinations give a
+        :class:`~shafer.fusion.MixedEvidence`, for up to 10 unreliable sources and any number of
+        classes; others a :class:`~shafer.fusion.FiniteEvidence`.
     tempering : numbers ≥ 0, optional
         Factors on all weights of a source, in the same forms. The result stays an ``Evidence``.
         A factor of 0 in a row removes the source there: give 0 where its inputs are missing.

@@ -79,7 +79,7 @@ def conflict_between(
     ----------
     evidences : mapping from source name to Evidence, or sequence of Evidence
     tempering : numbers ≥ 0, optional
-        Factors on the weights of each source, as for :func:`combine`.
+        Factors on the weights of each source, as for :func:`shafer.combine`.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def influence(
     Parameters
     ----------
     evidences, combination, tempering, reliability, **options
-        As for :func:`combine`.
+        As for :func:`shafer.combine`.
     rule : str
         The decision rule, as in :meth:`shafer.Evidence.decide`.
 

@@ -8,7 +8,16 @@ from shafer._typing import Array
 
 
 def centred_over_classes(array: Array) -> Array:
-    """Subtract the mean over the classes, the last axis; equal classes give exact zeros."""
+    """Subtract the mean over the classes, the last axis; equal classes give exact zeros.
+
+    Parameters
+    ----------
+    array : array of shape (..., K)
+
+    Returns
+    -------
+    array of shape (..., K)
+    """
     xp = array_namespace(array)
     relative = array - array[..., :1]
     return relative - xp.mean(relative, axis=-1, keepdims=True)

@@ -92,7 +92,17 @@ def _fast(work: int, *arrays: Array) -> ModuleType | None:
 
 
 def pool(weights: Array) -> Pooled:
-    """Pool weights given in full, (..., G, K); see :func:`shafer.kernels.pooling.pool`."""
+    """Pool weights given in full, (..., G, K); the reference is in ``pooling.py``.
+
+    Parameters
+    ----------
+    weights : array of shape (..., G, K)
+        Positive weights are evidence for a class, negative ones against it.
+
+    Returns
+    -------
+    Pooled
+    """
     if not isinstance(weights, np.ndarray):
         return pooling.pool(weights)
     kernels = _fast(weights.size, weights) or pooling
@@ -101,7 +111,19 @@ def pool(weights: Array) -> Pooled:
 
 
 def additive_weights(contributions: Array, constant: Array) -> Array:
-    """Return the weights of contributions; the reference is in ``class_centring.py``."""
+    """Return the weights of contributions; the reference is in ``class_centring.py``.
+
+    Parameters
+    ----------
+    contributions : array of shape (n, G, K)
+        What each component adds to each logit.
+    constant : array of shape (G, K)
+        What is added to each weight.
+
+    Returns
+    -------
+    array of shape (n, G, K)
+    """
     if not isinstance(contributions, np.ndarray):
         return class_centring.additive_weights(contributions, constant)
     kernels = _fast(contributions.size, contributions) or class_centring
@@ -109,7 +131,7 @@ def additive_weights(contributions: Array, constant: Array) -> Array:
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
-    """Pool the weights of a linear model; see :func:`shafer.kernels.pooling.pool_linear`.
+    """Pool the weights of a linear model; see ``shafer.kernels.pooling``.
 
     Parameters
     ----------
@@ -158,7 +180,7 @@ def pool_located(
     shares: Array | None = None,
     total: Array | None = None,
 ) -> Pooled:
-    """Pool the weights of locations; see :func:`shafer.kernels.located_pooling.pool_located`.
+    """Pool the weights of locations; see ``shafer.kernels.located_pooling``.
 
     Parameters
     ----------

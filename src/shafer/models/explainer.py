@@ -67,8 +67,8 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     model : fitted model
         Any model of the table in ``docs/guide/models.md``: scikit-learn estimators and pipelines,
         XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
-        (coef, intercept), or :class:`Contributions`. The tempering and moderation of an
-        :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
+        (coef, intercept), or :class:`~shafer.models.Contributions`. The tempering and moderation
+        of an :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
         explainer.
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An

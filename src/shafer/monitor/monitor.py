@@ -219,7 +219,7 @@ class Monitor:
         return MonitorStream.start(self, options.alpha, options.seed)
 
     def resume(self, path: str | os.PathLike[str]) -> MonitorStream:
-        """Continue a stream that :meth:`MonitorStream.save` wrote, of this monitor.
+        """Continue a stream that :meth:`shafer.monitor.MonitorStream.save` wrote, of this monitor.
 
         Parameters
         ----------

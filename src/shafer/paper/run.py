@@ -84,8 +84,13 @@ def reproduce(
 
     Examples
     --------
-    >>> from shafer.paper import reproduce
-    >>> reproduce("out/paper")  # doctest: +SKIP
+    This takes a few minutes:
+
+    .. code-block:: python
+
+        from shafer.paper import reproduce
+
+        results = reproduce("out/paper")
     """
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
         raise ValueError(f"seed must be an integer from 0 to 2^32 - 1; got {seed!r}.")

@@ -44,7 +44,7 @@ _LARGEST_IN_SINGLE = 1e3
 @final
 @dataclass(frozen=True, eq=False)
 class LinearPool:
-    """A linear model with known weights of evidence: call it on features to get :class:`Evidence`.
+    """A linear model with known weights of evidence: call it on features to get evidence.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightP
         weights of an instance, as moderation has it, hides how unusual they are.
     background : Evidence or WeightProfile
         Evidence of the training rows, from the same model; or what
-        :meth:`WeightProfile.fit` has learnt from it, if asked more than once.
+        :meth:`shafer.evidence.WeightProfile.fit` has learnt from it, if asked more than once.
 
     Returns
     -------

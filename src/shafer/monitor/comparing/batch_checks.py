@@ -35,7 +35,8 @@ class BatchCheck:
     spread : float
         Standard deviation in the batch over that in the reference; NaN for shares.
     ks, ks_p, psi : float
-        As in :class:`~shafer.monitor.sample_tests.shift_tests.Shift`; NaN where they do not apply.
+        The statistic of Kolmogorov and Smirnov and its p-value, and the population stability
+        index; NaN where they do not apply.
     p : float
         p-value of all tests of this quantity; NaN if there is nothing to compare with.
 
