@@ -146,7 +146,13 @@ def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
     given = class_labels(classes, len(list(classes))).tolist()
     missing = [label for label in fine if label not in given]
     if missing:
-        raise ValueError(f"classes must hold all classes of the sources; {missing} are missing.")
+        raise ValueError(
+            f"classes must hold all classes of the sources; {missing} are missing from {given}, "
+            "the labels of classes or of y. Add them. If they are other names of the same classes, "
+            "train the models with the same labels, or rename them: "
+            "shafer.Explainer(model, X, classes=[...]), with the new labels in the order of the "
+            "model's own, and combine the evidence with shafer.fusion.combine."
+        )
     return {label: position for position, label in enumerate(given)}
 
 
