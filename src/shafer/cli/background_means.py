@@ -97,6 +97,8 @@ class MeansOptions:
         Give the weights error bars; this needs the training data.
     missing : {"conditional", "vacuous"}, optional
         What to do with missing inputs, if the user chose it.
+    drop : tuple of strings
+        Columns to leave out of a model that is trained here.
     """
 
     train_path: Path | None = None
@@ -106,6 +108,7 @@ class MeansOptions:
     prior: str | None = None
     errors: str | None = None
     missing: str | None = None
+    drop: tuple[str, ...] = ()
 
     @property
     def new_missing(self) -> str:
