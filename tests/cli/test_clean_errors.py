@@ -37,7 +37,7 @@ class Unknown(LogisticRegression):
         ("row must lie between 0 and 461; got 462", ["explain", "--row", "462"]),
         ("is not loaded: it is not a complete zip archive", ["D", "--model", "heart.skops"]),
         ("may run any code", ["D", "--model", "model.joblib"]),
-        ("must be a .skops file, or a .pkl", ["D", "--model", "heart.csv"]),
+        ("must be a .shafer or .skops file, or a .pkl", ["D", "--model", "heart.csv"]),
         ("--trust", ["D", "--model", "unknown.skops"]),
         ("lacks 1 column(s) that the model needs: 'age'", ["D2", "--model", "model.skops"]),
         ("which the model does not know", ["D", "--model", "model.skops", "--target", "famhist"]),

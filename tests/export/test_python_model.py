@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import pickle
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
+from own_loop import run_apart
 from shafer.export import pyfunc
 
 import mlflow  # isort: skip - shafer.export loads it without its own warnings
@@ -111,11 +111,11 @@ def test_serve(saved: Path, explainer: shafer.Explainer) -> None:
         async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
             return await client.post("/invocations", json=body)
 
-    answer = asyncio.run(post({"dataframe_split": ROWS[:2].to_dict(orient="split")}))
+    answer = run_apart(post({"dataframe_split": ROWS[:2].to_dict(orient="split")}))
     assert answer.status_code == 200
     first = answer.json()["predictions"][0]
     assert first["belief_yes"] == explainer(ROWS[:1]).belief[0, 1]
-    wrong = asyncio.run(post({"dataframe_split": ROWS[["age"]][:1].to_dict(orient="split")}))
+    wrong = run_apart(post({"dataframe_split": ROWS[["age"]][:1].to_dict(orient="split")}))
     assert wrong.status_code == 400
     assert "missing inputs ['sex', 'code']" in wrong.json()["message"]
 

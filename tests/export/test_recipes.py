@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
+from own_loop import run_apart
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
 COLUMNS = ["sbp", "tobacco", "ldl", "age"]
@@ -64,7 +64,7 @@ def test_fastapi(
                 *[await client.post("/evidence", json=patient) for patient in wrong],
             ]
 
-    one, batch, *refused = asyncio.run(visit())
+    one, batch, *refused = run_apart(visit())
     found = [answer["belief_1"] for answer in batch.json()]
     assert found == explainer(rows[:3]).belief[:, 1].tolist()
     assert one.json() == batch.json()[0]

@@ -222,7 +222,7 @@ def test_frozen_models_with_other_names_of_the_same_classes() -> None:
     names = np.array(["stay", "churn"])
     sources = [("a", LogisticRegression().fit(X, y)), ("b", LogisticRegression().fit(X, names[y]))]
     clf = shafer.EvidentialVotingClassifier([(n, FrozenEstimator(m)) for n, m in sources])
-    with pytest.raises(ValueError, match=r"\[0, 1\] are missing .* train the models with the same"):
+    with pytest.raises(ValueError, match=r"'a' has the labels \[0, 1\], .*Train the models with"):
         clf.fit(X, names[y])
     renamed = shafer.Explainer(sources[0][1], X, classes=["stay", "churn"])
     other = shafer.Explainer(sources[1][1], X)

@@ -50,5 +50,5 @@ points = explainer(X).points(points=600, odds=50, pdo=20, class_="good")
 float(abs(points.sum(axis=1) - card.score(X)).max())
 
 # %%
-# **How to misread it.** Few points do not mean that an input is unimportant: correlated inputs
-# share their effect, and another input may carry it.
+# **How to misread it.** An input with few points may still be important. Correlated inputs share
+# one effect, and another input may get most of the points.

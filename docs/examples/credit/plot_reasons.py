@@ -2,8 +2,8 @@
 What are the main reasons for a low score?
 ==========================================
 
-A lender must often name the main reasons for a decline. Reasons depend on whom the applicant is
-compared with: all applicants, or those who just passed.
+A lender must often name the main reasons for a decline. The reasons depend on the reference group:
+all applicants, or only those who just passed.
 """
 
 # %%
@@ -25,8 +25,8 @@ model = make_pipeline(encoder, LogisticRegression(max_iter=1000)).fit(X, risk)
 p_bad = model.predict_proba(X)[:, list(model.classes_).index("bad")]
 
 # %%
-# The background is the reference group: the first explainer compares with everybody, the second
-# with applicants whose risk was slightly below the limit of 40 %.
+# The background is the reference group. The first explainer compares with all applicants. The
+# second compares with applicants whose risk was slightly below the limit of 40 %.
 just_passed = X[(p_bad > 0.3) & (p_bad < 0.4)]
 groups = {"all applicants": X, "those who just passed": just_passed}
 found = {}
@@ -46,5 +46,5 @@ for ax, (name, reasons) in zip(axes, found.items(), strict=True):
 pyplot.show()
 
 # %%
-# **How to misread it.** A reason is not advice: it shows what lowered the score compared with the
-# group, not that another value would have been repaid.
+# **How to misread it.** A reason is not advice. It shows what lowered the score compared with the
+# group. It does not show that the loan would be repaid with another value.

@@ -2,8 +2,8 @@
 Do the prediction sets hold for every group?
 ============================================
 
-Coverage on average can hide a group that is covered too seldom. Calibrate by group, and the
-guarantee holds in each of them.
+The coverage over all rows can hide a group with low coverage. If you calibrate by group, the
+guarantee holds in each group.
 """
 
 # %%
@@ -34,8 +34,8 @@ for name, labels in (("one threshold", None), ("a threshold for each site", site
     found[name] = coverage_by_group(y[new], sets, site[new], labels=explainer.classes)
 
 # %%
-# Dots are the coverage of new images, lines are exact 95 % intervals. Site B pays for its coverage
-# with larger sets.
+# Dots are the coverage of new images, lines are exact 95 % intervals. The sets of site B must be
+# larger to reach the same coverage.
 figure, ax = pyplot.subplots(figsize=(6.4, 3), layout="constrained")
 for shift, (name, groups) in zip((0.12, -0.12), found.items(), strict=True):
     place = np.arange(2) + shift
@@ -50,5 +50,5 @@ ax.legend(loc="upper left")
 pyplot.show()
 
 # %%
-# **How to misread it.** A small group has a wide interval: a dot below the line need not mean that
-# the guarantee is broken, and a dot above need not mean that it holds.
+# **How to misread it.** A small group has a wide interval. A dot below the line may be chance, and
+# so may a dot above the line.

@@ -42,5 +42,5 @@ display.ax_.legend()
 pyplot.show()
 
 # %%
-# **How to misread it.** The 90 % is an average over rows like the calibration rows; it is not the
-# probability that the set of this row is right, and a single class may be covered less often.
+# **How to misread it.** The 90 % is an average over rows like the calibration rows. It is not the
+# probability that the set of one row is right. A single class may have a lower coverage.

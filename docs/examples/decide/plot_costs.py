@@ -2,8 +2,8 @@
 What should I do if errors have different costs, and I can refer a case?
 ========================================================================
 
-To miss an ill patient costs more than to treat a healthy one, and to ask a doctor costs something
-too. Give the costs by label, and the model chooses the act with the smallest expected cost.
+Missing an ill patient costs more than treating a healthy one, and asking a doctor also has a cost.
+Give the costs by label, and the model chooses the act with the smallest expected cost.
 """
 
 # %%
@@ -53,5 +53,5 @@ cost = {
 pd.Series(cost).round(3)
 
 # %%
-# **How to misread it.** A referred patient is not a patient about whom the model knows nothing;
-# referring is simply the cheapest act at that probability and with these costs.
+# **How to misread it.** A referral does not mean that the model knows nothing about the patient.
+# Referring is simply the cheapest act at that probability and with these costs.

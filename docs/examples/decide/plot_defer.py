@@ -2,8 +2,8 @@
 How do I let the model decide the clear cases, with a promise about errors?
 ===========================================================================
 
-The model decides the rows it is sure about and hands the others on. The threshold comes with a
-promise: at most 20 % of the decided rows are wrong, with 90 % confidence.
+The model decides the rows it is sure about, and a person decides the others. The threshold comes
+with a promise: at most 20 % of the decided rows are wrong, with 90 % confidence.
 """
 
 # %%
@@ -43,5 +43,5 @@ pd.Series(new.reason_counts)
 new.to_frame("pandas").head(6).round(2)
 
 # %%
-# **How to misread it.** The promise is about all decided rows together, not about one row: a row
-# decided with a probability of 0.75 is wrong more often than one with 0.99.
+# **How to misread it.** The promise is about all decided rows together, not about one row. Rows
+# decided with a probability of 0.75 are wrong more often than rows with 0.99.

@@ -21,8 +21,8 @@ model = LogisticRegression(C=0.1).fit(X, species)
 explainer = shafer.Explainer(model, X, groups="one")
 
 # %%
-# *Plausibility* names the most probable class. *Interval dominance* drops a class if another has
-# more belief than this one has plausibility. *Utility set* chooses the set with the largest
+# *Plausibility* names the most probable class. *Interval dominance* drops a class if its
+# plausibility is below the belief of another class. *Utility set* chooses the set with the largest
 # expected utility, if a correct pair counts 65 % of a correct class.
 figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), layout="constrained", sharey=True)
 for ax, rule in zip(axes, ["plausibility", "interval_dominance", "utility_set"], strict=True):
@@ -33,7 +33,7 @@ pyplot.show()
 
 # %%
 # Ignorance is the mass that stays on all three species. It is high where all three are possible.
-# A choice between two species leaves it low.
+# It is low where only two species are possible.
 plots.RegionDisplay.from_explainer(explainer, X, "ignorance").plot()
 pyplot.show()
 

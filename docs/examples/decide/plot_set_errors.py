@@ -2,8 +2,8 @@
 What do set-valued answers get wrong?
 =====================================
 
-An answer with two classes is right more often than an answer with one, but it says less. A table
-and a curve show both sides.
+An answer with two classes is right more often than an answer with one, but it is less precise. A
+table and a curve show the errors and the precision.
 """
 
 # %%
@@ -45,5 +45,5 @@ pyplot.show()
 }
 
 # %%
-# **How to misread it.** A lower error of larger sets is not progress by itself: a rule that always
-# answers with all classes is never wrong.
+# **How to misread it.** Larger sets have fewer errors, but this alone does not make a rule better.
+# A rule that always answers with all classes is never wrong.

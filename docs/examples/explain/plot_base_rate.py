@@ -2,7 +2,7 @@
 What is the base rate, and where does it go?
 ============================================
 
-A model has an opinion before it sees any input: the base rate. It can be a bar of its own, or all
+The base rate is the model's answer before it sees any input. It can be a bar of its own, or all
 components can share it.
 """
 
@@ -35,7 +35,8 @@ plots.WaterfallDisplay.from_evidence(shared, 31, class_="bad", features=X).plot(
 pyplot.show()
 
 # %%
-# The probabilities are equal. Ignorance and disagreement are not, because the pieces differ.
+# The probabilities are equal. Ignorance and disagreement differ, because the pieces of evidence
+# differ.
 table = {
     name: [float(ev[31].probability[0, 0]), float(ev[31].ignorance[0]), ev[31].disagreement[0]]
     for name, ev in (("own", own), ("shared", shared))

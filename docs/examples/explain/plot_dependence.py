@@ -2,8 +2,8 @@
 How does the evidence change with one input?
 ============================================
 
-The dependence plot shows what one input adds to the log-odds at each of its values. It crosses zero
-at the cut-off: the value at which the input is no evidence.
+The dependence plot shows what one input adds to the log-odds at each of its values. The curve
+crosses zero at the cut-off: the value at which the input gives no evidence.
 """
 
 # %%
@@ -38,5 +38,5 @@ plots.DependenceDisplay.from_evidence(over_age, "age", ages).plot(kind="masses")
 pyplot.show()
 
 # %%
-# **How to misread it.** This is the effect of the age in the model while all other inputs stay;
-# older men also differ from young men in the other inputs.
+# **How to misread it.** This is the effect of the age in the model while all other inputs stay the
+# same. In the data, older men also differ from young men in the other inputs.

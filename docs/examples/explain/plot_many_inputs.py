@@ -39,5 +39,5 @@ for evidence in (ev, grouped, named):
     print(evidence.n_components, evidence[81].probability.round(3), evidence[81].disagreement)
 
 # %%
-# **How to misread it.** Less disagreement after grouping does not mean that the model is surer:
-# opposite weights are added up inside a group, and no longer count as a dispute.
+# **How to misread it.** Less disagreement after grouping does not mean that the model is surer.
+# Opposite weights cancel inside a group, so they no longer count as disagreement.

@@ -2,8 +2,8 @@
 Which sets of classes does the evidence support?
 ================================================
 
-Evidence can support "A or B" without choosing between them. Mass on a set of classes is support for
-the set, but for no single class in it.
+Evidence can support "A or B" without choosing between them. Mass on a set of classes supports the
+set as a whole, not a single class in it.
 """
 
 # %%

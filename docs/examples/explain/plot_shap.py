@@ -42,5 +42,5 @@ pyplot.show()
 bool(np.allclose(back.values, explanation.values))
 
 # %%
-# **How to misread it.** SHAP values of probabilities are not evidence and are refused; only values
-# that add up to log-odds can be combined as weights.
+# **How to misread it.** SHAP values of probabilities are not evidence, and they raise an error.
+# Only values that add up to log-odds can be combined as weights.

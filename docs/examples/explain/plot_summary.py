@@ -23,9 +23,9 @@ model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 ev = shafer.Explainer(model, X, prior="own", errors="laplace")(X)
 
 # %%
-# Each point is one man. Its place is what the input adds to the log-odds of the disease, its colour
-# is the value of the input. Inputs with the largest mean absolute weight come first. Pale points
-# have an interval that includes no effect. The base rate is equal for all and is left out.
+# Each point is one man. Its place is what the input adds to the log-odds of the disease, its
+# colour is the value of the input. Inputs with the largest mean absolute weight come first. The
+# interval of a pale point contains 0. The base rate is equal for all men and is left out.
 plots.SummaryDisplay.from_evidence(ev, features=X, classes="disease").plot()
 pyplot.show()
 
@@ -35,5 +35,6 @@ size = np.abs(ev.contrast("disease", "healthy")).mean(axis=0)
 pd.Series(size, ev.component_names).sort_values(ascending=False).round(2)
 
 # %%
-# **How to misread it.** A wide swarm means that the model uses the input, not that the input causes
-# the disease; inputs that go together share their weight as the fit happened to split it.
+# **How to misread it.** A wide swarm means that the model uses the input, not that the input
+# causes the disease. Correlated inputs share one effect, and how the model splits it may be
+# chance.

@@ -27,7 +27,8 @@ plots.SummaryDisplay.from_evidence(ev, features=iris.data).plot()
 pyplot.show()
 
 # %%
-# ``over`` compares all flowers with one class. Now the order of the colours is simple.
+# ``over`` compares all flowers with one class. Now the colours change in one direction along each
+# row.
 display = plots.SummaryDisplay.from_evidence(
     ev, features=iris.data, classes="virginica", over="versicolor"
 )
@@ -35,5 +36,5 @@ display.plot()
 pyplot.show()
 
 # %%
-# **How to misread it.** Do not compare panels point by point when the rival is left to the picture:
-# the same flower can be compared with another class in each panel.
+# **How to misread it.** Without ``over``, do not compare panels point by point. The same flower
+# can be compared with another class in each panel.

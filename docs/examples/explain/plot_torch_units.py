@@ -2,8 +2,8 @@
 What do the hidden units of a PyTorch network contribute?
 =========================================================
 
-The last layer of a network is a logistic regression on hidden units. So each unit is a piece of
-evidence, exactly, and nothing is trained again.
+The last layer of a network is a logistic regression on hidden units. So each unit is exactly a
+piece of evidence, and nothing is trained again.
 """
 
 # %%

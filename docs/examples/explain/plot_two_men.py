@@ -25,9 +25,9 @@ model.predict_proba(men).round(2)
 # Each bar goes from the belief to the plausibility of a class. Belief is what the evidence
 # supports. Plausibility is what it does not contradict. The width is the ignorance.
 #
-# At age 50 with an LDL of 6.8, neither input is evidence, so the bars are wide. At age 25 with an
-# LDL of 14.5, the age is evidence against the disease and the LDL is equally strong evidence for
-# it, so the bars are narrow and both classes keep some belief.
+# At age 50 with an LDL of 6.8, neither input gives evidence, so the bars are wide. At age 25 with
+# an LDL of 14.5, the age is evidence against the disease, and the LDL is equally strong evidence
+# for it. So the bars are narrow, and both classes have some belief.
 ev = shafer.Explainer(model, X)(men)
 names = ["50 years, LDL 6.8", "25 years, LDL 14.5"]
 plots.IntervalDisplay.from_evidence(ev, names=names).plot()
@@ -35,7 +35,7 @@ pyplot.show()
 
 # %%
 # The same two men among all values of age and LDL. Ignorance is high where both inputs are near
-# their cut-offs, the values at which they are no evidence.
+# their cut-offs, the values at which they give no evidence.
 explainer = shafer.Explainer(model, X)
 figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, response in zip(axes, ["ignorance", "conflict"], strict=True):
@@ -45,5 +45,5 @@ for ax, response in zip(axes, ["ignorance", "conflict"], strict=True):
 pyplot.show()
 
 # %%
-# **How to misread it.** Low ignorance does not mean that the answer is certain: the second man has
+# **How to misread it.** Low ignorance does not mean that the answer is certain. The second man has
 # low ignorance because there is much evidence, but the evidence is contradictory.

@@ -22,7 +22,7 @@ explainer = shafer.Explainer(model, X, prior="own", errors="laplace")
 ev = explainer(X)
 
 # %%
-# Read the picture from the foot. The lowest bar is the base rate: the log-odds of a man whose
+# Read the picture from the bottom. The lowest bar is the base rate: the log-odds of a man whose
 # inputs are all average. Each bar starts where the one below ends. Bars to the right support the
 # disease, bars to the left oppose it, and +1 multiplies the odds by 2.7. The sum is on top.
 #
@@ -37,7 +37,7 @@ pyplot.show()
 
 # %%
 # For a logistic regression the bars are the SHAP values (interventional, same background), and the
-# base rate is SHAP's base value. A pale bar has an interval that includes no effect.
+# base rate is SHAP's base value. The interval of a pale bar contains 0.
 #
-# **How to misread it.** The error bar lies around the tip of its bar, so do not compare it with the
-# zero of the axis; a pale bar is not a reason to give to anybody.
+# **How to misread it.** The error bar lies around the end of its bar, so do not compare it with
+# the zero of the axis. Do not give a pale bar as a reason.

@@ -38,5 +38,5 @@ pyplot.show()
 float(abs(ev.probability - model.predict_proba(X)).max())
 
 # %%
-# **How to misread it.** A Shapley value of a tree model also contains the interactions of a column
-# with others, so the same value of a column can have another weight in another row.
+# **How to misread it.** A Shapley value of a tree model also contains the interactions with other
+# columns. So the same value of a column can have different weights in different rows.

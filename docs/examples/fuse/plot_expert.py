@@ -2,8 +2,8 @@
 How do I add what a doctor thinks?
 ==================================
 
-A doctor has seen some of the patients and says how sure she is. Her statements are evidence like
-any other, and can be combined with that of the model.
+A doctor has seen some of the patients and tells how sure she is. Her statements are evidence, and
+they can be combined with the evidence of the model.
 """
 
 # %%
@@ -26,7 +26,7 @@ patients = X.head().assign(
 evidence = shafer.Explainer(model, X, prior="own")(patients[X.columns])
 
 # %%
-# "70 % sure" is a probability. "50 % sure" of one of two classes is no evidence.
+# "70 % sure" is a probability. With two classes, "50 % sure" adds no evidence.
 doctor = shafer.Evidence.from_statements(
     patients,
     classes=["disease", "healthy"],
@@ -51,5 +51,5 @@ plots.WaterfallDisplay.from_evidence(fused, 2, class_="disease").plot()
 pyplot.show()
 
 # %%
-# **How to misread it.** Doctor and model are taken as independent: if she looked at the same values
-# as the model, they count twice; then use ``combine(..., "cautious")``.
+# **How to misread it.** The rule assumes that doctor and model are independent. If she looked at
+# the same values as the model, these values count twice. Then use ``combine(..., "cautious")``.

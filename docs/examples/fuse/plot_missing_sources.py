@@ -26,9 +26,9 @@ voting = shafer.EvidentialVotingClassifier([(name, one, at) for name, at in part
 voting = voting.fit(X[::2], y[::2])
 
 # %%
-# One wine, first complete, then without its colour measurements. A missing source is no evidence,
-# so its bar has no length. Nothing is imputed. The prior, the frequencies of the classes, is
-# counted once. The note below the axis is about what is left of each source's own base rate.
+# One wine, first complete, then without its colour measurements. A missing source gives no
+# evidence, so its bar has length 0. Nothing is imputed. The prior, the frequencies of the classes,
+# is counted once. The note below the axis is about what is left of each source's own base rate.
 row, broken = X[[83]], X[[83]].copy()
 broken[:, parts["colour"]] = np.nan
 options = {"class_": "barbera", "over": "grignolino"}
@@ -59,5 +59,5 @@ ax.legend()
 pyplot.show()
 
 # %%
-# **How to misread it.** A source without a bar is missing or has nothing to say; both give no
-# evidence, so look at the inputs to know which.
+# **How to misread it.** A source without a bar may be missing, or its inputs may give no evidence.
+# The picture does not show which, so look at the inputs.

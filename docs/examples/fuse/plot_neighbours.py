@@ -22,7 +22,7 @@ sources = [("model", LogisticRegression()), ("neighbours", shafer.NeighbourEvide
 voting = shafer.EvidentialVotingClassifier(sources).fit(X, species)
 
 # %%
-# The model alone has little ignorance nearly everywhere, also far away from all flowers. The
+# The model alone has little ignorance nearly everywhere, even far away from all flowers. The
 # neighbours alone have high ignorance there. Darker is more.
 figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 alone = {"model": shafer.Explainer(model, X, groups="one"), "neighbours": neighbours.evidence}
@@ -40,5 +40,5 @@ plots.WaterfallDisplay.from_evidence(voting.evidence(X[[70]])).plot()
 pyplot.show()
 
 # %%
-# **How to misread it.** Low ignorance of the fused evidence does not mean that similar flowers were
-# seen; look at the neighbours alone, or at the typicality, for that.
+# **How to misread it.** Low ignorance of the fused evidence does not mean that similar flowers
+# were in the training data. To check that, look at the neighbours alone, or at the typicality.

@@ -42,10 +42,11 @@ plots.SourceConflictDisplay.from_evidences(sources, 345).plot()
 pyplot.show()
 
 # %%
-# What if one source were not there: how far would the probability move?
+# How far would the probability move without one of the sources?
 found = shafer.fusion.influence(sources)
 dict(zip(sources, found.probability_change[345].round(2).tolist(), strict=True))
 
 # %%
-# **How to misread it.** Dempster's rule takes the sources as independent; two models of the same
-# inputs would count the same evidence twice, so use ``EvidentialVotingClassifier`` for them.
+# **How to misread it.** Dempster's rule assumes that the sources are independent. With two models
+# of the same inputs it counts the same evidence twice. Use ``EvidentialVotingClassifier`` for
+# them.

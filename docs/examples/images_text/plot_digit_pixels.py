@@ -24,7 +24,7 @@ ev = shafer.Explainer(model, digits.data, prior="own", names=names)(digits.data)
 
 # %%
 # This five is taken for a nine. Blue pixels support nine, orange ones support the runner-up. The
-# image is a pale ghost under the colours.
+# image is drawn pale under the colours.
 plots.EvidenceMapDisplay.from_evidence(
     ev, 5, digits.images[5], shape=(8, 8), show=["evidence", "ignorance", "disagreement"]
 ).plot()
@@ -37,5 +37,5 @@ plots.WaterfallDisplay.from_evidence(ev, 5, max_components=9).plot(order="sign")
 pyplot.show()
 
 # %%
-# **How to misread it.** A dark pixel of the digit need not be coloured: a pixel is evidence only as
-# far as it differs from the average image *and* the two digits differ there.
+# **How to misread it.** A dark pixel of the digit need not be coloured. A pixel is evidence only
+# if it differs from the average image *and* if the two digits differ at this place.

@@ -23,7 +23,7 @@ ev = shafer.Explainer(network, background, **options)(images[68:69])
 boot = fashion.images[68]
 
 # %%
-# One map for each class, on one scale. These are weights for each class by itself: they compare it
+# One map for each class, on one scale. These are weights of evidence: each map compares its class
 # with the average of all ten classes.
 names = ["sneaker", "ankle boot", "sandal"]
 plots.EvidenceMapDisplay.from_evidence(ev, 0, boot, classes=names).plot(grid=True)
@@ -38,5 +38,5 @@ with pyplot.style.context("dark_background"):
 pyplot.show()
 
 # %%
-# **How to misread it.** The disagreement map does not show errors: it shows which locations differ
-# from the rest, also in images with a correct answer.
+# **How to misread it.** The disagreement map does not show errors. It shows which locations differ
+# from the rest. Images with a correct answer have such locations too.

@@ -2,8 +2,8 @@
 Where in the image is the evidence?
 ===================================
 
-Many networks average a feature map before their last layer. Then each location of the map is a
-piece of evidence, exactly, and a map of the image shows it.
+Many networks average a feature map before their last layer. Then each location of the map is
+exactly a piece of evidence, and a map of the image shows it.
 """
 
 # %%
@@ -45,5 +45,5 @@ plots.EvidenceMapDisplay.from_evidence(
 pyplot.show()
 
 # %%
-# **How to misread it.** The network did not look at the blue cells only: a cell shows what was
-# computed there from a larger part of the image, so evidence may lie beside the garment.
+# **How to misread it.** The network did not use only the blue cells. A cell shows what was
+# computed there from a larger part of the image. So evidence may lie beside the garment.

@@ -2,8 +2,8 @@
 How much evidence is in each region of the image?
 =================================================
 
-Pass a segmentation, and the evidence of all locations in a region is added up. It can also be used
-to test whether the evidence lies on the right garment.
+Pass a segmentation, and the evidence of all locations in a region is added up. Regions can also
+test whether the evidence lies on the right garment.
 """
 
 # %%
@@ -42,5 +42,5 @@ plots.EvidenceMapDisplay.from_evidence(wide, 0, pair, class_="ankle boot", over=
 pyplot.show()
 
 # %%
-# **How to misread it.** Sums count, not peaks: many pale cells of a large region can weigh more
-# than one strong cell of a small one.
+# **How to misread it.** Sums count, not peaks: many pale cells of a large region together can
+# count more than one strong cell of a small region.

@@ -36,5 +36,5 @@ reasons = ev[[194]].reasons(top=5)
 reasons[["component", "value", "weight"]].round(2)
 
 # %%
-# **How to misread it.** The weight of a word is not its meaning: it is what this model learned from
-# these reports, given all other words, and some of it is chance.
+# **How to misread it.** The weight of a word is not its meaning. It is what this model learned
+# from these reports, given all other words. Some of it is chance.

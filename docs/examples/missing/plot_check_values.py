@@ -2,8 +2,8 @@
 Which values should I check, and what if one is wrong?
 ======================================================
 
-Somebody typed an LDL of 45.9 instead of 4.59. The evidence finds the value, and can answer as if
-it were missing.
+Somebody typed an LDL of 45.9 instead of 4.59. ``check_cells`` finds the value, and ``guard`` gives
+the answer as if it were missing.
 """
 
 # %%
@@ -29,13 +29,13 @@ pyplot.show()
 
 # %%
 # *Surprise* is the distance from the expected value, in standard deviations. *Stake* also counts
-# how much the value decides.
+# how much the answer depends on the value.
 cells = explainer.check_cells(slipped, top=3)
 cells[["rank", "input", "value", "expected", "surprise", "stake"]].round(2)
 
 # %%
-# ``guard`` answers as if an incredible value were missing. It comes close to the answer for the
-# true value.
+# ``guard`` treats a very unlikely value as missing. Its answer is close to the answer for the true
+# value.
 guarded = explainer.guard(slipped)
 answers = {
     "as typed": model.predict_proba(slipped),

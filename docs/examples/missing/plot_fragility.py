@@ -2,8 +2,8 @@
 Would the answer stand if inputs were lost?
 ===========================================
 
-Two patients have nearly the same probability. For one of them the answer hangs on a few inputs, and
-it would fall easily.
+Two patients have nearly the same probability. For one of them the answer depends on a few inputs,
+and it would change easily.
 """
 
 # %%
@@ -41,5 +41,5 @@ plots.WaterfallDisplay.from_evidence(ev, row, features=X).plot()
 pyplot.show()
 
 # %%
-# **How to misread it.** Fragility is not the chance that the answer is wrong: a fragile answer with
-# complete and correct inputs is as good as its probability says.
+# **How to misread it.** Fragility is not the chance that the answer is wrong. If the inputs are
+# complete and correct, a fragile answer is as likely to be right as its probability tells.

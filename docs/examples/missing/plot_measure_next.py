@@ -2,8 +2,8 @@
 Which missing value should I ask for next?
 ==========================================
 
-Three inputs of a patient are not known yet. The evidence tells whether they could change the
-answer, and which of them would tell most.
+Three inputs of a patient are not known yet. The evidence shows whether they could change the
+answer, and which of them gives most information.
 """
 
 # %%
@@ -32,7 +32,7 @@ pyplot.show()
 float(explainer.overturn(patient)[0])
 
 # %%
-# The inputs by what they would tell, in nats: how far the probabilities are expected to move.
+# The inputs, ranked by their information in nats: how far the probabilities are expected to move.
 plan = explainer.next_inputs(patient)
 figure, ax = pyplot.subplots(figsize=(6, 2), layout="constrained")
 ax.barh(plan["input"], plan["information"])
@@ -47,5 +47,5 @@ plan = explainer.next_inputs(patient, costs={"blood test": 5.0, "talk": 1.0}, gr
 plan[["input", "information", "cost", "information_per_cost"]].round(3)
 
 # %%
-# **How to misread it.** The plan assumes that values are missing by chance; if doctors measure only
-# those who look ill, a missing value is itself a sign that this plan does not know.
+# **How to misread it.** The plan assumes that values are missing at random. If doctors measure
+# only those who look ill, a missing value is itself information, and the plan does not use it.

@@ -25,8 +25,9 @@ ways = {
 }
 
 # %%
-# *Mean*: the mean of the training rows is filled in. *Vacuous*: a missing input is no evidence.
-# *Conditional*: it is expected from the known inputs, and all weights shrink a little.
+# *Mean*: the mean of the training rows is filled in. *Vacuous*: a missing input gives no evidence.
+# *Conditional*: its expected value, given the known inputs, is filled in, and all weights shrink a
+# little.
 shares = [0.0, 0.2, 0.4, 0.6, 0.8]
 losses = {name: [] for name in ways}
 for share in shares:
@@ -46,5 +47,5 @@ ax.legend()
 pyplot.show()
 
 # %%
-# **How to misread it.** The gaps here are random. If a value is missing because of what it would
-# have been, none of the three ways repairs that.
+# **How to misread it.** The gaps here are random. If a value is missing because it is, for
+# example, very high, none of the three ways corrects this.

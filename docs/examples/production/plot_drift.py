@@ -2,8 +2,8 @@
 Did the incoming data change, and does it matter?
 =================================================
 
-A monitor compares each batch of new rows with rows from a time when all was well. It names the
-components that moved, and counts the decisions that moved with them.
+A monitor compares each batch of new rows with rows from a time when the model worked well. It
+names the components that moved, and counts the decisions that changed because of them.
 """
 
 # %%
@@ -43,5 +43,5 @@ pyplot.show()
 print(reports[-1])
 
 # %%
-# **How to misread it.** An alarm is about the inputs, not about errors: the accuracy can stay as it
-# was, and only labels tell.
+# **How to misread it.** An alarm is about the inputs, not about errors. The accuracy may be the
+# same as before, and you need labels to measure it.

@@ -2,8 +2,8 @@
 How do I watch rows one by one, without false alarms piling up?
 ===============================================================
 
-A test after every row would raise a false alarm sooner or later. A stream test may be looked at at
-any time: the chance that it ever raises a false alarm is at most 5 %.
+A test after every row would raise a false alarm sooner or later. You may read a stream test at any
+time: the chance that it ever raises a false alarm is at most 5 %.
 """
 
 # %%

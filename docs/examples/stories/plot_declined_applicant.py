@@ -2,8 +2,8 @@
 Two applicants have the same score. Are they declined for the same reasons?
 ===========================================================================
 
-A scorecard gives two people 484 points, and the bank declines both. The score is the same; the
-reasons are not, and neither is what to do next.
+A scorecard gives two people 484 points, and the bank declines both. The score is the same, but the
+reasons differ, and so does what to do next.
 """
 
 # %%

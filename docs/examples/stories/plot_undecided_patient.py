@@ -3,7 +3,7 @@ The model says 50 %. What should the doctor do?
 ===============================================
 
 That depends on the reason: little evidence, contradictory evidence, or missing measurements. The
-probability is the same in all three cases; the evidence behind it is not.
+probability is the same in all three cases, but the evidence behind it differs.
 """
 
 # %%

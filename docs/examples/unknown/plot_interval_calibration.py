@@ -38,5 +38,5 @@ pyplot.show()
 # %%
 # The probabilities are the same in both pictures. Only the number of pieces of evidence differs.
 #
-# **How to misread it.** A wide interval contains the accuracy more easily, so read the width with
-# it; and with few rows in a bin a dot can lie outside by chance.
+# **How to misread it.** A wide interval contains the accuracy more easily, so also look at the
+# width. In a bin with few rows, a dot can lie outside by chance.

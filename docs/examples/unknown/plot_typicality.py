@@ -42,5 +42,6 @@ axes[1].set_xticks([1e-16, 1e-12, 1e-8, 1e-4, 1])
 pyplot.show()
 
 # %%
-# **How to misread it.** A typical row can be misclassified, and an unusual row can be right:
-# typicality tells whether the model knows this kind of row, not whether the answer is correct.
+# **How to misread it.** The answer for a typical row can be wrong, and the answer for an unusual
+# row can be right. Typicality tells whether the model knows this kind of row, not whether the
+# answer is correct.

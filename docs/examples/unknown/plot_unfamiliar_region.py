@@ -2,8 +2,8 @@
 Where has the model never seen any data?
 ========================================
 
-A linear model is most confident far away from its training data. The epistemic ignorance is
-reported beside the probability, and it is high there.
+A linear model is most confident far away from its training data. There the epistemic ignorance is
+high, and it is reported beside the probability.
 """
 
 # %%

@@ -147,11 +147,9 @@ def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
     missing = [label for label in fine if label not in given]
     if missing:
         raise ValueError(
-            f"classes must hold all classes of the sources; {missing} are missing from {given}, "
-            "the labels of classes or of y. Add them. If they are other names of the same classes, "
-            "train the models with the same labels, or rename them: "
-            "shafer.Explainer(model, X, classes=[...]), with the new labels in the order of the "
-            "model's own, and combine the evidence with shafer.fusion.combine."
+            f"classes must hold all classes of the sources; {missing} are missing from {given}. Add "
+            "them. If they are other names of the same classes, give the sources the same labels: "
+            "shafer.Explainer(model, X, classes=[...]), in the order of the model's own labels."
         )
     return {label: position for position, label in enumerate(given)}
 

@@ -208,7 +208,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
                 moderation=moderation,
                 prior=prior,
                 laplace=bars.laplace,
-                read_again=partial(adapt, model, columns=columns, **options, **adapted.options),
+                read_again=partial(adapt, model, columns=columns, **{**options, **adapted.options}),
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model

@@ -148,7 +148,7 @@ def test_driver_killed_with_workers(tables: Path) -> None:
     """SIGKILL while Dask's workers score; the same command finishes what is left."""
     pytest.importorskip("distributed", reason="Dask is not installed")
     call = [sys.executable, "-m", "shafer", "score", "parquet", "--model", "model.skops"]
-    call += ["--out", "out", "--engine", "dask", "--workers", "1", "--chunk", "1"]  # slowly
+    call += ["--out", "out", "--engine", "dask", "--workers", "1", "--chunk", "3"]  # slowly
     growing = tables / ".out.unfinished"
     driver = subprocess.Popen(call, cwd=tables, stderr=subprocess.DEVNULL)
     while not list(growing.glob("part-*")) and driver.poll() is None:

@@ -1,10 +1,12 @@
 """Loads every saved file of a folder in a new process, and writes its numbers.
 
-The rows of the files are in ``rows.pkl``, with what each file needs to be loaded.
+The rows of the files are in ``rows.pkl``, with what each file needs to be loaded. Compiled kernels and
+their reference round differently, so the second argument says which of them to use.
 """
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import sys
 import warnings
@@ -14,6 +16,8 @@ from typing import Any
 import numpy as np
 
 import shafer
+
+COMPILED = "shafer.kernels.compiled.numba_kernels"
 
 
 def network(name: str | None) -> Any:
@@ -70,4 +74,6 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if sys.argv[2] == "compiled":
+        importlib.import_module(COMPILED)
     main(Path(sys.argv[1]))

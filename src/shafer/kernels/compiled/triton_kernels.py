@@ -29,7 +29,7 @@ from shafer.kernels.pooling import Pooled, one_sided
 # in _WARPS warps and takes _UNROLL features in each step of its loop.
 _ROWS, _CLASSES, _WARPS, _UNROLL = 128, 64, 4, 16
 # The same for w⁺ and w⁻: rows, classes, warps, features. Large tiles where they fill the chip.
-_SMALL_SPLIT, _LARGE_SPLIT = (16, 64, 2, 4), (64, 64, 2, 8)
+_SMALL_SPLIT, _LARGE_SPLIT = (8, 64, 1, 16), (64, 64, 2, 8)
 _MOST_CELLS = 2**30  # of an array in one call: its positions are 32-bit numbers
 
 
