@@ -147,8 +147,8 @@ def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
     missing = [label for label in fine if label not in given]
     if missing:
         raise ValueError(
-            f"classes must hold all classes of the sources; {missing} are missing from {given}. Add "
-            "them. If they are other names of the same classes, give the sources the same labels: "
+            f"classes must hold all classes of the sources; {missing} are missing from {given}. "
+            "Add them. If they are other names of the same classes, give the sources the same labels: "
             "shafer.Explainer(model, X, classes=[...]), in the order of the model's own labels."
         )
     return {label: position for position, label in enumerate(given)}
