@@ -148,8 +148,9 @@ def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
     if missing:
         raise ValueError(
             f"classes must hold all classes of the sources; {missing} are missing from {given}. "
-            "Add them. If they are other names of the same classes, give the sources the same labels: "
-            "shafer.Explainer(model, X, classes=[...]), in the order of the model's own labels."
+            "Add them. If they are other names of the same classes, give the sources the same "
+            "labels: shafer.Explainer(model, X, classes=[...]), in the order of the model's own "
+            "labels."
         )
     return {label: position for position, label in enumerate(given)}
 
