@@ -95,6 +95,23 @@ def test_codes_without_names_are_not_guessed() -> None:
         explainer(codes.assign(plan="a"))
 
 
+def test_ordered_categories_of_lightgbm_are_not_guessed() -> None:
+    ordered = TYPED.assign(plan=TYPED["plan"].cat.as_ordered())
+    explainer = shafer.Explainer(
+        lightgbm.LGBMClassifier(n_estimators=3, verbose=-1).fit(ordered, Y), ordered
+    )
+    assert len(explainer(ordered[:2])) == 2
+    with pytest.raises(ValueError, match="Column 'plan' holds texts, such as"):
+        explainer(PLAIN)
+
+
+def test_numbers_that_lightgbm_took_as_categories() -> None:
+    rows = TYPED.assign(code=TYPED["code"].astype(int))
+    model = lightgbm.LGBMClassifier(n_estimators=3, verbose=-1)
+    explainer = shafer.Explainer(model.fit(rows, Y, categorical_feature=["code"]), rows)
+    assert len(explainer(rows[:2])) == 2
+
+
 def test_commands_take_files(tmp_path: Path) -> None:
     fitted = xgboost.XGBClassifier(n_estimators=3, enable_categorical=True).fit(TYPED, Y)
     explainer = shafer.Explainer(fitted, TYPED)

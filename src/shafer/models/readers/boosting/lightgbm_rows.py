@@ -34,7 +34,11 @@ def with_lightgbm_categories(model: Any, X: Any) -> Any:
     booster = model if isinstance(model, lightgbm.Booster) else model.booster_
     if frame_columns(X) is None or not booster.pandas_categorical:
         return X
-    # Categories are listed without the names of their columns.
+    typed = hasattr(X, "iloc") and sum(kind.name == "category" for kind in X.dtypes)
+    if typed == len(booster.pandas_categorical):
+        return X  # as in training
+    # Categories are listed without the names of their columns. There are more of them than columns
+    # if some are ordered: LightGBM takes those as numbers, and which they were is not known.
     coded = _category_columns(booster)
     known: list[list[Any] | None] = [None] * len(coded)
     if sum(coded) == len(booster.pandas_categorical):
