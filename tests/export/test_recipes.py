@@ -75,7 +75,8 @@ def test_fastapi(
 def test_duckdb(
     explainer: shafer.Explainer, rows: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    explainer.save(tmp_path / "model.shafer")
+    own = shafer.Explainer(explainer.model, rows, prior="own")
+    own.save(tmp_path / "model.shafer")
     rows.assign(id=np.arange(len(rows))).to_parquet(tmp_path / "patients.parquet")
     recipe = _recipe("duckdb_evidence")
     connection = recipe.duckdb.connect()

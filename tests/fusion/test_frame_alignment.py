@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer import Evidence, belief, combine
@@ -213,3 +215,16 @@ def test_ballooned_conflict_stays_on_the_empty_set() -> None:
         expected = belief.bold(*rows).masses
         assert_allclose(result.conflict[i], expected[0])
         assert_allclose(result.masses()[i, 1:], expected[1:] / (1.0 - expected[0]), atol=1e-12)
+
+
+def test_frozen_models_with_other_names_of_the_same_classes() -> None:
+    X, y = np.array([[-1.0], [1.0]] * 10), np.array([0, 1] * 10)
+    names = np.array(["stay", "churn"])
+    sources = [("a", LogisticRegression().fit(X, y)), ("b", LogisticRegression().fit(X, names[y]))]
+    clf = shafer.EvidentialVotingClassifier([(n, FrozenEstimator(m)) for n, m in sources])
+    with pytest.raises(ValueError, match=r"'a' has the labels \[0, 1\], .*Train the models with"):
+        clf.fit(X, names[y])
+    renamed = shafer.Explainer(sources[0][1], X, classes=["stay", "churn"])
+    other = shafer.Explainer(sources[1][1], X)
+    fused = shafer.fusion.combine({"a": renamed(X), "b": other(X)}, tempering=[0.5, 0.5])
+    assert fused.classes[fused.probability.argmax(axis=1)].tolist() == names[y].tolist()

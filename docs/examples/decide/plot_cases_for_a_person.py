@@ -43,5 +43,9 @@ wrong = answers != truth
 {name: int(wrong[np.argsort(score)[:20]].sum()) for name, score in scores.items()}
 
 # %%
+# In these 500 cases ignorance found more errors than the largest probability. That is chance: with
+# other cases the order changes, and on average the largest probability is best.
+
+# %%
 # **How to misread it.** A case with a high probability can still be wrong; the 20 cases are the
 # least certain ones, not all errors.

@@ -97,6 +97,8 @@ class MeansOptions:
         Give the weights error bars; this needs the training data.
     missing : {"conditional", "vacuous"}, optional
         What to do with missing inputs, if the user chose it.
+    drop : tuple of strings
+        Columns to leave out of a model that is trained here.
     """
 
     train_path: Path | None = None
@@ -106,6 +108,7 @@ class MeansOptions:
     prior: str | None = None
     errors: str | None = None
     missing: str | None = None
+    drop: tuple[str, ...] = ()
 
     @property
     def new_missing(self) -> str:
@@ -141,7 +144,7 @@ def measured_model(
     """
     if isinstance(model, Explainer):
         return _stored(model, "stored in the model file", options)
-    own = _unwrapped(model, until=(EvidentialClassifier, *_WITH_EVIDENCE))
+    own = scored(model)
     if isinstance(own, EvidentialClassifier):
         return _stored(own.explainer_, _OF_TRAINING, options)
     if isinstance(own, _WITH_EVIDENCE):
@@ -173,6 +176,13 @@ def measured_model(
         "them. Give the training data with --train FILE, or add --means-from-data to use the means "
         f"of {data.name}; a row's numbers then depend on the other rows of that file."
     )
+
+
+def scored(model: Any) -> Any:
+    """Return what gives the evidence of a model file: an explainer, or a classifier of shafer."""
+    if isinstance(model, Explainer):
+        return model
+    return _unwrapped(model, until=(EvidentialClassifier, *_WITH_EVIDENCE))
 
 
 def _stored(explainer: Explainer, means: str, options: MeansOptions) -> MeasuredModel:

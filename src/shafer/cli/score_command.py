@@ -119,7 +119,8 @@ def score(
     """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
     The columns are the probability, belief, plausibility and pignistic probability of each class,
-    the ignorance, the conflict and the decided set. The table is read in chunks, so it may be
+    the ignorance, the conflict and the decided set. If the model file was calibrated with
+    conformalize, the decided set is the calibrated one. The table is read in chunks, so it may be
     larger than the memory. The file --out appears when it is complete.
 
     With --reasons there are also the columns reasons_for and reasons_over (the two classes

@@ -63,7 +63,7 @@ def write_scores(
     if found.rows == 0:
         raise ValueError(f"{data} has no rows.")
     scorer = ChunkScorer.of(model, data, [data], found.kinds, options, chunk, extra)
-    about = {"version": shafer.__version__, "means": scorer.model.sentence}
+    about = {"version": shafer.__version__, "means": scorer.sentence}
     asked = scorer.asking()
     done = 0
     with (
@@ -78,4 +78,4 @@ def write_scores(
             progress.update(len(table["row"]))
     if done != found.rows:
         raise ValueError(f"{data} changed while it was read. Score it again.")
-    return Written(done, scorer.model.sentence, "" if asked is None else asked.left_out)
+    return Written(done, scorer.sentence, "" if asked is None else asked.left_out)

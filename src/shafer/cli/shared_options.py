@@ -43,6 +43,7 @@ class ModelOptions:
     missing: str | None
     trusted: tuple[str, ...]
     trust_pickle: bool
+    drop: tuple[str, ...]
 
     def loaded(self) -> NamedModel | None:
         """Load the model, if one was given."""
@@ -50,12 +51,17 @@ class ModelOptions:
 
         if self.model_path is None:
             return None
+        if self.drop:
+            raise ValueError(
+                f"--drop {self.drop[0]} cannot be used with --model: the model takes the columns "
+                "it was trained on. Leave out --drop; further columns are ignored."
+            )
         model = load_model(self.model_path, self.trusted, self.trust_pickle)
         return NamedModel(model, self.model_path.name)
 
     def choices(self) -> dict[str, Any]:
         """Return the options about columns and means that are not files, as plain values."""
-        names = ("target", "text_column", "means_from_data", "prior", "missing")
+        names = ("target", "text_column", "means_from_data", "prior", "missing", "drop")
         return {name.replace("_", "-"): getattr(self, name) for name in names}
 
     def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
@@ -75,6 +81,7 @@ class ModelOptions:
             self.prior,
             errors,
             self.missing,
+            self.drop,
         )
 
 
@@ -131,6 +138,13 @@ _OPTIONS = (
         "--trust-pickle",
         is_flag=True,
         help="Load a pickle or joblib file, which may run any code.",
+    ),
+    click.option(
+        "--drop",
+        multiple=True,
+        metavar="COLUMN",
+        help="Leave this column out of the model that is trained here, such as an id. Give the "
+        "option once for each column.",
     ),
 )
 

@@ -64,6 +64,11 @@ def terminal_width() -> int:
     return shutil.get_terminal_size(fallback=(0, 0)).columns
 
 
+def warn(text: str) -> None:
+    """Print a warning to the error stream."""
+    click.echo(f"Warning: {printable(text)}", err=True)
+
+
 def note(text: str) -> None:
     """Print what takes long to the error stream, if a person is watching."""
     if sys.stderr.isatty():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from shafer._text import listed
 from shafer.cli.background_means import MeansOptions, prior_sentence
+from shafer.cli.identifier_columns import identifier_columns
 from shafer.cli.table_files import Kinds, as_kinds, column_names, kinds_of, read_table
 from shafer.cli.target_labels import read_labels
-from shafer.cli.terminal_output import note
+from shafer.cli.terminal_output import note, warn
 from shafer.models import Explainer
 from shafer.report.default_model import held_out_error, how_measured, train_default_model
 
@@ -74,7 +76,13 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
             f"The target {target!r} of {path} must have 2 to {_MOST_CLASSES} classes; "
             f"it has {len(classes)}."
         )
-    X, kinds = _inputs(frame.drop(columns=[target]), target, path)
+    inputs = frame.drop(columns=[target, *_dropped(frame, target, options.drop, path)])
+    for name in identifier_columns(inputs):
+        warn(
+            f"Column {name!r} has a different value in nearly every row. If it is an id, leave it "
+            f"out: --drop {shlex.quote(name)}"
+        )
+    X, kinds = _inputs(inputs, target, path)
     note(f"Training a logistic regression on {len(X):,} rows and {len(kinds):,} columns …")
     model = train_default_model(X, y)
     note("Measuring its error by cross-validation …")
@@ -102,6 +110,16 @@ def _check_width(path: Path, target: str) -> None:
         )
 
 
+def _dropped(frame: Any, target: str, drop: tuple[str, ...], path: Path) -> list[str]:
+    for name in drop:
+        if name == target or name not in frame.columns:
+            why = "it is the target" if name == target else f"{path} has no such column"
+            raise ValueError(
+                f"--drop {name} cannot be used: {why}. The columns are {listed(frame.columns)}."
+            )
+    return list(dict.fromkeys(drop))
+
+
 def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
     present = inputs.notna().any()
     kinds = {name: kind for name, kind in kinds_of(inputs).items() if present[name]}
@@ -119,10 +137,13 @@ def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
 
 
 def _how_trained(X: Any, path: Path, target: str) -> str:
-    lacking = int(X.isna().any(axis=1).sum())
-    imputed = (
-        f", missing numbers ({lacking} rows lack a value) replaced by the median" if lacking else ""
-    )
+    numbers = X.select_dtypes("number")
+    gaps = {
+        "numbers ({} rows) replaced by the median": numbers,
+        "texts ({} rows) taken as a category of their own": X.drop(columns=numbers.columns),
+    }
+    counts = {text: int(part.isna().any(axis=1).sum()) for text, part in gaps.items()}
+    imputed = "".join(f", missing {text.format(n)}" for text, n in counts.items() if n)
     return (
         f"No model was given, so a logistic regression was trained on all {len(X)} rows of "
         f"{path.name} to predict {target}: numbers scaled, categories one-hot encoded{imputed}."

@@ -409,6 +409,9 @@ class MassEvidence(ABC):
         kept by interval dominance). Discounted evidence also has ``betting_probability_c`` and
         ``epistemic_ignorance``. A pandas frame has ``index`` as its index, if there is one.
 
+        Interval dominance has no guarantee. Evidence does not know of ``conformalize``: for
+        calibrated sets call ``predict_set`` of the explainer.
+
         Parameters
         ----------
         backend : {"pandas", "polars", "pyarrow"}, optional

@@ -15,6 +15,7 @@ from shafer.models import Explainer
 from shafer.models.inputs.row_access import n_rows, take_rows
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
 from shafer.models.score_columns import score_column_names, score_columns
+from shafer.models.set_decisions import SetDecisions
 
 _TYPES = {"b": DataType.boolean, "i": DataType.long, "u": DataType.long, "f": DataType.double}
 _TEXT = "text"
@@ -30,10 +31,17 @@ def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
     given = rows
     if _takes_texts(explainer) and frame:
         given = rows.iloc[:, 0].tolist()
-    columns = score_columns(explainer(given), reasons)
+    decisions = pyfunc_decisions(explainer)
+    groups = None if decisions.column is None else to_numpy(rows[decisions.column])
+    columns = score_columns(explainer, given, reasons, decisions, groups)
     # MLflow turns a missing text into the text "nan" on Spark, so there are none.
     plain = {name: _texts(x) if isinstance(x, list) else x for name, x in columns.items()}
     return pd.DataFrame(plain, index=rows.index if frame else None)
+
+
+def pyfunc_decisions(explainer: Explainer) -> SetDecisions:
+    """Return what ``decision`` holds. MLflow passes on the columns of the signature only."""
+    return SetDecisions.of(explainer, explainer._weighed.columns or ())
 
 
 def _texts(values: list[str | None]) -> list[str]:

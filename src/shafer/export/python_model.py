@@ -19,13 +19,24 @@ try:
 except ImportError:
     raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
 
-from shafer.export.mlflow_table import input_example, model_signature, score_table
+from shafer.export.mlflow_table import (
+    input_example,
+    model_signature,
+    pyfunc_decisions,
+    score_table,
+)
 from shafer.models import EvidentialClassifier, Explainer
 from shafer.models.saving.saved_object import loaded_bytes, saved_bytes
+from shafer.models.set_decisions import calibrated_sets
 
 _ARTIFACT = "explainer"
 _CODE = Path(__file__).with_name("mlflow_code.py")
 _REASONS = 3
+_LOST = (
+    "The column decision is interval dominance, without a guarantee: the sets of this classifier "
+    "use several models or a guard, and its explainer alone is exported. Calibrate the explainer: "
+    "clf.explainer_.conformalize(X_held, y_held)."
+)
 
 
 def pyfunc(
@@ -60,6 +71,7 @@ def pyfunc(
     0     0.777        u
     1     0.118        u
     """
+    lost = calibrated_sets(explainer) is not None
     if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
         explainer = explainer.explainer_
     if not isinstance(explainer, Explainer):
@@ -69,6 +81,9 @@ def pyfunc(
         )
     if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
         raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
+    decisions = pyfunc_decisions(explainer)
+    if decisions.model is None and (decisions.sentence or lost):
+        warnings.warn(decisions.sentence or _LOST, UserWarning, stacklevel=2)
     return EvidencePythonModel(explainer, reasons)
 
 
@@ -77,7 +92,8 @@ class EvidencePythonModel(PythonModel):
     """An explainer as a model for MLflow; make one with :func:`pyfunc`.
 
     Its table has the columns of :meth:`shafer.Evidence.to_frame` and those of the reasons, as
-    :func:`shafer.scale.score` returns them.
+    :func:`shafer.scale.score` returns them: after ``conformalize``, ``decision`` is the calibrated
+    set. Groups of the calibration must be a column that the model takes.
 
     Parameters
     ----------

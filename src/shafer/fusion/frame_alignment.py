@@ -146,7 +146,12 @@ def _given(classes: Any, fine: dict[Label, int]) -> dict[Label, int]:
     given = class_labels(classes, len(list(classes))).tolist()
     missing = [label for label in fine if label not in given]
     if missing:
-        raise ValueError(f"classes must hold all classes of the sources; {missing} are missing.")
+        raise ValueError(
+            f"classes must hold all classes of the sources; {missing} are missing from {given}. "
+            "Add them. If they are other names of the same classes, give the sources the same "
+            "labels: shafer.Explainer(model, X, classes=[...]), in the order of the model's own "
+            "labels."
+        )
     return {label: position for position, label in enumerate(given)}
 
 

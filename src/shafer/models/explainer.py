@@ -88,7 +88,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     names : sequence of strings, optional
         Names of the components, before grouping; by default those of the model or the background.
     classes : array of shape (K,), optional
-        Class labels; by default those of the model.
+        Class labels, in the order of the model's own labels; by default those of the model.
     moderate : {"laplace", "laplace+discount"}, optional
         Account for coefficient uncertainty: ``"laplace"`` shrinks the weights of rows whose
         logits are poorly determined by the background, ``"laplace+discount"`` also discounts

@@ -10,12 +10,27 @@ from shafer.evidence import Evidence, MassEvidence, with_weights
 from shafer.evidence.io.frame_table import evidence_columns
 from shafer.evidence.reason_table import reason_column_names, reason_columns
 from shafer.models.explainer import Explainer
+from shafer.models.set_decisions import SetDecisions
 from shafer.models.uncertainty.moderation import Calibration
 
 
-def score_columns(evidence: MassEvidence, reasons: int) -> dict[str, Any]:
-    """Return the columns of evidence, and of so many reasons. Texts are lists, numbers arrays."""
-    columns = evidence_columns(evidence)
+def score_columns(
+    explainer: Explainer, X: Any, reasons: int, decisions: SetDecisions, groups: Any = None
+) -> dict[str, Any]:
+    """Return the columns of evidence, and of so many reasons. Texts are lists, numbers arrays.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    X : as the model takes it
+    reasons : int
+    decisions : SetDecisions
+        What the column ``decision`` holds.
+    groups : array of shape (n,), optional
+        The column of the groups, if ``decisions`` names one.
+    """
+    evidence = explainer(X)
+    columns = evidence_columns(evidence) | decisions.of_rows(X, evidence, groups)
     return columns | (reason_columns(with_weights(evidence), reasons) if reasons else {})
 
 

@@ -199,7 +199,12 @@ def learn(explainer: Explains, X: Any, columns: Columns, rows: list[int]) -> Wha
         for j, probe in enumerate(probes)
     }
     asked = with_values(repeated(table, reference, n_probed), changes)
-    weights = _weights(explainer, asked)
+    try:
+        weights = _weights(explainer, asked)
+    except ValueError as error:  # such as a number between two that are names of categories
+        raise NotLinearError(
+            f"the model refuses values between those of the rows: {error}"
+        ) from None
     model = WhatIf(weights[0], [_input(probe, weights) for probe in probes])
     _check_size(model.size)
     _verify(model, explainer, table, columns, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from shafer._text import listed
 from shafer.models import EvidentialClassifier, Explainer
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
+from shafer.models.set_decisions import SetDecisions
 from shafer.scale.frames.frame_engines import engine_of
 from shafer.scale.model_columns import ModelColumns, check_present
 from shafer.scale.row_scorer import RowScorer, evidence_schema
@@ -51,7 +53,9 @@ def score(
         ``belief_yes``, …, ``ignorance``, ``conflict``, ``decision``), and those of the reasons:
         ``reasons_for`` and ``reasons_over`` (the two classes compared), ``reason_1`` (a
         component), ``reason_1_value`` (of its input, as text), ``reason_1_weight`` (what it adds to
-        the log-odds) and ``reason_1_share`` (of all that is added).
+        the log-odds) and ``reason_1_share`` (of all that is added). After ``conformalize``,
+        ``decision`` is the calibrated set of ``predict_set``; the column of its groups is read
+        from the frame. Otherwise it is interval dominance, without a guarantee.
 
     See Also
     --------
@@ -75,12 +79,15 @@ def score(
     kept = (keep,) if isinstance(keep, str) else tuple(keep)
     check_present(kept, present, "keep")
     inputs = columns_of(chosen, columns, present)
-    scorer = RowScorer(chosen, inputs, kept, checked_reasons(reasons))
+    decisions = SetDecisions.of(explainer, present)
+    scorer = RowScorer(chosen, inputs, kept, checked_reasons(reasons), decisions)
     twice = [name for name in scorer.evidence_schema().names if name in kept]
     if twice:
         raise ValueError(
             f"keep has {listed(twice)}, and so have the scores. Rename the column of the frame."
         )
+    if decisions.sentence and decisions.model is None:
+        warnings.warn(decisions.sentence, UserWarning, stacklevel=2)
     return engine.scored(frame, scorer)
 
 

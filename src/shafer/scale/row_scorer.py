@@ -9,6 +9,7 @@ import numpy as np
 
 from shafer.models import Explainer
 from shafer.models.score_columns import score_column_names, score_columns
+from shafer.models.set_decisions import SetDecisions
 from shafer.scale.model_columns import ModelColumns
 
 _CELLS = 2**23  # input values in memory at a time
@@ -29,17 +30,26 @@ class RowScorer:
         Columns that are passed on.
     reasons : int
         Reasons for each row; 0 for none.
+    decisions : SetDecisions
+        What the column ``decision`` holds.
     """
 
     explainer: Explainer
     inputs: ModelColumns
     keep: tuple[str, ...]
     reasons: int
+    decisions: SetDecisions
 
     @property
     def read(self) -> list[str]:
         """The columns to read."""
-        return list(dict.fromkeys((*self.keep, *self.inputs.names)))
+        return list(dict.fromkeys((*self.keep, *self._scored)))
+
+    @property
+    def _scored(self) -> list[str]:
+        """The columns that the scores depend on: those of the model, and the groups."""
+        groups = () if self.decisions.column is None else (self.decisions.column,)
+        return list(dict.fromkeys((*self.inputs.names, *groups)))
 
     @property
     def chunk(self) -> int:
@@ -63,7 +73,7 @@ class RowScorer:
         """Return the scores of a pyarrow table, without any of its columns."""
         import pyarrow
 
-        chosen = table.select(list(self.inputs.names))
+        chosen = table.select(self._scored)
         slices = (chosen.slice(i, self.chunk) for i in range(0, chosen.num_rows, self.chunk))
         parts = [self._of_rows(part.to_pandas()) for part in slices]
         return pyarrow.concat_tables(parts or [self._nothing()])
@@ -82,7 +92,10 @@ class RowScorer:
         import pyarrow
 
         schema = self.evidence_schema()
-        table = score_columns(self.explainer(self.inputs.rows(frame)), self.reasons)
+        column = self.decisions.column
+        groups = None if column is None else frame[column].to_numpy()
+        rows = self.inputs.rows(frame)
+        table = score_columns(self.explainer, rows, self.reasons, self.decisions, groups)
         arrays = [_array(table[field.name], field.type) for field in schema]
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 

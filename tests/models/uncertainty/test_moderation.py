@@ -170,7 +170,10 @@ def test_torch_modules_take_a_precision() -> None:
 )
 def test_models_it_refuses(model) -> None:
     Z = StandardScaler().fit_transform(X)
-    with pytest.raises(shafer.UnsupportedModelError, match="penalised log loss"):
+    with pytest.raises(
+        shafer.UnsupportedModelError,
+        match=r"penalised log loss.*explainer\.temper\(X_held, y_held\)",
+    ):
         shafer.Explainer(model.fit(Z, Y), Z, moderate="laplace")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from shafer.cli.act_columns import ActColumns
 from shafer.cli.ask_columns import AskColumns
-from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model
+from shafer.cli.background_means import MeansOptions, MeasuredModel, measured_model, scored
 from shafer.cli.defer_columns import DeferColumns
 from shafer.cli.model_inputs import ModelInputs, model_inputs
 from shafer.cli.model_loading.load_model import NamedModel
@@ -20,6 +20,7 @@ from shafer.cli.table_files import Kinds, chunks_of
 from shafer.cli.target_labels import label_named
 from shafer.cli.trained_model import train_on
 from shafer.evidence.io.frame_table import evidence_columns
+from shafer.models.set_decisions import SetDecisions
 
 
 @final
@@ -57,6 +58,8 @@ class ChunkScorer:
         The columns to read, and what they hold.
     truth_as_text : bool
     extra : ExtraColumns
+    decisions : SetDecisions
+        What the column ``decision`` holds.
     """
 
     model: MeasuredModel
@@ -64,6 +67,7 @@ class ChunkScorer:
     read: Kinds
     truth_as_text: bool
     extra: ExtraColumns
+    decisions: SetDecisions
 
     @classmethod
     def of(
@@ -103,7 +107,15 @@ class ChunkScorer:
         if acts is not None:
             acts.check(model.classes)
         read = inputs.kinds if defer is None else defer.kinds(kinds, inputs.kinds, data)
-        return cls(model, inputs, read, named is None, extra)
+        decisions = SetDecisions() if named is None else SetDecisions.of(scored(named.model), kinds)
+        if decisions.column is not None:
+            read = {**read, decisions.column: kinds[decisions.column]}
+        return cls(model, inputs, read, named is None, extra, decisions)
+
+    @property
+    def sentence(self) -> str:
+        """What the user should know about the columns: the means, and the decided set."""
+        return f"{self.model.sentence} {self.decisions.sentence}".rstrip()
 
     def asking(self) -> AskColumns | None:
         """Return what makes the columns of ``--ask``, for one file or part."""
@@ -145,10 +157,12 @@ class ChunkScorer:
     def _table(self, frame: Any, first: int, asked: AskColumns | None) -> dict[str, Any]:
         X = self.inputs.rows(frame)
         evidence = self.model.evidence(X)
-        extra = self.extra
+        extra, column = self.extra, self.decisions.column
+        groups = None if column is None else frame[column].to_numpy()
         return {
             "row": np.arange(first, first + len(evidence)),
             **evidence_columns(evidence),
+            **self.decisions.of_rows(X, evidence, groups),
             **({} if extra.reasons is None else extra.reasons.of(evidence)),
             **({} if asked is None else asked(X, evidence)),
             **({} if extra.acts is None else extra.acts.of(evidence)),

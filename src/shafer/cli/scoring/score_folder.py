@@ -87,7 +87,7 @@ def write_score_folder(
         folder.begin(plan)
         left_out = _score_units(plan, folder, scorer, chunk, engine)
         folder.complete(plan)
-    return Written(plan.rows, scorer.model.sentence, left_out)
+    return Written(plan.rows, scorer.sentence, left_out)
 
 
 def _surveys(files: Sequence[Path], chunk: int, engine: JobEngine) -> list[Survey]:
@@ -105,7 +105,7 @@ def _score_units(
 ) -> str:
     from tqdm import tqdm
 
-    about = {"version": shafer.__version__, "means": scorer.model.sentence}
+    about = {"version": shafer.__version__, "means": scorer.sentence}
     work = UnitScorer(scorer, str(folder.growing), chunk, about)
     left = [unit for unit in plan.units if not folder.is_done(unit.file_name)]
     before = plan.rows - sum(unit.rows for unit in left)

@@ -18,7 +18,7 @@ from shafer.evidence import MassEvidence
 from shafer.fusion import prior_evidence
 from shafer.models.deciding.row_decisions import RowDecisions
 from shafer.models.ensemble.calibrated_voting import CalibratedVoting
-from shafer.models.ensemble.fitted_source import FittedSource, fit_present
+from shafer.models.ensemble.fitted_source import FittedSource, check_labels, fit_present
 from shafer.models.ensemble.missing_sources import CHANGED_BY_VACUOUS_SOURCES, combine_present
 from shafer.models.ensemble.named_estimators import NamedEstimators
 from shafer.models.ensemble.source_factors import SourceFactors, learn_by_presence, out_of_fold
@@ -204,6 +204,7 @@ class EvidentialVotingClassifier(
                 f"Source {name!r} cannot be trained: the rows where it is present have fewer than "
                 "two classes. Remove the source, or give more rows."
             )
+        check_labels(name, fitted, self.classes_)
         return fitted
 
     @property

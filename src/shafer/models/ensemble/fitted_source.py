@@ -70,6 +70,20 @@ class FittedSource:
         return _log_probabilities(self.estimator, view, self.floor)
 
 
+def check_labels(name: str, source: FittedSource, classes: NDArray[Any]) -> None:
+    """Refuse a frozen source whose labels are not those of y."""
+    known = classes.tolist()
+    own = np.asarray(source.estimator.classes_).tolist()
+    if not set(own).isdisjoint(known):
+        return
+    raise ValueError(
+        f"Source {name!r} has the labels {own}, and y has {known}. Classes are matched by label. "
+        "Train the models with the same labels. If you cannot, rename the labels of the evidence "
+        "and fuse that: shafer.Explainer(model, X, classes=[...]), with the new labels in the "
+        "order of the model's own, and shafer.combine."
+    )
+
+
 def weighed(ev: MassEvidence) -> tuple[Evidence, Array | None]:
     """Return the evidence before discounting, and its reliability if it is discounted."""
     if isinstance(ev, DiscountedEvidence):

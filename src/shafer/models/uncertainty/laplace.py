@@ -108,7 +108,8 @@ class LaplaceFit:
             raise UnsupportedModelError(
                 f"moderate='laplace' accepts at most {LARGEST_CURVATURE - 1} features, because it "
                 f"needs a matrix of all pairs of them; the model has {n_features}. Select "
-                "features, or use temper='cv' alone."
+                "features, or temper instead: explainer.temper(X_held, y_held) for an "
+                "Explainer, temper='cv' for an EvidentialClassifier."
             )
         self._joint = (n_classes - 1) * size <= LARGEST_CURVATURE
         shape = (n_classes - 1, n_classes - 1) if self._joint else (n_classes - 1,)

@@ -119,7 +119,9 @@ class ModerationFit:
             raise UnsupportedModelError(
                 "moderate='laplace' needs a linear head trained by penalised log loss: a "
                 "LogisticRegression, an MLPClassifier, a torch module, alone or at the end of a "
-                "pipeline. Use temper='cv' alone for this model."
+                "pipeline. Leave moderate out for this model, and temper it: "
+                "explainer.temper(X_held, y_held) for an Explainer, temper='cv' for an "
+                "EvidentialClassifier."
             )
         self._laplace = LaplaceFit.of_loss(adapted.head, adapted.loss)
         self._inputs: list[FloatArray] | None = [] if kind == "laplace+discount" else None

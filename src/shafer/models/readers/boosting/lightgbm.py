@@ -22,7 +22,7 @@ from shafer.models.inputs.frame_order import without_blanks
 from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
-from shafer.models.readers.boosting.lightgbm_rows import lightgbm_rows
+from shafer.models.readers.boosting.lightgbm_rows import lightgbm_rows, with_lightgbm_categories
 from shafer.models.readers.boosting.lightgbm_trees import lightgbm_trees
 from shafer.models.readers.boosting.shapley_trees import ShapleyTrees
 from shafer.models.readers.live_parameters import LiveParameters
@@ -58,6 +58,7 @@ def adapt(model: Any) -> AdditiveModel:
 def probabilities(model: Any, X: Any) -> FloatArray:
     """Return the probabilities that the library itself computes, (n, K)."""
     bare = isinstance(model, lightgbm.Booster)
+    X = with_lightgbm_categories(model, X)
     # For an objective of the user's the classifier returns its scores, one for each row.
     return both_probabilities(model.predict(X) if bare else model.predict_proba(X))
 
@@ -107,6 +108,7 @@ def _contributions(
     model: Any, n_logits: int, names: tuple[str, ...], trees: ShapleyTrees, X: Any
 ) -> FloatArray:
     _check_input(names, X)
+    X = with_lightgbm_categories(model, X)
     rows = lightgbm_rows(model, X)
     ours = None if rows is None else trees.contributions(rows, trees.score(X))
     if ours is not None:

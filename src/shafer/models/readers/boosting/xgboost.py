@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,10 @@ from shafer.models.heads import Contributions
 from shafer.models.inputs.table_checks import check_table
 from shafer.models.readers.adapted_model import AdditiveModel, both_probabilities
 from shafer.models.readers.boosting.bias_column import contributions_with_bias
+from shafer.models.readers.boosting.known_categories import (
+    refuse_unknown,
+    with_known_categories,
+)
 from shafer.models.readers.boosting.shapley_trees import ShapleyTrees
 from shafer.models.readers.boosting.xgboost_trees import xgboost_trees
 from shafer.models.readers.live_parameters import LiveParameters
@@ -60,6 +65,7 @@ def adapt(model: Any) -> AdditiveModel:
 
 def probabilities(model: Any, X: Any) -> FloatArray:
     """Return the probabilities that the library itself computes, (n, K)."""
+    X = _with_categories(_booster(model), X)
     if not isinstance(model, xgboost.Booster):
         return np.asarray(model.predict_proba(X))
     if _learner(model)["objective"]["name"] == "multi:softmax":  # it predicts classes
@@ -126,6 +132,7 @@ def _contributions(
     check_table(X, booster.num_features(), "the XGBoost model")
     if isinstance(X, np.ndarray) and X.dtype.kind not in "biufO":
         raise ValueError(f"X must hold real numbers; got an array of {X.dtype}.")
+    X = _with_categories(booster, X)
     try:
         data = _matrix(booster, options, X)
         ours = trees.contributions(_values(data), _scores(booster, rounds, data))
@@ -165,7 +172,29 @@ def _values(data: Any) -> FloatArray:
     return values
 
 
+def _with_categories(booster: Any, X: Any) -> Any:
+    """Give the columns of a frame their categories of training."""
+    types = booster.feature_types or ()
+    if frame_columns(X) is None or "c" not in types:
+        return X
+    known = _categories(booster)
+    given = with_known_categories(X, known, [kind == "c" for kind in types], "the XGBoost model")
+    refuse_unknown(given, known, "the XGBoost model")
+    return given
+
+
+def _categories(booster: Any) -> list[list[Any] | None]:
+    """Return the categories of each column; None where XGBoost does not keep them."""
+    nothing: list[list[Any] | None] = [None] * booster.num_features()
+    if not hasattr(booster, "get_categories") or find_spec("pyarrow") is None:
+        return nothing  # before XGBoost 3.1, models keep codes only
+    found = booster.get_categories(export_to_arrow=True).to_arrow()
+    return [None if own is None else own.to_pylist() for _, own in found] or nothing
+
+
 def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:
     # An array has no column names, but the booster asks for those of its training.
     names = booster.feature_names if frame_columns(X) is None else None
+    if "c" in (booster.feature_types or ()):  # a bare booster was trained with them, too
+        options = {**options, "enable_categorical": True}
     return xgboost.DMatrix(X, feature_names=names, **options)
