@@ -102,7 +102,7 @@ def _running(engine: str | None, workers: int) -> Iterator[JobEngine]:
         with LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         ) as cluster:
             yield job_engine("dask", cluster.scheduler_address, None)
