@@ -104,7 +104,7 @@ def _loaded(
             "not written by save(). Save the model again."
         ) from error
     if wanted is not None and not isinstance(found, wanted):
-        raise ValueError(f"{source} holds a {type(found).__name__}, not a {wanted.__name__}.")
+        raise ValueError(f"{source} holds {type(found).__name__}; {wanted.__name__} was expected.")
     return found
 
 
@@ -126,6 +126,6 @@ def _check_wanted(held: str, wanted: type | None, source: str) -> None:
     if held != f"{wanted.__module__}.{wanted.__qualname__}":
         public = SAVED_CLASSES[held]
         raise RefusedFileError(
-            f"{source} holds a saved {public}, not a {wanted.__name__}. Load it with "
+            f"{source} holds a saved {public}; {wanted.__name__} was expected. Load it with "
             f"shafer.{public}.load."
         )
