@@ -85,3 +85,12 @@ def test_jobs(cluster: Any, tmp_path: Path) -> None:
 
 def test_command(cluster: Any, tmp_path: Path) -> None:
     contract.check_command(tmp_path, "dask", "--address", cluster.scheduler_address)
+
+
+def test_a_wrong_address() -> None:
+    engine = job_engine("dask", "tcp://127.0.0.1:1", None)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}),
+        pytest.raises(ValueError, match="No Dask scheduler answers at tcp://127"),
+    ):
+        list(engine.run(abs, [1]))
