@@ -26,7 +26,7 @@ def cluster() -> Iterator[Any]:
         distributed.LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
         distributed.Client(cluster),

@@ -28,7 +28,7 @@ class DaskJobs(JobEngine):
                     LocalCluster(
                         n_workers=self._workers,
                         threads_per_worker=1,
-                        dashboard_address=None,
+                        dashboard_address=":0",
                         silence_logs=logging.CRITICAL,
                     )
                 )
