@@ -46,7 +46,7 @@ def main(model: str, data: str) -> None:
     explainer = shafer.Explainer.load(model)
     table = connection.from_parquet(data)
     types = {name: str(kind) for name, kind in zip(table.columns, table.types, strict=True)}
-    columns = {name: types[name] for name in explainer.columns or ()}
+    columns = {name: types[name] for name in explainer.columns or table.columns}
     add_evidence_function(connection, explainer, columns)
     inputs = ", ".join(f'"{name}" := "{name}"' for name in columns)
     scored = table.project(f"*, unnest(evidence(struct_pack({inputs})))")

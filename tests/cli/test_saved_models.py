@@ -97,6 +97,8 @@ def test_save_writes_the_means(folder: Path) -> None:
     again = ("--model", folder / "m.shafer", "--out", folder / "again.shafer")
     assert "has the means of its training data already" in _ok("save", *again)
     assert shafer.Explainer.load(folder / "again.shafer").columns is not None
+    for option, value in (("--prior", "shared"), ("--errors", "laplace")):
+        refused(f"{option} cannot be used: the Explainer in m", "save", *again, option, value)
 
 
 def test_save_refuses(folder: Path, heart: Any) -> None:

@@ -170,3 +170,11 @@ def test_wrong_input(explainer: shafer.Explainer) -> None:
         pyfunc(explainer, reasons=-1)
     with pytest.raises(ValueError, match="has no explainer yet.*pyfunc"):
         shafer.export.EvidencePythonModel().predict(None, ROWS)
+
+
+def test_a_background_with_categories_gives_an_example() -> None:
+    rows = pd.DataFrame({"kind": pd.Categorical(["u", "v", "u", "v"])})
+    model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(rows, [0, 1, 0, 1])
+    wrapped = shafer.export.pyfunc(shafer.Explainer(model, rows))
+    assert wrapped.input_example["kind"].tolist() == ["u", "v"]
+    assert str(wrapped.input_example["kind"].dtype) != "category"

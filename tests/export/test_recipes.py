@@ -39,7 +39,7 @@ def rows() -> Any:
 def explainer(rows: Any) -> shafer.Explainer:
     target = shafer.datasets.load_heart().target
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, target)
-    return shafer.Explainer(model, rows)
+    return shafer.Explainer(model, rows, prior="own")
 
 
 def test_fastapi(

@@ -99,6 +99,12 @@ def check_refusals(frame: Any) -> None:
         shafer.scale.score(frame, explainer(), keep=["nothing"])
     with pytest.raises(ValueError, match="columns must have all columns of the training data"):
         shafer.scale.score(frame, explainer(), ["age", "size"])
+    with pytest.raises(ValueError, match="columns must name at least one column; the frame has"):
+        shafer.scale.score(frame, explainer(), [])
+    with pytest.raises(ValueError, match="keep has 'key' twice. Name each column once"):
+        shafer.scale.score(frame, explainer(), keep=["key", "key"])
+    with pytest.raises(ValueError, match="keep must be a name of a column or a list of names"):
+        shafer.scale.score(frame, explainer(), keep=None)  # type: ignore[arg-type]
 
 
 def check_jobs(engine: JobEngine, folder: Path) -> None:

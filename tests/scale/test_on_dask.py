@@ -5,14 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.scale.jobs.job_engines import job_engine
 
 from . import engine_contract as contract
 
+dask = pytest.importorskip("dask", reason="Dask is not installed")
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 dask_frames = pytest.importorskip("dask.dataframe", reason="Dask is not installed")
 
@@ -45,6 +48,16 @@ def test_background(cluster: Any) -> None:
     contract.check_background(lazy())
 
 
+def test_names_that_are_numbers() -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = LogisticRegression().fit(X, X[:, 0] > 0)
+    frame = dask_frames.from_pandas(pd.DataFrame(X), npartitions=2)
+    with dask.config.set(scheduler="synchronous"):
+        explainer = shafer.scale.background(frame, model, [0, 1])  # type: ignore[list-item]
+        found = shafer.scale.score(frame, explainer, ["0", "1"])["belief_True"].compute()
+    np.testing.assert_allclose(found, shafer.Explainer(model, X)(X).belief[:, 1], atol=1e-12)
+
+
 def test_nothing_runs_before_it_is_asked_for() -> None:
     def fails(part: pd.DataFrame) -> pd.DataFrame:
         raise RuntimeError("a row was read")
@@ -72,3 +85,12 @@ def test_jobs(cluster: Any, tmp_path: Path) -> None:
 
 def test_command(cluster: Any, tmp_path: Path) -> None:
     contract.check_command(tmp_path, "dask", "--address", cluster.scheduler_address)
+
+
+def test_a_wrong_address() -> None:
+    engine = job_engine("dask", "tcp://127.0.0.1:1", None)
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}),
+        pytest.raises(ValueError, match="No Dask scheduler answers at tcp://127"),
+    ):
+        list(engine.run(abs, [1]))

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.scale.jobs.job_engines import job_engine
@@ -48,6 +50,16 @@ def test_scores(lazy: Any) -> None:
     scored = contract.check_scores(lazy, lambda frame: frame.toArrow().to_pandas())
     assert scored.schema["belief_perhaps"].dataType.simpleString() == "double"
     assert scored.schema["reason_1"].dataType.simpleString() == "string"
+
+
+def test_names_with_dots_and_backticks(session: Any) -> None:
+    X = pd.DataFrame({"petal.length": [1.0, 2.0, 3.0, 4.0], "a`b": [0.5, 0.1, 0.2, 0.9]})
+    model = LogisticRegression().fit(X, [0, 1, 0, 1])
+    frame = session.createDataFrame(X.assign(**{"the.key": range(4)}))
+    explainer = shafer.scale.background(frame, model)
+    scores = shafer.scale.score(frame, explainer, keep="the.key", reasons=0).toArrow().to_pandas()
+    found = scores.sort_values("the.key")["belief_1"]
+    np.testing.assert_allclose(found, shafer.Explainer(model, X)(X).belief[:, 1], atol=1e-12)
 
 
 def test_nothing_runs_before_it_is_asked_for(session: Any) -> None:

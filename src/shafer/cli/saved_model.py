@@ -23,6 +23,13 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
     if named is None:
         raise ValueError("shafer save needs --model, the trained model to save.")
     if isinstance(named.model, Explainer | EvidentialClassifier | EvidentialVotingClassifier):
+        for option in ("prior", "missing", "errors"):
+            if getattr(options, option) is not None:
+                raise ValueError(
+                    f"--{option} cannot be used: the {type(named.model).__name__} in "
+                    f"{named.file_name} keeps its own choice. Leave out --{option}, or save the "
+                    "model behind it with --train."
+                )
         return named.model, "The model file has the means of its training data already."
     if options.train_path is None:
         raise ValueError(

@@ -12,6 +12,7 @@ from shafer.cli.background_means import MeansOptions
 from shafer.cli.clean_errors import writing
 from shafer.cli.model_loading.load_model import NamedModel
 from shafer.cli.scoring.chunk_scorer import ChunkScorer, ExtraColumns
+from shafer.cli.scoring.input_files import input_files
 from shafer.cli.scoring.table_writer import table_writer
 from shafer.cli.table_files import survey
 from shafer.cli.table_output import check_output
@@ -58,6 +59,7 @@ def write_scores(
     """
     from tqdm import tqdm
 
+    input_files(data)  # a wrong path is reported before --out, which may be right for a folder
     check_output(out, (data, options.train_path))
     found = survey(data, chunk)
     if found.rows == 0:

@@ -30,7 +30,7 @@ def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
     frame = isinstance(rows, pd.DataFrame)
     given = rows
     if _takes_texts(explainer) and frame:
-        given = rows.iloc[:, 0].tolist()
+        given = rows[_TEXT if _TEXT in rows else rows.columns[0]].tolist()
     decisions = pyfunc_decisions(explainer)
     groups = None if decisions.column is None else to_numpy(rows[decisions.column])
     columns = score_columns(explainer, given, reasons, decisions, groups)
@@ -72,7 +72,9 @@ def input_example(explainer: Explainer) -> Any:
     frame = frame_of(rows)
     if frame is None:
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
-    return _named(frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas())
+    table = frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas()
+    kinds = {name: object for name, kind in table.dtypes.items() if str(kind) == "category"}
+    return _named(table.astype(kinds))  # MLflow has no type for categories
 
 
 def _named(table: pd.DataFrame) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from shafer.models import EvidentialClassifier, Explainer
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
 from shafer.models.set_decisions import SetDecisions
 from shafer.scale.frames.frame_engines import engine_of
-from shafer.scale.model_columns import ModelColumns, check_present
+from shafer.scale.model_columns import ModelColumns, check_present, column_choice
 from shafer.scale.row_scorer import RowScorer, evidence_schema
 
 _REASONS = 3
@@ -76,7 +76,7 @@ def score(
     chosen = explainer_of(explainer)
     engine = engine_of(frame)
     present = engine.column_names(frame)
-    kept = (keep,) if isinstance(keep, str) else tuple(keep)
+    kept = column_choice(keep, "keep")
     check_present(kept, present, "keep")
     inputs = columns_of(chosen, columns, present)
     decisions = SetDecisions.of(explainer, present)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self, final
@@ -56,7 +57,11 @@ class ModelColumns:
                 f"columns is needed: the model was trained without column names. Pass {what}; the "
                 f"frame has {listed(present)}."
             )
-        chosen = (columns,) if isinstance(columns, str) else tuple(columns or known or ())
+        chosen = tuple(known or ()) if columns is None else column_choice(columns, "columns")
+        if not chosen:
+            raise ValueError(
+                f"columns must name at least one column; the frame has {listed(present)}."
+            )
         if texts and len(chosen) != 1:
             raise ValueError(
                 f"columns must name the one column with the texts; got {listed(chosen)}."
@@ -79,7 +84,18 @@ class ModelColumns:
         return chosen if self.named else chosen.to_numpy(dtype=float)
 
 
-def check_present(wanted: Iterable[str], present: Sequence[str], option: str) -> None:
+def column_choice(given: Any, option: str) -> tuple[str, ...]:
+    """Return the columns that a user named, one or several, each once."""
+    if not isinstance(given, str | Iterable) or isinstance(given, bytes):
+        raise ValueError(f"{option} must be a name of a column or a list of names; got {given!r}.")
+    chosen = (given,) if isinstance(given, str) else tuple(str(name) for name in given)
+    twice = [name for name, count in Counter(chosen).items() if count > 1]
+    if twice:
+        raise ValueError(f"{option} has {listed(twice)} twice. Name each column once.")
+    return chosen
+
+
+def check_present(wanted: Sequence[str], present: Sequence[str], option: str) -> None:
     """Raise an error if a frame lacks a column."""
     missing = [name for name in wanted if name not in present]
     if missing:
@@ -87,3 +103,6 @@ def check_present(wanted: Iterable[str], present: Sequence[str], option: str) ->
             f"{option} has {listed(missing)}, which the frame lacks; it has {listed(present)}. "
             "Name the columns as in training."
         )
+    twice = [name for name in wanted if present.count(name) > 1]
+    if twice:
+        raise ValueError(f"The frame has {listed(twice)} twice. Rename one of the columns.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,8 +130,38 @@ def test_another_request_into_the_same_folder(tables: Path) -> None:
     refused("exists and does not hold scores", *call[:-1], tables / "own")
 
 
+def test_parts_of_another_plan_or_damaged_parts_do_not_count(tables: Path) -> None:
+    """Workers of an earlier run may write a part late; and files get lost."""
+    call = ("score", tables / "parquet", "--model", tables / "model.skops", "--out")
+    assert run(*call, tables / "other", "--prior", "own").exit_code == 0
+    growing = tables / ".out.unfinished"
+    growing.mkdir()
+    names = [f"part-{i:05d}.parquet" for i in range(PARTS)]
+    shutil.copy(tables / "other" / names[0], growing)
+    (growing / names[1]).write_bytes((tables / "other" / names[1]).read_bytes()[:50])
+    assert run(*call, tables / "out").exit_code == 0
+    pd.testing.assert_frame_equal(
+        pd.read_parquet(tables / "out"), wanted(tables), rtol=0, atol=1e-12
+    )
+    (tables / "out" / names[2]).unlink()
+    refused("1 of 5 parts are missing or damaged", *call, tables / "out")
+    (tables / ".new.unfinished").mkdir()
+    plan = '{"format": 1, "request": {}, "kinds": {}, "units": []}'
+    (tables / ".new.unfinished" / "_plan.json").write_text(plan)
+    refused("the plan is damaged", *call, tables / "new")
+
+
+def test_a_link_to_a_folder_stays_a_link(tables: Path) -> None:
+    (tables / "disk").mkdir()
+    (tables / "out").symlink_to(tables / "disk")
+    scored(tables, tables / "parquet", "out")
+    assert (tables / "out").is_symlink()
+    assert (tables / "disk" / "_SUCCESS").is_file()
+
+
 def test_wrong_input(tables: Path) -> None:
     model = ("--model", tables / "model.skops", "--out", tables / "out")
+    refused("nothing does not exist", "score", tables / "nothing", *model)
     refused("has no tables", "score", tables / "*.parquet.zip", *model)
     refused("does not exist", "score", tables / "nothing.csv", "--engine", "dask", *model)
     refused("--address needs --engine", "score", tables / "csv", *model, "--address", "auto")

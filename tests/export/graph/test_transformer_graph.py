@@ -14,6 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import (
+    KBinsDiscretizer,
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
@@ -162,3 +163,14 @@ def test_imputers_of_other_marks_and_empty_columns(keep: bool) -> None:
         check(explainer, rows)
     marked = np.where(np.arange(N)[:, None] % 4 == 0, -1.0, NUMBERS)
     check(_explained(_filled(missing_values=-1), marked), marked)
+
+
+def test_a_step_in_single_precision_is_refused() -> None:
+    step = KBinsDiscretizer(3, encode="onehot-dense", quantile_method="averaged_inverted_cdf")
+    with pytest.raises(shafer.UnsupportedModelError, match="do not give a valid graph"):
+        shafer.export.to_onnx(_explained(step))
+
+
+def test_a_background_in_single_precision() -> None:
+    narrow = NUMBERS.astype(np.float32)
+    assert shafer.export.to_onnx(_explained(StandardScaler(), narrow)).graph.node

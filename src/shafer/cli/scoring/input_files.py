@@ -16,7 +16,7 @@ def names_many(data: Path) -> bool:
 
 
 def input_files(data: Path) -> list[Path]:
-    """Return the tables, by name; files whose name starts with ``_`` or a dot are left out.
+    """Return the tables, by name. Of a folder, names that start with ``_`` or a dot are left out.
 
     Raises
     ------

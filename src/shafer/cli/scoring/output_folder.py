@@ -6,13 +6,14 @@ finds nothing. The last step gives the hidden folder its name.
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, final
 
 from shafer._files import replacing
-from shafer.cli.scoring.work_plan import WorkPlan, difference
+from shafer.cli.scoring.work_plan import Unit, WorkPlan, difference
 
 SUCCESS = "_SUCCESS"
 _PLAN = "_plan.json"
@@ -30,7 +31,7 @@ class OutputFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = Path(os.path.abspath(path))
+        self._path = Path(os.path.realpath(path))  # a link stays a link
         self.growing = self._path.with_name(f".{self._path.name}.unfinished")
 
     def finished_plan(self) -> WorkPlan | None:
@@ -78,6 +79,7 @@ class OutputFolder:
         done = self.finished_plan()
         if done is not None:
             self.check_same(done, request, self._path)
+            self._check_parts(done, self._path, "Remove the folder, and repeat the command.")
             return done, True
         begun = self.begun_plan()
         if begun is not None:
@@ -90,9 +92,9 @@ class OutputFolder:
         with replacing(self.growing / _PLAN) as file:
             file.write(plan.text().encode())
 
-    def is_done(self, file_name: str) -> bool:
+    def is_done(self, unit: Unit, plan: WorkPlan) -> bool:
         """Return whether a unit is complete."""
-        return (self.growing / file_name).is_file()
+        return _holds(self.growing / unit.file_name, unit, plan)
 
     def complete(self, plan: WorkPlan) -> None:
         """Give the folder its name; the last step of a run.
@@ -102,15 +104,35 @@ class OutputFolder:
         ValueError
             If a unit is not there.
         """
-        missing = [unit.file_name for unit in plan.units if not self.is_done(unit.file_name)]
-        if missing:
-            raise ValueError(
-                f"{len(missing)} of {len(plan.units)} parts are missing in {self.growing}, such as "
-                f"{missing[0]}. Repeat the command."
-            )
+        self._check_parts(plan, self.growing, "Repeat the command.")
         for left in self.growing.glob(f"{_TEMPORARY}*"):  # of workers that died
             left.unlink(missing_ok=True)
         (self.growing / _PLAN).replace(self.growing / SUCCESS)
         if self._path.is_dir():
             self._path.rmdir()  # it is empty
         self.growing.replace(self._path)
+
+    def _check_parts(self, plan: WorkPlan, folder: Path, advice: str) -> None:
+        missing = [
+            unit.file_name for unit in plan.units if not _holds(folder / unit.file_name, unit, plan)
+        ]
+        if missing:
+            raise ValueError(
+                f"{len(missing)} of {len(plan.units)} parts are missing or damaged in {folder}, "
+                f"such as {missing[0]}. {advice}"
+            )
+
+
+def _holds(path: Path, unit: Unit, plan: WorkPlan) -> bool:
+    """Return whether a file has all scores of a unit, and was written for this plan.
+
+    A worker of an earlier run may still write its last part after its driver was killed.
+    """
+    from pyarrow import ArrowException, parquet
+
+    try:
+        found = parquet.read_metadata(path)
+        about = json.loads((found.metadata or {})[b"shafer"])
+    except (OSError, KeyError, ValueError, ArrowException):
+        return False
+    return bool(found.num_rows == unit.rows and about.get("plan") == plan.digest)

@@ -105,9 +105,9 @@ def _score_units(
 ) -> str:
     from tqdm import tqdm
 
-    about = {"version": shafer.__version__, "means": scorer.sentence}
+    about = {"version": shafer.__version__, "means": scorer.sentence, "plan": plan.digest}
     work = UnitScorer(scorer, str(folder.growing), chunk, about)
-    left = [unit for unit in plan.units if not folder.is_done(unit.file_name)]
+    left = [unit for unit in plan.units if not folder.is_done(unit, plan)]
     before = plan.rows - sum(unit.rows for unit in left)
     left_out = ""
     with tqdm(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, final
@@ -13,6 +14,7 @@ import shafer
 from shafer.cli.table_files import Kinds, Survey, format_of
 
 _FORMAT = 1
+_REQUEST = ("version", "files", "contents", "options")
 _ROWS = 200_000  # of a unit, if the row groups of its file allow it
 
 
@@ -79,6 +81,11 @@ class WorkPlan:
         """The number of rows of all units."""
         return sum(unit.rows for unit in self.units)
 
+    @cached_property
+    def digest(self) -> str:
+        """Tells this plan from others; each file of scores has it."""
+        return sha256(self.text().encode()).hexdigest()
+
     def text(self) -> str:
         """Return the plan as JSON."""
         shown = {"format": _FORMAT, "request": self.request, "kinds": self.kinds}
@@ -98,7 +105,8 @@ class WorkPlan:
             if given["format"] != _FORMAT:
                 raise ValueError("another format")
             units = tuple(_unit(unit) for unit in given["units"])
-            return cls(given["request"], given["kinds"], units)
+            request = {name: given["request"][name] for name in _REQUEST}
+            return cls(request, given["kinds"], units)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError("the plan is damaged or of another version") from error
 

@@ -15,6 +15,7 @@ from shafer._validation import numbered
 from shafer.export.graph.graph_values import GraphNodes, Value, tensor_info
 from shafer.export.graph.transformer_graph import transformer_graph
 from shafer.export.text_columns import selects_by_name, text_columns
+from shafer.models.inputs.encoded_columns import leaf_transformers
 from shafer.models.inputs.texts.text_inputs import first_vectorizer
 from shafer.models.weighed_model import WeighedModel
 
@@ -60,6 +61,8 @@ class EncodedRows:
         known = weighed.columns
         names = known if known is not None and len(known) == n_columns else None
         names = names or tuple(f"x{j}" for j in range(n_columns))
+        if element == TensorProto.FLOAT:
+            _check_narrow(model.encoders)
         kinds = [TensorProto.STRING if j in texts else element for j in range(n_columns)]
         if len(set(kinds)) == 1:
             inputs = [tensor_info(ROWS, kinds[0], ["N", n_columns])]
@@ -119,6 +122,22 @@ class EncodedRows:
         value = self.graph.value(info.name)
         narrow = info.type.tensor_type.elem_type == TensorProto.FLOAT
         return value.cast(TensorProto.DOUBLE) if narrow else value
+
+
+def _check_narrow(encoders: tuple[Any, ...]) -> None:
+    """Refuse categories that no number in single precision would be equal to."""
+    for leaf in (leaf for encoder in encoders for leaf in leaf_transformers(encoder)):
+        for category in (x for known in getattr(leaf, "categories_", ()) for x in known.tolist()):
+            if isinstance(category, int | float) and _is_rounded(category):
+                raise UnsupportedModelError(
+                    f"The category {category!r} is not a number in single precision, so "
+                    "dtype='float32' cannot find it. Use dtype='float64'."
+                )
+
+
+def _is_rounded(number: float) -> bool:
+    with np.errstate(over="ignore"):
+        return abs(float(np.float32(number)) - number) > 0.0  # not for NaN
 
 
 def _n_columns(weighed: WeighedModel) -> int:

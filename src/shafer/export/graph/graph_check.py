@@ -14,6 +14,7 @@ from onnx import ModelProto, TensorProto
 from scipy import sparse
 
 from shafer._errors import UnsupportedModelError
+from shafer._text import shortened
 from shafer._validation import frame_of, to_numpy
 from shafer.evidence import Evidence
 from shafer.models import Explainer
@@ -37,18 +38,28 @@ def check_graph(
         If the graph gives other numbers than the explainer.
     """
     if model.ByteSize() < _LARGEST_CHECKED:
-        onnx.checker.check_model(model, full_check=True)
+        _check_form(model)
     background = explainer._background
     if background is None or importlib.util.find_spec("onnxruntime") is None:
         return
     rows = take_rows(background, list(range(min(_MOST_ROWS, n_rows(background)))))
     feed = graph_inputs(model, in_order(rows, explainer._weighed.columns))
     found = _ran(model, feed)
-    if dtype == "float32":
-        rows = _rounded(rows)
-    wanted = explainer.bet(rows)
+    wanted = explainer.bet(_doubled(rows, rounded=dtype == "float32"))
     for name, values in zip(outputs, found, strict=True):
         _compare(name, values, wanted, dtype)
+
+
+def _check_form(model: ModelProto) -> None:
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        reason = shortened(str(error).strip().split("\n")[0], 200)
+        raise UnsupportedModelError(
+            "The transformers of this model do not give a valid graph, most often because skl2onnx "
+            "has written one of them in single precision. Encode the rows in front of the graph, "
+            f"and export an Explainer of the classifier alone. The reason: {reason}"
+        ) from error
 
 
 def _ran(model: ModelProto, feed: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
@@ -68,15 +79,19 @@ def _ran(model: ModelProto, feed: dict[str, NDArray[Any]]) -> list[NDArray[Any]]
     return found
 
 
-def _rounded(rows: Any) -> Any:
-    """Return rows with the numbers that single precision can hold, in double precision."""
+def _doubled(rows: Any, *, rounded: bool) -> Any:
+    """Return rows in double precision, as the graph computes; on request rounded to single."""
     frame = frame_of(rows)
     if frame is not None:
+        narrow = [name for name in frame.columns if frame[name].dtype == nw.Float32]
         numbers = [name for name in frame.columns if frame[name].dtype.is_numeric()]
-        rounded = [nw.col(name).cast(nw.Float32).cast(nw.Float64) for name in numbers]
-        return frame.with_columns(rounded).to_native()
+        columns = [nw.col(name) for name in (numbers if rounded else narrow)]
+        cast = [column.cast(nw.Float32) if rounded else column for column in columns]
+        return frame.with_columns([column.cast(nw.Float64) for column in cast]).to_native()
     dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
-    return dense if dense.dtype == object else dense.astype(np.float32).astype(np.float64)
+    if dense.dtype.kind not in "biuf":
+        return dense
+    return (dense.astype(np.float32) if rounded else dense).astype(np.float64)
 
 
 def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> None:

@@ -1,4 +1,4 @@
-"""Transformers that skl2onnx cannot write in double precision, written here."""
+"""Transformers that skl2onnx cannot write, or not exactly; they are written here."""
 
 from __future__ import annotations
 
@@ -6,45 +6,25 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
-from onnx import TensorProto
 from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import PolynomialFeatures
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, PolynomialFeatures
 
-from shafer.export.graph.graph_version import OPSET
+from shafer.export.graph.category_converters import (
+    one_hot_shape,
+    ordinal_shape,
+    write_one_hot,
+    write_ordinal,
+)
+from shafer.export.graph.step_nodes import add_node, constant
 
 _Shape: TypeAlias = Callable[[Any], None]
 _Convert: TypeAlias = Callable[[Any, Any, Any], None]
 
 
-def _add(scope: Any, container: Any, kind: str, inputs: list[str], **attributes: Any) -> str:
-    """Add a node of one output, and return its name."""
-    name: str = scope.get_unique_variable_name(kind.lower())
-    container.add_node(
-        kind,
-        inputs,
-        [name],
-        op_version=OPSET,
-        name=scope.get_unique_operator_name(kind),
-        **attributes,
-    )
-    return name
-
-
-def _constant(scope: Any, container: Any, given: NDArray[Any]) -> str:
-    kinds = {"f": TensorProto.DOUBLE, "i": TensorProto.INT64, "U": TensorProto.STRING}
-    name: str = scope.get_unique_variable_name("constant")
-    values = given.ravel().tolist()
-    if given.dtype.kind == "U":
-        values = [text.encode() for text in values]
-    container.add_initializer(name, kinds[given.dtype.kind], list(given.shape), values)
-    return name
-
-
 def _rows(scope: Any, operator: Any, container: Any) -> str:
     """Return the input of a step; columns that come one by one are joined."""
     names = [variable.full_name for variable in operator.inputs]
-    return names[0] if len(names) == 1 else _add(scope, container, "Concat", names, axis=1)
+    return names[0] if len(names) == 1 else add_node(scope, container, "Concat", names, axis=1)
 
 
 def _width(operator: Any) -> int:
@@ -70,26 +50,21 @@ def _write_imputer(scope: Any, operator: Any, container: Any) -> None:
         raise NotImplementedError("SimpleImputer(add_indicator=True) is not written.")
     kept = _kept_columns(imputer)
     if len(kept) < len(imputer.statistics_):
-        columns = _constant(scope, container, np.asarray(kept, dtype=np.int64))
-        rows = _add(scope, container, "Gather", [rows, columns], axis=1)
+        columns = constant(scope, container, np.asarray(kept, dtype=np.int64))
+        rows = add_node(scope, container, "Gather", [rows, columns], axis=1)
     values = np.asarray(imputer.statistics_[kept])
     texts = any(isinstance(value, str) for value in values.tolist())
-    filled = _constant(scope, container, values.astype(str if texts else np.float64)[None, :])
+    filled = constant(scope, container, values.astype(str if texts else np.float64)[None, :])
     missing = imputer.missing_values
     if not texts and isinstance(missing, float) and np.isnan(missing):
-        gaps = _add(scope, container, "IsNaN", [rows])
+        gaps = add_node(scope, container, "IsNaN", [rows])
     else:  # a text cannot be NaN: an empty one stands for it
         mark = np.asarray(
             ("" if not isinstance(missing, str) else missing) if texts else float(missing)
         )
-        gaps = _add(scope, container, "Equal", [rows, _constant(scope, container, mark)])
-    container.add_node(
-        "Where",
-        [gaps, filled, rows],
-        [operator.outputs[0].full_name],
-        op_version=OPSET,
-        name=scope.get_unique_operator_name("Where"),
-    )
+        gaps = add_node(scope, container, "Equal", [rows, constant(scope, container, mark)])
+    output = operator.outputs[0].full_name
+    add_node(scope, container, "Where", [gaps, filled, rows], output=output)
 
 
 def _polynomial_shape(operator: Any) -> None:
@@ -109,25 +84,24 @@ def _write_polynomial(scope: Any, operator: Any, container: Any) -> None:
         members = np.repeat(np.arange(width), counts)
         row[: len(members)] = members
     rows = _rows(scope, operator, container)
-    first = _add(
-        scope, container, "Gather", [rows, _constant(scope, container, np.asarray([0]))], axis=1
+    first = add_node(
+        scope, container, "Gather", [rows, constant(scope, container, np.asarray([0]))], axis=1
     )
-    none = _add(scope, container, "Sub", [first, first])
-    ones = _add(scope, container, "Add", [none, _constant(scope, container, np.asarray(1.0))])
-    wide = _add(scope, container, "Concat", [rows, ones], axis=1)
-    parts = _add(scope, container, "Gather", [wide, _constant(scope, container, factors)], axis=1)
-    container.add_node(
-        "ReduceProd",
-        [parts, _constant(scope, container, np.asarray([2]))],
-        [operator.outputs[0].full_name],
-        op_version=OPSET,
-        name=scope.get_unique_operator_name("ReduceProd"),
-        keepdims=0,
+    none = add_node(scope, container, "Sub", [first, first])
+    ones = add_node(scope, container, "Add", [none, constant(scope, container, np.asarray(1.0))])
+    wide = add_node(scope, container, "Concat", [rows, ones], axis=1)
+    parts = add_node(
+        scope, container, "Gather", [wide, constant(scope, container, factors)], axis=1
     )
+    last = constant(scope, container, np.asarray([2]))
+    output = operator.outputs[0].full_name
+    add_node(scope, container, "ReduceProd", [parts, last], output=output, keepdims=0)
 
 
 CONVERTERS: dict[type, tuple[_Shape, _Convert]] = {
     SimpleImputer: (_imputer_shape, _write_imputer),
     PolynomialFeatures: (_polynomial_shape, _write_polynomial),
+    OneHotEncoder: (one_hot_shape, write_one_hot),
+    OrdinalEncoder: (ordinal_shape, write_ordinal),
 }
 """Transformer -> the shape of its output, and its nodes."""

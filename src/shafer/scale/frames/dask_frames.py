@@ -26,13 +26,13 @@ class DaskFrames(FrameEngine):
 
     def scored(self, frame: Any, scorer: RowScorer) -> Any:
         """Return a Dask frame with the scores and the same index."""
-        selected = frame[scorer.read]
+        selected = _named(frame)[scorer.read]
         meta = scorer.pandas(selected._meta)
         return selected.map_partitions(_scored, _as_key(scorer), meta=meta)
 
     def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
         """Return the first rows, of as many partitions as are needed."""
-        return frame[columns].head(count, npartitions=-1)
+        return _named(frame)[columns].head(count, npartitions=-1)
 
     def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
         """Sum each partition on its worker, and merge the sums in a tree."""
@@ -41,12 +41,18 @@ class DaskFrames(FrameEngine):
         task = _as_key(sum_of_part)
         sums = [
             delayed(_summed, pure=False)(part, inputs, task)
-            for part in frame[list(inputs.names)].to_delayed()
+            for part in _named(frame)[list(inputs.names)].to_delayed()
         ]
         merge = delayed(_merged, pure=False)
         while len(sums) > 1:
             sums = [merge(sums[i : i + _MERGED]) for i in range(0, len(sums), _MERGED)]
         return sums[0].compute()
+
+
+def _named(frame: Any) -> Any:
+    """Return a frame whose columns have texts for names; those of an array are numbers."""
+    plain = all(isinstance(name, str) for name in frame.columns)
+    return frame if plain else frame.rename(columns={name: str(name) for name in frame.columns})
 
 
 def _as_key(value: Any) -> Any:

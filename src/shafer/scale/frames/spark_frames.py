@@ -43,7 +43,8 @@ class SparkFrames(FrameEngine):
 
     def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
         """Return the first rows as a pandas frame."""
-        return _selected(frame, columns).limit(count).toArrow().to_pandas()
+        rows = _selected(frame, columns).limit(count).toArrow().to_pandas()
+        return rows.set_axis(columns, axis=1)
 
     def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
         """Sum each partition in its task, and merge the sums in a tree."""
@@ -55,7 +56,8 @@ class SparkFrames(FrameEngine):
             import pyarrow
 
             columns, task = shipped.value
-            rows = (columns.rows(b.to_pandas()) for b in batches if b.num_rows > 0)
+            names = list(columns.names)
+            rows = (columns.rows(_table([b], names).to_pandas()) for b in batches if b.num_rows > 0)
             with one_thread():
                 found = cloudpickle.dumps(task(rows))
             yield pyarrow.RecordBatch.from_pydict({"sums": [found]})
@@ -68,11 +70,9 @@ class SparkFrames(FrameEngine):
 
 def _scores(scorer: RowScorer, batches: Iterator[Any]) -> Iterator[Any]:
     """Give the scores of record batches, which Spark makes small; few rows are in memory."""
-    import pyarrow
-
     for held in _gathered(batches, scorer.chunk):
         with one_thread():
-            scored = scorer.arrow(pyarrow.Table.from_batches(held))
+            scored = scorer.arrow(_table(held, scorer.read))
         yield from scored.to_batches()
 
 
@@ -93,7 +93,16 @@ def _merged(first: Any, second: Any) -> Any:
 
 
 def _selected(frame: Any, columns: list[str]) -> Any:
-    return frame.select(*("`" + name.replace("`", "``") + "`" for name in columns))
+    """Select columns and number them: ``mapInArrow`` cannot take names with dots or backticks."""
+    chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in columns))
+    return chosen.toDF(*(f"c{i}" for i in range(len(columns))))
+
+
+def _table(batches: list[Any], columns: list[str]) -> Any:
+    """Return record batches of numbered columns as a table with the names of the columns."""
+    import pyarrow
+
+    return pyarrow.Table.from_batches(batches).rename_columns(columns)
 
 
 @final

@@ -32,7 +32,12 @@ class DaskJobs(JobEngine):
                         silence_logs=logging.CRITICAL,
                     )
                 )
-            client = open_.enter_context(Client(target))
+            try:
+                client = open_.enter_context(Client(target))
+            except OSError as error:
+                raise ValueError(
+                    f"No Dask scheduler answers at {target}. Check --address. ({error})"
+                ) from error
             # A task, not scattered data: Dask makes it again if the worker that holds it dies.
             shipped = client.submit(_same, work, key=f"shafer-{uuid4().hex}")
             futures = [client.submit(_called, shipped, item, pure=False) for item in items]
