@@ -28,6 +28,11 @@ plots.WaterfallDisplay.from_evidence(ev, 226, class_="bad", features=X, max_comp
 pyplot.show()
 
 # %%
+# The same as a table, in log-odds as SHAP values of the margin. Positive weights count for "bad",
+# negative ones against it. ``top`` is large so that no component is left out.
+ev[[226]].reasons(for_="bad", over="good", top=20)[["component", "value", "weight"]]
+
+# %%
 # All rows: colours show numeric values; categories have no order and stay grey.
 figure, ax = pyplot.subplots(figsize=(7, 5), layout="constrained")
 plots.SummaryDisplay.from_evidence(ev, features=X, classes="bad").plot(ax, max_components=8)
