@@ -213,8 +213,8 @@ def warn_if_unreachable(control: DeferralControl) -> None:
         )
     if failed:
         messages.append(
-            f"No threshold keeps the promise{_named(control, failed)}: there are too many errors "
-            "even among the surest rows."
+            f"No threshold keeps the promise{_named(control, failed)}: among the surest rows there "
+            "are too many errors for a threshold that is chosen from many."
         )
     advice = "Every such row will be deferred. Give more rows, or promise less."
     message = " ".join([*messages, advice])
