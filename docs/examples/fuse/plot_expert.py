@@ -7,7 +7,7 @@ they can be combined with the evidence of the model.
 """
 
 # %%
-# The model, five patients, and the opinions. An empty cell is no opinion.
+# The model, five patients, and the opinions. An empty cell means no opinion.
 import numpy as np
 import shafer
 from matplotlib import pyplot

@@ -37,7 +37,7 @@ plots.WaterfallDisplay.from_evidence(both, 345, class_="disease").plot()
 pyplot.show()
 
 # %%
-# How strongly do the sources contradict each other about this man? 0 is no conflict.
+# How strongly do the sources contradict each other about this man? 0 means no conflict.
 plots.SourceConflictDisplay.from_evidences(sources, 345).plot()
 pyplot.show()
 

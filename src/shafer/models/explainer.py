@@ -187,6 +187,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         columns = column_order(model, given)
         first = in_order(given, columns)
         adapted = adapt(model, first, **options)
+        self._options = {**options, **adapted.options}
         first = text_rows(adapted.encoders, first, "background")
         moderation = None if moderate is None else ModerationFit(adapted, moderate)
         bars = ErrorBarsFit(adapted, model, errors, refits, background)
@@ -208,11 +209,10 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
                 moderation=moderation,
                 prior=prior,
                 laplace=bars.laplace,
-                read_again=partial(adapt, model, columns=columns, **{**options, **adapted.options}),
+                read_again=partial(adapt, model, columns=columns, **self._options),
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
-        self._options = {**options, **adapted.options}
         self.conformal: ConformalSets | None = None
         self.deferral: DeferralControl | None = None
         self._background = None if isinstance(background, Iterator) else background
