@@ -10,7 +10,7 @@ MUTANTS_SEED ?= 0
 # What `make slowest` runs: a folder or a file; everything if empty.
 TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
-CORE := */shafer/belief/*,*/shafer/kernels/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/metrics/*,*/shafer/fusion/*,*/shafer/opinion/*
+CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
 .PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
 

@@ -28,7 +28,7 @@ from deferring.rival_thresholds import (
 from machine import describe, record, table
 from tqdm import tqdm
 
-from shafer.decision.calibration.selective_threshold import error_threshold
+from shafer.deferral.search import error_threshold
 
 CONFIDENCE = 0.9
 ERRORS = (0.05, 0.1)

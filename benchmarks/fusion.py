@@ -34,13 +34,12 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from datasets import load
+from shafer._checks.labels import log_prior
 from shafer.decision import set_utility
-from shafer.decision.rules.class_sets import most_probable_set
+from shafer.decision.class_rules import most_probable_set
+from shafer.estimators.sources import fit_source, learn_by_presence, out_of_fold
 from shafer.fusion import prior_evidence
-from shafer.fusion.class_prior import log_prior
 from shafer.metrics import u65_score
-from shafer.models.ensemble.fitted_source import fit_source
-from shafer.models.ensemble.source_factors import learn_by_presence, out_of_fold
 
 DATA = [
     "australian",

@@ -18,10 +18,10 @@ import torch
 import triton
 from machine import record, table
 
-from shafer.kernels import pooling
-from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
-from shafer.kernels.compiled import triton_kernels
-from shafer.kernels.pooling import Pooled
+from shafer._kernels import pooling
+from shafer._kernels.compiled import triton_kernels
+from shafer._kernels.forms import closed_forms as reference_closed_forms
+from shafer._kernels.pooling import Pooled
 
 SHAPES = [
     (1, 1, 2),

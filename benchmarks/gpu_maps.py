@@ -16,8 +16,8 @@ from machine import table
 from resnet import ResNet50
 
 import shafer
-from shafer.kernels import located_pooling
-from shafer.kernels.compiled import triton_located
+from shafer._kernels import pooling as located_pooling
+from shafer._kernels.compiled import triton_located
 
 BATCH, SIZE = 256, 224
 REPEATS = 30
@@ -95,7 +95,7 @@ def stages(explainer: Any, X: Any) -> list[dict[str, str]]:
         "pooling, float32 matrix product": lambda: located_pooling.pool_located(
             source.features, source.beta, source.shift + source.offset, None
         ),
-        "closed forms": lambda: shafer.kernels.closed_forms(pooled),
+        "closed forms": lambda: shafer._kernels.forms(pooled),
         "weights of the top 5": lambda: ev.top_weights(5),
     }
     rows = []

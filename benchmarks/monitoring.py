@@ -38,8 +38,15 @@ from tqdm import tqdm
 
 import shafer
 from datasets import load
-from shafer.monitor.streaming.binned_ranks import N_BINS, bins_of, ranked, stream_splits
-from shafer.monitor.streaming.jumping_bets import bet, first_capital, log_martingale
+from shafer.monitor.stream import (
+    N_BINS,
+    bet,
+    bins_of,
+    first_capital,
+    log_martingale,
+    ranked,
+    stream_splits,
+)
 
 ALPHA, N_REFERENCE, N_BATCH, CORRELATION = 0.05, 2000, 500, 0.3
 SHIFTS = (0.0, 0.25, 0.5, 1.0)  # the two in the middle in every fifth trial

@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from timing import best, everything, load_compiled, trained
 
 import shafer
-from shafer.kernels import dispatch
+from shafer._kernels import dispatch
 
 DENSE = [(100_000, 100, 10), (1_000_000, 30, 2), (2_000, 2_048, 1_000)]
 CLASSES = [2, 3, 10, 100, 1_000, 10_000]

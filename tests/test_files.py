@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer import _files
-from shafer._files import replacing
+from shafer._files.atomic import atomic as _files
+from shafer._files.atomic import replacing
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes and pipes of POSIX systems")
 

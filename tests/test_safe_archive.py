@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shafer._safe_archive import check_array, open_archive, read_array, read_member
+from shafer._files.archive import check_array, open_archive, read_array, read_member
 
 
 def archive_of(*members: tuple[str, bytes], method: int = zipfile.ZIP_STORED) -> io.BytesIO:

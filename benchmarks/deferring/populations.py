@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from datasets import load
-from shafer.models.deferring.sure_answers import sure_answers
+from shafer.deferral.prediction import sure_answers
 
 Array = NDArray[Any]
 LARGE = 400_000  # rows that stand for a simulated population

@@ -20,14 +20,13 @@ from typing import Any
 
 from scaling.commands import CHUNK
 from scaling.parquet_rows import COLUMNS, FOLDER, data, explainer
-from shafer.cli.background_means import MeansOptions
-from shafer.cli.model_loading.load_model import NamedModel
-from shafer.cli.scoring.chunk_scorer import ChunkScorer, ExtraColumns
-from shafer.cli.scoring.unit_scorer import UnitScorer
-from shafer.cli.scoring.work_plan import WorkPlan
-from shafer.cli.table_files import surveyed
-from shafer.scale.jobs.job_engine import JobEngine
-from shafer.scale.jobs.job_engines import job_engine
+from shafer.scale.background_means import MeansOptions
+from shafer.scale.engines import JobEngine, job_engine
+from shafer.scale.folder import UnitScorer
+from shafer.scale.models import NamedModel
+from shafer.scale.plan import WorkPlan
+from shafer.scale.scorer import ChunkScorer, ExtraColumns
+from shafer.scale.tables import surveyed
 
 _UNITS_WITH_REASONS = 6  # they take longer
 
@@ -83,7 +82,7 @@ def _work(plan: WorkPlan, reasons: int = 0) -> tuple[Any, Any]:
     shown = explainer()
     extra = ExtraColumns()
     if reasons:
-        from shafer.cli.reason_columns import ReasonColumns
+        from shafer.scale.columns import ReasonColumns
 
         extra = ExtraColumns(ReasonColumns(reasons))
     files = [Path(unit.path) for unit in plan.units]

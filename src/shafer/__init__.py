@@ -10,23 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shafer import belief, datasets, fusion, metrics
-    from shafer._errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
-    from shafer.evidence import (
-        DiscountedEvidence,
-        Evidence,
-        MassEvidence,
-        least_commitment,
-        typicality,
-    )
-    from shafer.fusion import combine
-    from shafer.models import (
-        EvidentialClassifier,
-        EvidentialVotingClassifier,
-        Explainer,
-        LinearHead,
-        NeighbourEvidence,
-    )
-    from shafer.monitor import Monitor
+    from shafer.errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
+    from shafer.estimators.evidential_classifier import EvidentialClassifier
+    from shafer.estimators.evidential_voting import EvidentialVotingClassifier
+    from shafer.estimators.neighbour_evidence import NeighbourEvidence
+    from shafer.evidence.discounted_evidence import DiscountedEvidence
+    from shafer.evidence.evidence import Evidence
+    from shafer.evidence.least_commitment import least_commitment
+    from shafer.evidence.mass_evidence import MassEvidence
+    from shafer.evidence.typicality import typicality
+    from shafer.explain.explainer import Explainer
+    from shafer.fusion.combine import combine
+    from shafer.models.heads import LinearHead
+    from shafer.monitor.monitor import Monitor
 
 __version__ = "0.2.0.dev0"
 
@@ -36,13 +32,13 @@ _HOME = {
     "EvidentialClassifier": "shafer.models",
     "EvidentialVotingClassifier": "shafer.models",
     "Explainer": "shafer.models",
-    "FrameTooLargeError": "shafer._errors",
+    "FrameTooLargeError": "shafer.errors",
     "LinearHead": "shafer.models",
     "MassEvidence": "shafer.evidence",
     "Monitor": "shafer.monitor",
     "NeighbourEvidence": "shafer.models",
-    "TotalConflictError": "shafer._errors",
-    "UnsupportedModelError": "shafer._errors",
+    "TotalConflictError": "shafer.errors",
+    "UnsupportedModelError": "shafer.errors",
     "combine": "shafer.fusion",
     "least_commitment": "shafer.evidence",
     "typicality": "shafer.evidence",

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from shafer._errors import TotalConflictError
 from shafer.belief import (
     Frame,
     MassFunction,
@@ -19,6 +18,7 @@ from shafer.belief import (
     is_w_more_committed,
     yager,
 )
+from shafer.errors import TotalConflictError
 
 from .strategies import mass_functions, naive_product
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from shafer import belief
-from shafer._errors import FrameTooLargeError
 from shafer.belief import Frame
+from shafer.errors import FrameTooLargeError
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shafer._errors import TotalConflictError
 from shafer.belief import Frame, MassFunction, dempster
+from shafer.errors import TotalConflictError
 
 from .strategies import mass_functions
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shafer._errors import TotalConflictError
 from shafer.belief import Frame, MassFunction, dempster
+from shafer.errors import TotalConflictError
 
 from .strategies import mass_functions
 

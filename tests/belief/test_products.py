@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shafer._errors import TotalConflictError
 from shafer.belief import products
+from shafer.errors import TotalConflictError
 
 from .strategies import mass_functions, naive_product
 

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from shafer._errors import TotalConflictError
 from shafer.belief import Frame, MassFunction, dempster
 from shafer.belief.weights import mass_from_weights, weights_from_mass
+from shafer.errors import TotalConflictError
 
 from .strategies import mass_functions, separable_weights
 

@@ -13,8 +13,8 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.report import Study, make_study
-from shafer.report.grouped_study import GroupedStudy, grouped_study
-from shafer.report.overview import overview
+from shafer.report.sentences import overview
+from shafer.report.study import GroupedStudy, grouped_study
 
 from .test_numbers import same
 

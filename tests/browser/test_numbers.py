@@ -11,8 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.evidence import with_weights
-from shafer.evidence.disputed_classes import disputed_classes
-from shafer.evidence.interval_words import below_belief_words
+from shafer.evidence.contrast import disputed_classes
+from shafer.evidence.words import below_belief_words
 from shafer.report import Study, make_study
 
 CLOSE = {"rtol": 0.0, "atol": 1e-9}
@@ -145,7 +145,7 @@ def hostile_weights(rng: np.random.Generator, n_classes: int) -> list[np.ndarray
 def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
     opened = open_report(heart, rows=[0])
     rng = np.random.default_rng(n_classes)
-    from shafer.kernels.pignistic import gauss_legendre, quadrature_size
+    from shafer._kernels.forms import gauss_legendre, quadrature_size
 
     nodes, weights = gauss_legendre(quadrature_size(n_classes))
     rule = {"nodes": nodes.tolist(), "weights": weights.tolist()}
@@ -178,7 +178,7 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
 
 def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     """The sentence on the page and in the terminal name the same numbers."""
-    from shafer.report.instance_sentence import short_name, shown_value
+    from shafer.report.sentences import short_name, shown_value
 
     rng = np.random.default_rng(9)
     values = [1234.5, 123.25, -0.00012345, 1e-6, 9.99996e-7, 1e-7, 1e15, 2.5e16, 1e21, 1.5e300]

@@ -136,7 +136,7 @@ def test_why_this_rather_than_that(iris: Study, open_report: Any) -> None:
 
 
 def test_the_classes_in_dispute_can_be_compared(iris: Study, open_report: Any) -> None:
-    from shafer.evidence.disputed_classes import disputed_classes
+    from shafer.evidence.contrast import disputed_classes
 
     opened = open_report(iris)
     page = opened.page

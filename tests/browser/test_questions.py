@@ -12,11 +12,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.evidence.io.frame_table import label_texts
+from shafer.asking.answers import ask_rows
+from shafer.asking.sentences import CHECK, SETTLE, STAND, question_sentences
+from shafer.evidence.table import label_texts
 from shafer.report import Study, make_study
-from shafer.report.asking.question_sentences import CHECK, SETTLE, STAND, question_sentences
-from shafer.report.asking.row_questions import ask_rows
-from shafer.report.default_model import train_default_model
+from shafer.report.default_study import train_default_model
 
 HEADINGS = {"settle": SETTLE, "stand": STAND, "check": CHECK}
 

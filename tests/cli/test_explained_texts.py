@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from shafer.cli.terminal_output import wants_color
+from shafer._terminal import wants_color
 from text_models import HOSTILE, IS_CAT, TEXTS
 
 from .running import run

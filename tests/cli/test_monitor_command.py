@@ -127,7 +127,7 @@ def test_a_model_without_weights(months: Path) -> None:
 
 
 SLOW = """
-import sys, shafer._files, shafer.monitor.reporting.monitor_page as page
+import sys, shafer._files.atomic, shafer.monitor.page as page
 from shafer.cli import main
 whole = page.replacing
 def slow(path):

@@ -103,7 +103,7 @@ def test_infinite_inputs_are_shown(folder: Path) -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    for module in ("shafer._html_templates", "shafer.report.page"):  # as if never imported
+    for module in ("shafer._files.templates", "shafer.report.page"):  # as if never imported
         monkeypatch.delitem(sys.modules, module, raising=False)
         monkeypatch.delattr(module, raising=False)
     refused("pip install 'shafer[report]'", "report", "--out", tmp_path / "r.html")

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.cli.table_files import column_names, read_table, survey
+from shafer.scale.tables import column_names, read_table, survey
 
 from .running import refused, run
 
@@ -69,7 +69,7 @@ def no_rows(path: Path) -> None:
 def test_too_many_columns_to_train_on(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("shafer.cli.trained_model.read_table", no_rows)
+    monkeypatch.setattr("shafer.scale.models.read_table", no_rows)
     names = [*(f"x{j}" for j in range(10_001)), "y"]
     path, frame = tmp_path / f"wide.{ending}", pd.DataFrame(np.ones((2, 10_002)), columns=names)
     frame.to_parquet(path) if ending == "parquet" else frame.to_csv(path, index=False)
@@ -82,7 +82,7 @@ def test_too_many_columns_to_train_on(
 
 
 def test_a_model_of_too_many_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shafer.cli.study_from_files.read_table", no_rows)
+    monkeypatch.setattr("shafer.cli.explain.read_table", no_rows)
     X = np.random.default_rng(0).normal(size=(4, 20_001))
     skops.io.dump(LogisticRegression().fit(X, [0, 1, 0, 1]), tmp_path / "m.skops")
     refused(

@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.evidence.automatic_groups import merged_components
+from shafer.evidence.groups import merged_components
 
 
 def random_weights(n: int, n_components: int, n_classes: int, seed: int = 0) -> Any:

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from shafer.evidence import ChannelLayout, GridLayout, RegionLayout, TokenLayout
-from shafer.evidence.component_layout import read_layout
-from shafer.evidence.image_segmentation import is_label_map, read_regions, region_shares
+from shafer.evidence.layout import is_label_map, read_layout, read_regions, region_shares
 
 LAYOUTS = [
     GridLayout(2, 3),

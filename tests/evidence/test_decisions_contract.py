@@ -16,7 +16,7 @@ from evidence_types import CLOSE, PAIRS, TYPES, Weights, every_type, made
 from rule_oracle import best_by_value, check_rule, expectations, members, risks
 from shafer import Evidence, combine
 from shafer.decision import BETTING_RULES, PRECISE_RULES, RULES, owa_weights, set_utility
-from shafer.decision.rules.rule_table import EXPECTATIONS
+from shafer.decision.rules import EXPECTATIONS
 from shafer.fusion import FiniteEvidence
 
 OWA = [owa_weights(size, 0.8) for size in (1, 2, 3)]

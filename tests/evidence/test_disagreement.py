@@ -72,7 +72,7 @@ def test_own_conflict_of_two_classes_in_closed_form(first, second, sign):
     """The short form for K = 2 agrees with the general one, which a third class brings in."""
     two = shafer.Evidence.from_weights([[[sign * first, sign * second]]]).components
     weights = np.array([[[sign * first, sign * second]]])
-    ours = shafer.kernels.own_weights_of_conflict(weights)
+    ours = shafer._kernels.own_weights_of_conflict(weights)
     np.testing.assert_allclose(ours[0], two.weight_of_conflict[0], rtol=1e-12)
 
 

@@ -12,7 +12,7 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 import shafer
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 from shafer.evidence import DiscountedEvidence
 
 N, G, K = 6, 3, 4

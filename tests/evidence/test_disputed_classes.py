@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shafer
-from shafer.evidence.disputed_classes import disputed_classes
+from shafer.evidence.contrast import disputed_classes
 
 
 def _cancelled(weights: np.ndarray, a: int, b: int) -> float:

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import shafer
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 
 N, G, K = 7, 5, 4
 ABOUT_CLASSES = (

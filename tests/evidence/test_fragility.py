@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import shafer
-from shafer.evidence.fragility import MOST_COMBINED, loss_fragility
+from shafer.evidence.robustness import MOST_COMBINED, loss_fragility
 
 
 def brute_force(weights: Any, base: Any, chance: float) -> Any:
@@ -117,7 +117,7 @@ def test_libraries_components_and_chunks(monkeypatch: Any) -> None:
     assert_allclose(tensor.numpy(), found, atol=1e-5)
     assert ev.components.fragility().shape == (40, 12)
     assert_array_equal(ev.components.fragility(), np.zeros((40, 12)))  # losing it is a tie
-    monkeypatch.setattr("shafer.evidence.fragility._BLOCK", 100)
+    monkeypatch.setattr("shafer.evidence.robustness._BLOCK", 100)
     assert_allclose(ev.fragility(), found, atol=1e-12)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shafer
-from shafer.evidence.interval_words import below_belief_words
+from shafer.evidence.words import below_belief_words
 
 
 def test_words() -> None:

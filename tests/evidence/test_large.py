@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import shafer
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 
 K, J, N = 1000, 2000, 4
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
-from shafer.evidence.normal_leads import fall_probability, leads
+from shafer.evidence.robustness import fall_probability, leads
 
 
 def chance(logits: Any, root: Any) -> Any:

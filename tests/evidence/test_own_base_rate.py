@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import shafer
 from shafer.evidence import with_weights
-from shafer.evidence.own_base_rate import base_rate_position, shares_base_rate
+from shafer.evidence.base_rate import base_rate_position, shares_base_rate
 
 IRIS = load_iris()
 

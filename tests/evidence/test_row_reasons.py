@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.evidence.row_reasons import row_reasons
+from shafer.evidence.reasons import row_reasons
 
 IRIS = load_iris()
 

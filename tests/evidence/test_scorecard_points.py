@@ -17,7 +17,7 @@ from scipy.special import log_softmax, softmax
 import shafer
 from shafer import Evidence
 from shafer.evidence.base_rate import BASE_RATE
-from shafer.evidence.scorecard_points import PointScale
+from shafer.evidence.points import PointScale
 
 TWO = ["bad", "good"]
 SIZES = st.floats(1e-3, 1e3)

@@ -27,8 +27,8 @@ from sklearn.preprocessing import (
 )
 
 import shafer
+from shafer.export import onnx as graph_check
 from shafer.export import to_onnx
-from shafer.export.graph import graph_check
 
 from .graph_runs import check, session
 
@@ -148,7 +148,7 @@ def test_a_wrong_transformer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     explainer = shafer.Explainer(pipeline, X)
     to_onnx(explainer)
     monkeypatch.setattr(
-        "shafer.export.graph.encoded_rows.transformer_graph",
+        "shafer.export.transformers.transformer_graph",
         lambda graph, encoders, inputs, texts, width: inputs["X"],
     )
     with pytest.raises(shafer.UnsupportedModelError, match="does not give the numbers.*differs by"):

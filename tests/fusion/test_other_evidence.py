@@ -11,12 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import shafer
 from shafer import Evidence, belief, combine
-from shafer.fusion import (
-    FiniteEvidence,
-    MixedEvidence,
-    prior_evidence,
-    without_prior,
-)
+from shafer.fusion import FiniteEvidence, MixedEvidence, prior_evidence, without_prior
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import shafer
-from shafer.kernels import pooling, sparse_pooling
-from shafer.kernels.closed_forms import closed_forms
-from shafer.kernels.compiled import numba_kernels
+from shafer._kernels import pooling
+from shafer._kernels import pooling as sparse_pooling
+from shafer._kernels.compiled import numba_kernels
+from shafer._kernels.forms import closed_forms
 
 from .hostile_weights import (
     Size,

@@ -11,8 +11,8 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from shafer import kernels
-from shafer._validation import to_numpy
+from shafer import _kernels as kernels
+from shafer._checks import to_numpy
 
 LIBRARIES: dict[str, Callable[[Any], Any]] = {
     "torch": torch.asarray,
@@ -76,7 +76,7 @@ def test_blocks_do_not_change_the_sums(
     features, centre, beta, offset = linear
     whole = kernels.pool(kernels.linear_weights(features - centre, beta, offset))
     for block in (1, 4, 9, 50):
-        monkeypatch.setattr("shafer.kernels.pooling._BLOCK", block)
+        monkeypatch.setattr("shafer._kernels.pooling._BLOCK", block)
         for part, expected in zip(kernels.pool_linear(*linear), whole, strict=True):
             assert_allclose(part, expected, rtol=1e-13, atol=1e-15)
 

@@ -12,9 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from shafer import kernels
-from shafer.kernels.closed_forms import closed_forms
-from shafer.kernels.log_terms import LogTerms
+from shafer import _kernels as kernels
+from shafer._kernels.forms import LogTerms, closed_forms
 
 WEIGHT = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 9.0, -9.0]), st.floats(-4, 4))
 WEIGHTS = st.integers(2, 5).flatmap(lambda k: arrays(float, (2, 2, k), elements=WEIGHT))

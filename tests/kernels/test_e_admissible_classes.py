@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from shafer import kernels
+from shafer import _kernels as kernels
 
 WEIGHT = st.one_of(st.sampled_from([0.0, 1e-9, -1e-9, -60.0, -1e3, 40.0]), st.floats(-4, 4))
 WEIGHTS = st.integers(2, 6).flatmap(lambda k: arrays(float, (1, 2, k), elements=WEIGHT))

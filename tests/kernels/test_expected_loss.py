@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from shafer import kernels
+from shafer import _kernels as kernels
 
 finite = st.floats(-4, 4)
 

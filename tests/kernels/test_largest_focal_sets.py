@@ -12,8 +12,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
-from shafer import kernels
-from shafer.kernels.largest_focal_sets import largest_focal_sets
+from shafer import _kernels as kernels
+from shafer._kernels.sets import largest_focal_sets
 
 WEIGHT = st.one_of(st.sampled_from([0.0, 1.0, -1.0, -40.0]), st.floats(-4, 4))
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shafer import kernels
-from shafer.kernels import logspace
-from shafer.kernels.closed_forms import closed_forms
-from shafer.kernels.pooling import Pooled
+from shafer import _kernels as kernels
+from shafer._kernels import logspace
+from shafer._kernels.forms import closed_forms
+from shafer._kernels.pooling import Pooled
 
 K = 4
 LOSS = np.array([[0.0, 1.0, 2.0, 5.0], [1.0, 1.0, 1.0, 1.0], [3.0, 0.0, -1.0, 0.5]])

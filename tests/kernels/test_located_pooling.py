@@ -12,7 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from shafer.kernels import located_pooling, located_weights, located_weights_of, pool_located
+from shafer._kernels import (
+    located_weights,
+    located_weights_of,
+    pool_located,
+)
+from shafer._kernels import (
+    pooling as located_pooling,
+)
 
 
 def _case(seed: int, n: int, places: int, width: int, classes: int, own: bool, shared: bool) -> Any:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from shafer.kernels import logspace
+from shafer._kernels import logspace
 
 WEIGHTS = [5e-324, 1e-300, 1e-20, 1e-12, 1e-3, 0.5, 0.69, 0.7, 1.0, 5.0, 19.9, 20.1, 36.0, 700.0]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shafer.kernels.pignistic import gauss_legendre, quadrature_size
+from shafer._kernels.forms import gauss_legendre, quadrature_size
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 8, 20, 64, 100, 300, 1000, 3000, 10_000])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from shafer.kernels import sparse_pooling
-from shafer.kernels.sparse_pooling import _row_blocks, pool_linear_sparse
+from shafer._kernels import pooling as sparse_pooling
+from shafer._kernels.pooling import _row_blocks, pool_linear_sparse
 
 
 def test_blocks_are_as_large_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

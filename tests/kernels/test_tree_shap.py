@@ -6,8 +6,8 @@ from math import comb
 import numpy as np
 import pytest
 
-from shafer.kernels.compiled.numba_tree_shap import tree_shap as compiled
-from shafer.kernels.tree_shap import Forest, forest_paths, goes_left, quadrature, tree_shap
+from shafer._kernels.compiled.numba_trees import tree_shap as compiled
+from shafer._kernels.trees import Forest, forest_paths, goes_left, quadrature, tree_shap
 
 N_FEATURES = 4
 

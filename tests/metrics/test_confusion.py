@@ -8,12 +8,7 @@ from hypothesis import given
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import confusion_matrix
 
-from shafer.metrics import (
-    confusion_sets,
-    coverage_score,
-    rejection_rate,
-    set_confusion_matrix,
-)
+from shafer.metrics import confusion_sets, coverage_score, rejection_rate, set_confusion_matrix
 
 from .strategies import columns, decisions, repeated
 

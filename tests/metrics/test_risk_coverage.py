@@ -8,11 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from shafer.metrics import (
-    excess_risk_coverage_area,
-    risk_coverage_area,
-    risk_coverage_curve,
-)
+from shafer.metrics import excess_risk_coverage_area, risk_coverage_area, risk_coverage_curve
 
 _ROWS = st.lists(
     st.tuples(st.booleans(), st.sampled_from([-1e4, 0.0, 0.3, 0.5, 1e4])), min_size=1, max_size=6

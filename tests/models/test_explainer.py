@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models.readers.sklearn import linear
+from shafer.models.sklearn import linear
 
 
 @pytest.fixture

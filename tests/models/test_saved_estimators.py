@@ -34,14 +34,14 @@ MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
 HEAD = shafer.LinearHead(MODEL[-1].coef_, MODEL[-1].intercept_)
 NAMES = ["setosa", "versicolor", "virginica"]
 
-EXPLAINER = "shafer.models.explainer.Explainer"
-CLASSIFIER = "shafer.models.evidential_classifier.EvidentialClassifier"
-VOTING = "shafer.models.ensemble.evidential_voting.EvidentialVotingClassifier"
+EXPLAINER = "shafer.explain.explainer.Explainer"
+CLASSIFIER = "shafer.estimators.evidential_classifier.EvidentialClassifier"
+VOTING = "shafer.estimators.evidential_voting.EvidentialVotingClassifier"
 VOTING_PARTS = [
-    "shafer.models.ensemble.fitted_source.FittedSource",
-    "shafer.models.ensemble.source_factors.SourceFactors",
+    "shafer.estimators.sources.FittedSource",
+    "shafer.estimators.sources.SourceFactors",
 ]
-NEIGHBOURS = "shafer.models.ensemble.neighbour_evidence.NeighbourEvidence"
+NEIGHBOURS = "shafer.estimators.neighbour_evidence.NeighbourEvidence"
 
 EXPLAINERS = {
     "plain": shafer.Explainer(MODEL, X),
@@ -120,7 +120,7 @@ def test_a_pickle_names_no_functions_of_ours() -> None:
     data = pickle.dumps(EXPLAINERS["conditional"], protocol=2)
     named = [text for code, text, _ in pickletools.genops(data) if code.name == "GLOBAL"]
     ours = [name for name in named if "shafer" in str(name)]
-    assert ours == ["shafer.models.explainer Explainer"]
+    assert ours == ["shafer.explain.explainer Explainer"]
 
 
 def test_frames_and_networks_are_read_again() -> None:

@@ -18,10 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models import self_check
-from shafer.models.readers.sklearn import linear, naive_bayes
-from shafer.models.readers.torch import module as torch_module
-from shafer.models.self_check import evenly
+from shafer.explain import self_check
+from shafer.explain.self_check import evenly
+from shafer.models.sklearn import linear, naive_bayes
+from shafer.models.torch import module as torch_module
 
 X, Y = load_iris(return_X_y=True)
 MODEL = LogisticRegression(max_iter=1000).fit(X, Y)

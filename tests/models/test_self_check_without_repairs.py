@@ -26,14 +26,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models import from_shap
-from shafer.models.readers import registry
-from shafer.models.readers import shap as shap_reader
-from shafer.models.readers.boosting import catboost as catboost_reader
-from shafer.models.readers.boosting import lightgbm as lightgbm_reader
-from shafer.models.readers.boosting import xgboost as xgboost_reader
-from shafer.models.readers.registry import own_probabilities
-from shafer.models.readers.sklearn import linear, naive_bayes, wrappers
+from shafer.models import from_shap, registry
+from shafer.models import shap as shap_reader
+from shafer.models.boosting import catboost as catboost_reader
+from shafer.models.boosting import lightgbm as lightgbm_reader
+from shafer.models.boosting import xgboost as xgboost_reader
+from shafer.models.registry import own_probabilities
+from shafer.models.sklearn import linear, naive_bayes, wrappers
 
 X, Y = load_iris(return_X_y=True)
 MESSAGE = re.compile(

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
 from shafer.monitor import monitor as monitor_module
-from shafer.monitor.reporting import monitor_report
+from shafer.monitor import report as monitor_report
 
 from .monitored_worlds import linear_world
 
@@ -305,7 +305,7 @@ def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     explainer, draw = linear_world(3, seed=10, n_classes=3)
     reference, batch = draw(200), draw(101)
     whole = shafer.Monitor.fit(explainer, reference).check(batch).to_frame("pandas")
-    monkeypatch.setattr("shafer.monitor.rows.row_facts._BLOCK", 90)
+    monkeypatch.setattr("shafer.monitor.reference._FACTS_BLOCK", 90)
     parts = shafer.Monitor.fit(explainer, reference).check(batch).to_frame("pandas")
     pd.testing.assert_frame_equal(whole, parts)
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shafer
+from shafer._masses.pooled import TIE, Gain, SetSearch
 from shafer.decision import set_utility
-from shafer.opinion.best_set_search import TIE, Gain, SetSearch
 
 NUMBER = st.one_of(st.sampled_from([0.0, 0.1, 0.2]), st.floats(0, 0.3))
 

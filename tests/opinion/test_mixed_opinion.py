@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 import shafer
 from evidence_types import made
-from shafer.kernels import Pooled
-from shafer.opinion import MixedOpinion, PooledOpinion
+from shafer._kernels import Pooled
+from shafer._masses import MixedOpinion, PooledOpinion
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -26,7 +26,7 @@ def test_rounding_grows_with_the_members(dtype: str) -> None:
 
 
 def test_the_limit_of_classes_is_included(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shafer.opinion.mixed_opinion.MOST_CLASSES", 4)
+    monkeypatch.setattr("shafer._masses.mixed.MOST_CLASSES", 4)
     made("MixedEvidence", n_classes=4).evidence.decide("utility_set", expectation="upper")
     with pytest.raises(shafer.FrameTooLargeError, match="at most 4 classes are accepted; got 5"):
         made("MixedEvidence", n_classes=5).evidence.decide("utility_set", expectation="upper")

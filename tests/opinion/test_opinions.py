@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 from evidence_types import CLOSE, every_type, made
 from rule_oracle import best_by_value, expectations, members, risks
+from shafer._kernels import Pooled
+from shafer._masses import DiscountedOpinion, PooledOpinion
 from shafer.decision import set_utility
-from shafer.kernels import Pooled
-from shafer.opinion import DiscountedOpinion, PooledOpinion
 
 
 @every_type

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import shafer
 from shafer.evidence import GridLayout, RegionLayout
 from shafer.plots import EvidenceMapDisplay
-from shafer.plots.drawing.evidence_map.map_blending import FOR_AND_AGAINST, SILENT
+from shafer.plots.images import FOR_AND_AGAINST, SILENT
 
 IMAGE = np.linspace(0.0, 1.0, 12 * 16).reshape(12, 16)
 CLASSES = ["shoe", "boot", "bag"]

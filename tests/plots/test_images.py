@@ -35,7 +35,7 @@ from shafer.plots import (
     UnitDisplay,
     WaterfallDisplay,
 )
-from shafer.plots.drawing.waterfall.waterfall_steps import WaterfallIntervals
+from shafer.plots.waterfall_display import WaterfallIntervals
 
 
 def _compared(style: str = "default", dpi: int = 60) -> Any:

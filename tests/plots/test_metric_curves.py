@@ -11,11 +11,7 @@ from numpy.testing import assert_allclose
 
 import shafer
 from shafer import metrics
-from shafer.plots import (
-    ErrorImprecisionDisplay,
-    IntervalCalibrationDisplay,
-    RiskCoverageDisplay,
-)
+from shafer.plots import ErrorImprecisionDisplay, IntervalCalibrationDisplay, RiskCoverageDisplay
 
 
 def _case(n_classes: int, n: int = 200) -> tuple[np.ndarray, shafer.Evidence]:

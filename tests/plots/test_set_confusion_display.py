@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from shafer.metrics import set_confusion_matrix
 from shafer.plots import SetConfusionDisplay
-from shafer.plots.drawing.pooled_table import PooledTable, pooled_table
+from shafer.plots.set_confusion_display import PooledTable, pooled_table
 
 Y_SET = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 1, 1]], dtype=bool)
 Y_TRUE = ["a", "c", "b", "c", "b"]

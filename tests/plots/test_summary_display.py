@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 import shafer
 from shafer.evidence import LinearPool
 from shafer.plots import SummaryDisplay
-from shafer.plots.drawing.swarms.swarm import swarm_offsets
+from shafer.plots.summary_display import swarm_offsets
 
 Make = Callable[..., shafer.Evidence]
 

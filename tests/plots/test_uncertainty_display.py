@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import shafer
 from shafer.plots import UncertaintyDisplay
-from shafer.plots.drawing.uncertainty_plane.isoprobability import isoprobability, within_bounds
+from shafer.plots.uncertainty_display import isoprobability, within_bounds
 
 Make = Callable[..., shafer.Evidence]
 

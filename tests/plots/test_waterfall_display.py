@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 import shafer
 from shafer.evidence import LinearPool
 from shafer.plots import WaterfallDisplay
-from shafer.plots.drawing.waterfall.waterfall_steps import WaterfallIntervals
+from shafer.plots.waterfall_display import WaterfallIntervals
 
 Make = Callable[..., shafer.Evidence]
 

@@ -5,7 +5,7 @@ import pytest
 
 import shafer
 from shafer.report import Case, case_table, heart_study, make_study, notable_cases, summary
-from shafer.report.terminal_view import explained
+from shafer.report.terminal import explained
 
 
 @pytest.fixture

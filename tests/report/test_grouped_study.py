@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 import shafer
 from linear_worlds import linear_world
 from shafer.report import Study, make_study, summary
-from shafer.report.grouped_study import GroupedStudy, grouped_study
+from shafer.report.study import GroupedStudy, grouped_study
 
 
 def joined(study: Study) -> GroupedStudy:

@@ -13,7 +13,7 @@ from PIL import Image
 import shafer
 from shafer.evidence import GridLayout, RegionLayout
 from shafer.report import Study, make_study
-from shafer.report.page_data.image_payload import STORED, image_entries, images_payload
+from shafer.report.payload import STORED, image_entries, images_payload
 
 
 def _study(X: Any, layout: Any, cells: int = 4, n_classes: int = 3) -> Study:

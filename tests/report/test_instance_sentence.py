@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer.report.instance_sentence import (
-    BARELY,
-    degrees_of_support,
-    sentence,
-    shown_value,
-    strength,
-)
+from shafer.report.sentences import BARELY, degrees_of_support, sentence, shown_value, strength
 
 
 @pytest.mark.parametrize(

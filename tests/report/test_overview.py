@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shafer.report import heart_study, make_study, render, summary
-from shafer.report.overview import OVERLAP, overview
+from shafer.report.sentences import OVERLAP, overview
 
 
 def test_decided_and_left_open_are_a_partition() -> None:

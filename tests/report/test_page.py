@@ -17,10 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
 import shafer
+from shafer._json import as_json
 from shafer.report import Study, heart_study, make_study, render, write_report
-from shafer.report.default_model import held_out_error, train_default_model
-from shafer.report.page_data.json_text import as_json
-from shafer.report.page_data.payload import payload
+from shafer.report.default_study import held_out_error, train_default_model
+from shafer.report.payload import payload
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_many_categories_and_classes_fit_the_page() -> None:
 
 
 def test_a_text_may_be_called_nan() -> None:
-    from shafer.report.table_columns import plain
+    from shafer.report.table import plain
 
     assert plain("nan") == "nan"
     assert plain(np.nan) is None

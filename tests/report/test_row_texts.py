@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 import shafer
 from shafer.report import Study, heart_study, make_study
 from shafer.report.page import render
-from shafer.report.row_texts import terminal_texts, texts_of_row
+from shafer.texts.rows import terminal_texts, texts_of_row
 from text_models import HOSTILE, KINDS, MODELS, TEXTS
 
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 
 import shafer
 from shafer.report import make_study, summary, write_report
-from shafer.report.page_data.payload import payload
-from shafer.report.terminal_view import explained
+from shafer.report.payload import payload
+from shafer.report.terminal import explained
 
 IRIS = load_iris()
 

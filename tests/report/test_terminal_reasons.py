@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import shafer
+from shafer.evidence.contrast import Pair, pair_of_row
 from shafer.report import heart_study
-from shafer.report.answer_and_rival import Pair, pair_of_row
-from shafer.report.terminal_reasons import ReasonsAsked, reason_lines
-from shafer.report.terminal_view import explained
+from shafer.report.terminal import ReasonsAsked, explained, reason_lines
 
 
 def test_pairs() -> None:

@@ -19,8 +19,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
 from cli.running import run
-from shafer.evidence.reason_table import reason_columns
-from shafer.scale.jobs.job_engine import JobEngine
+from shafer.evidence.reasons import reason_columns
+from shafer.scale.engines import JobEngine
 
 INPUTS = ["age", "size", "colour"]
 N = 400

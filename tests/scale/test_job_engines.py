@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shafer.scale.jobs.job_engines import job_engine
+from shafer.scale.engines import job_engine
 
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.scale.jobs.job_engines import job_engine
+from shafer.scale.engines import job_engine
 
 from . import engine_contract as contract
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import shafer
-from shafer.scale.jobs.job_engines import job_engine
+from shafer.scale.engines import job_engine
 
 from . import engine_contract as contract
 

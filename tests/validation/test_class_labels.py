@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import torch
 
-from shafer._validation import class_labels, label_positions, positions_of
+from shafer._checks import class_labels, label_positions, positions_of
 
 NUMBERS = np.array([0, 1, 2])
 NAMES = np.array(["ant", "bee", "cow"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from shafer._validation import check_later, deferred_checks
+from shafer._checks import check_later, deferred_checks
 
 
 class _OnDevice(torch.Tensor):

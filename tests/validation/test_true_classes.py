@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from shafer._validation import true_classes
+from shafer._checks import true_classes
 from shafer.decision import cross_conformal, split_conformal, tempering_factor
 
 SCORES = np.random.default_rng(0).normal(size=(30, 3))

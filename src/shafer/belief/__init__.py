@@ -5,8 +5,8 @@ it. Public: `Frame`, the frozen `MassFunction`, the combination rules, measures 
 orders below. The mathematics on plain arrays, indexed by bitmask with label k at bit k, is in the
 modules `transforms`, `weights`, `products`, `probabilities`, `structure` and `discounting`.
 
-May import NumPy, `shafer._errors`, `shafer._typing` and `shafer._validation`; never
-`shafer.kernels`, whose results the tests compare with it.
+May import NumPy, `shafer.errors`, `shafer._typing` and `shafer._checks`; never
+`shafer._kernels`, whose results the tests compare with it.
 """
 
 from shafer.belief.combination import (
@@ -27,11 +27,7 @@ from shafer.belief.measures import (
     nonspecificity,
     weight_of_conflict,
 )
-from shafer.belief.orderings import (
-    is_pl_more_committed,
-    is_q_more_committed,
-    is_w_more_committed,
-)
+from shafer.belief.orderings import is_pl_more_committed, is_q_more_committed, is_w_more_committed
 
 __all__ = [
     "Frame",

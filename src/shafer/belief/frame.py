@@ -8,9 +8,9 @@ from typing import TypeAlias, final
 
 import numpy as np
 
-from shafer._errors import FrameTooLargeError
+from shafer._checks.labels import positions_of
 from shafer._typing import Label
-from shafer._validation import positions_of
+from shafer.errors import FrameTooLargeError
 
 Subset: TypeAlias = Hashable | Iterable[Hashable]
 """A subset as an argument: one label, or any collection of labels."""

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from shafer._errors import TotalConflictError
 from shafer.belief._subsets import cardinalities
 from shafer.belief.combination import common_frame, conjunctive
 from shafer.belief.mass import MassFunction
 from shafer.belief.products import orthogonal_sum
+from shafer.errors import TotalConflictError
 
 _SEPARABLE_TOLERANCE = 1e-9
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from shafer._errors import TotalConflictError
 from shafer._typing import FloatArray
 from shafer.belief._subsets import label_count
+from shafer.errors import TotalConflictError
 
 _BLOCK_LABELS = 11  # one block expands to 3**11 products, about 3 MB in extended precision
 

@@ -14,13 +14,13 @@ except ImportError as error:  # pragma: no cover - click is there wherever the t
     raise SystemExit("The command line needs its extra: pip install 'shafer[cli]'") from error
 
 import shafer
-from shafer.cli.explain_command import explain
-from shafer.cli.monitor_command import monitor
-from shafer.cli.next_command import next_
-from shafer.cli.paper_command import paper
-from shafer.cli.report_command import report
-from shafer.cli.save_command import save
-from shafer.cli.score_command import score
+from shafer.cli.explain import explain
+from shafer.cli.monitor import monitor
+from shafer.cli.next import next_
+from shafer.cli.paper import paper
+from shafer.cli.report import report
+from shafer.cli.save import save
+from shafer.cli.score import score
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from shafer._checks.arrays import float_array, to_numpy
 from shafer._typing import FloatArray
-from shafer._validation import float_array, to_numpy
 
 MEANS = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]])  # (K, 2)
 COVARIANCES = np.array(  # (K, 2, 2)

@@ -5,22 +5,22 @@ name are in ``rules.rule_table``, calibration on held-out rows is in ``calibrati
 losses and utilities, also from data frames.
 """
 
+from shafer.conformal.cross import CrossConformalSets, cross_conformal
+from shafer.conformal.scores import conformal_scores
+from shafer.conformal.split import ConformalSets, split_conformal
 from shafer.decision.acts import Acts, read_acts, read_loss
-from shafer.decision.calibration.conformal_scores import conformal_scores
-from shafer.decision.calibration.cross_conformal import CrossConformalSets, cross_conformal
-from shafer.decision.calibration.split_conformal import ConformalSets, split_conformal
-from shafer.decision.calibration.temperature import tempering_factor
-from shafer.decision.rules.class_rules import interval_dominance
-from shafer.decision.rules.dominance import choose_largest
-from shafer.decision.rules.rule_for_costs import rule_for_costs
-from shafer.decision.rules.rule_table import (
+from shafer.decision.class_rules import interval_dominance
+from shafer.decision.dominance import choose_largest
+from shafer.decision.rules import (
     BETTING_RULES,
     PRECISE_RULES,
     RULES,
     choose,
     chosen_names,
+    rule_for_costs,
 )
-from shafer.decision.rules.set_utility import owa_weights, set_utility
+from shafer.decision.set_utility import owa_weights, set_utility
+from shafer.decision.temperature import tempering_factor
 
 __all__ = [
     "BETTING_RULES",

@@ -4,23 +4,24 @@ Also least commitment (``identification``), expert statements and typicality (``
 import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
 """
 
-from shafer.evidence.component_layout import (
+from shafer.evidence.discounted_evidence import DiscountedEvidence
+from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.layout import (
     ChannelLayout,
     ComponentLayout,
     GridLayout,
     RegionLayout,
     TokenLayout,
 )
-from shafer.evidence.discounted_evidence import DiscountedEvidence
-from shafer.evidence.evidence import Evidence
-from shafer.evidence.focal_sets import FocalSet
-from shafer.evidence.identification.additive_pool import AdditivePool, least_commitment_additive
-from shafer.evidence.identification.linear_pool import LinearPool, least_commitment
-from shafer.evidence.identification.running_mean import RunningMean
-from shafer.evidence.mass_evidence import MassEvidence
-from shafer.evidence.profiles.typicality import typicality
-from shafer.evidence.profiles.weight_profile import WeightProfile
-from shafer.evidence.with_weights import with_weights
+from shafer.evidence.least_commitment import (
+    AdditivePool,
+    LinearPool,
+    RunningMean,
+    least_commitment,
+    least_commitment_additive,
+)
+from shafer.evidence.mass_evidence import FocalSet, MassEvidence
+from shafer.evidence.typicality import WeightProfile, typicality
 
 __all__ = [
     "AdditivePool",

@@ -11,14 +11,13 @@ import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import frozen, to_numpy
+from shafer._checks.labels import positions_of
+from shafer._masses.discounted import DiscountedOpinion
+from shafer._masses.pooled import PooledOpinion
 from shafer._typing import Array, Label
-from shafer._validation import frozen, positions_of, to_numpy
-from shafer.evidence.focal_sets import FocalSet
-from shafer.evidence.mass_evidence import MassEvidence
-from shafer.evidence.weight_names import no_attribute
-from shafer.evidence.weight_sources import per_instance
-from shafer.evidence.weight_sources.weight_source import take
-from shafer.opinion import DiscountedOpinion, PooledOpinion
+from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute
+from shafer.evidence.sources import per_instance, take
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 from numpy.typing import NDArray
 
+from shafer import _kernels as kernels
+from shafer._checks.arrays import to_numpy
+from shafer._kernels.forms import LogTerms
+from shafer._masses.masses import Opinion
 from shafer._typing import Array, Label
-from shafer._validation import to_numpy
-from shafer.decision import read_loss
-from shafer.evidence import deciding
-from shafer.evidence.focal_sets import FocalSet
-from shafer.evidence.io import frame_table, notebook_display
-from shafer.evidence.row_index import read_index
-from shafer.opinion import Opinion
+from shafer.decision.acts import read_acts, read_loss
+from shafer.decision.rules import choose, chosen_names, rule_for_costs
+from shafer.evidence import mass_evidence as deciding
+from shafer.evidence import notebook as notebook_display
+from shafer.evidence import table as frame_table
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -442,3 +445,192 @@ class MassEvidence(ABC):
         if self._axis_names:
             return notebook_display.paragraph(repr(self))
         return notebook_display.html(self, self._scalar_columns[:-1])
+
+
+# ``FocalSet``, and the largest focal sets of closed forms and of tables.
+
+
+class FocalSet(NamedTuple):
+    """A set of classes that holds mass, and how much.
+
+    Attributes
+    ----------
+    classes : frozenset of labels
+        The set of classes.
+    mass : float
+        Its mass.
+
+    See Also
+    --------
+    shafer.MassEvidence.focal_sets : Finds the largest of them.
+
+    Examples
+    --------
+    >>> from shafer.evidence import FocalSet
+    >>> FocalSet(frozenset(["yes"]), 0.25).mass
+    0.25
+    """
+
+    classes: frozenset[Label]
+    mass: float
+
+
+def pooled_focal_sets(terms: LogTerms, classes: NDArray[Any], top: int) -> list[list[FocalSet]]:
+    """Find the largest focal sets of each row of pooled evidence, without enumerating 2^K."""
+    _check_top(top)
+    flat = [
+        to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])
+        for array in kernels.focal_logarithms(terms)
+    ]
+    labels = classes.tolist()
+    return [
+        [
+            FocalSet(frozenset(labels[k] for k in inside), float(np.exp(log_mass)))
+            for log_mass, inside in kernels.largest_focal_sets(
+                log_u, log_v, log_belief, float(log_scale[0]), int(top)
+            )
+        ]
+        for log_u, log_v, log_belief, log_scale in zip(*flat, strict=True)
+    ]
+
+
+def table_focal_sets(masses: Array, classes: NDArray[Any], top: int) -> list[list[FocalSet]]:
+    """Find the largest focal sets of each row of a table (n, 2^K)."""
+    _check_top(top)
+    labels = classes.tolist()
+
+    def inside(mask: int) -> frozenset[Label]:
+        return frozenset(label for k, label in enumerate(labels) if mask >> k & 1)
+
+    return [
+        [
+            FocalSet(inside(int(mask)), float(row[mask]))
+            for mask in np.argsort(-row, kind="stable")[:top]
+            if row[mask] > 0
+        ]
+        for row in to_numpy(masses)
+    ]
+
+
+def _check_top(top: int) -> None:
+    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+        raise ValueError(f"top must be a positive integer; got {top!r}.")
+
+
+# Deciding with evidence of any type: reading the arguments for the rules of ``decision``.
+
+
+class Question(NamedTuple):
+    """What the user asked for, as given."""
+
+    rule: str | None
+    loss: Any = None
+    utility: Any = None
+    reject: float | None = None
+    alpha: float | None = None
+    tolerance: float | str | None = None
+    expectation: str | None = None
+
+
+def question(rule: str | None, options: Mapping[str, Any]) -> Question:
+    """Read the options of :meth:`shafer.Evidence.decide` from a mapping."""
+    known = Question._fields[1:]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"Unknown option {name!r}; the options are {', '.join(known)}.")
+    return Question(rule, **options)
+
+
+def with_rule(question: Question, *, calibrated: bool) -> Question:
+    """Fill in the default rule: interval dominance, or expected loss for costs if calibrated."""
+    if question.rule is not None:
+        return question
+    rule = rule_for_costs(question._asdict(), calibrated=calibrated)
+    return question._replace(rule=rule or "interval_dominance")
+
+
+def decide(opinion: Opinion, classes: NDArray[Any], question: Question) -> Array:
+    """Choose classes, (..., K), or acts where a loss or a utility is given, (..., acts)."""
+    return _decided(opinion, classes, question)[0]
+
+
+def named_acts(opinion: Opinion, classes: NDArray[Any], question: Question) -> list[Any]:
+    """Choose, and return for each row the names of the acts, or the labels of the classes."""
+    chosen, names = _decided(opinion, classes, question)
+    return chosen_names(chosen, names)
+
+
+def _decided(
+    opinion: Opinion, classes: NDArray[Any], question: Question
+) -> tuple[Array, tuple[Any, ...]]:
+    rule, loss, utility, reject, alpha, tolerance, expectation = question
+    # Single precision cannot tell risks apart where weights are large.
+    opinion = opinion.in_double()
+    acts = read_acts(loss, utility, reject, opinion.belief, classes)
+    options = {"alpha": alpha, "tolerance": tolerance, "expectation": expectation}
+    assert rule is not None  # with_rule has filled it in
+    chosen = choose(opinion, rule, acts, reject if acts is None else None, options)
+    return chosen, tuple(classes.tolist()) if acts is None else acts.names
+
+
+# Row labels of evidence: the index of a pandas frame, or any sequence of labels.
+
+
+def read_index(index: Any, n: int) -> Any:
+    """Return n row labels that can be taken by position: a pandas index stays one."""
+    if index is None:
+        return None
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(index, pandas.Index):
+        labels = list(index)
+        index = np.empty(len(labels), dtype=object)
+        index[:] = labels
+        index.flags.writeable = False
+    if len(index) != n:
+        raise ValueError(
+            f"index must have one label for each of the {n} rows of evidence; got {len(index)}."
+        )
+    return index
+
+
+# The names that belong to ``Evidence`` alone, and the error for asking other types for them.
+
+WEIGHT_NAMES = (
+    "weights",
+    "weights_for",
+    "weights_against",
+    "base_rate",
+    "contrast",
+    "points",
+    "logits",
+    "components",
+    "component_names",
+    "n_components",
+    "parts",
+    "inputs",
+    "reasons",
+    "conflict_for_against",
+    "disagreement",
+    "fragility",
+    "weight_of_disagreement",
+    "errors",
+    "weights_std",
+    "weight_interval",
+    "contrast_std",
+    "contrast_interval",
+    "grouped",
+    "without",
+    "tempered",
+    "discounted",
+    "save",
+)
+"""What only :class:`shafer.Evidence` has: all of it needs weights of evidence."""
+
+
+def no_attribute(kind: str, name: str, advice: str) -> AttributeError:
+    """Return the error for an unknown name; ``advice`` is added where the name needs weights."""
+    if name not in WEIGHT_NAMES:
+        return AttributeError(f"{kind!r} object has no attribute {name!r}")
+    if name in ("weights", "components"):
+        return AttributeError(f"{kind} has no {name}. {advice}")
+    return AttributeError(f"{kind} has no weights, so it has no {name!r}. {advice}")

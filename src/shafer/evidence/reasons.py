@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._typing import FloatArray, Label
-from shafer._validation import one_position, to_numpy
-from shafer.evidence.base_rate_components import base_rate_positions
-from shafer.evidence.io.frame_table import native_frame
-from shafer.evidence.weight_errors.error_intervals import class_std, interval, known_errors
+from shafer._checks.arrays import to_numpy
+from shafer._checks.labels import one_position
+from shafer._typing import Array, FloatArray, Label
+from shafer.evidence.base_rate import base_rate_positions
+from shafer.evidence.contrast import most_probable_but
+from shafer.evidence.errors import class_std, interval, known_errors
+from shafer.evidence.table import label_texts, native_frame
+from shafer.texts.spans import WordSpans
 
 if TYPE_CHECKING:
-    from shafer.evidence.weighed_evidence import WeighedEvidence
+    from shafer.evidence.evidence import Evidence, WeighedEvidence
+
 
 _KEEP = ("all", "positive", "clear")
 _LEVEL = 0.9  # of the intervals
@@ -252,3 +257,246 @@ def _values(ev: WeighedEvidence, found: RankedReasons, backend: str | None) -> A
     if backend == "pandas":
         return values.tolist()
     return [None if value is None else str(value) for value in values]
+
+
+# The reasons of each row for a class over another, in log-odds: the answer over the runner-up.
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowReasons:
+    """At most R reasons for each of n rows, the strongest first.
+
+    Attributes
+    ----------
+    classes, over : arrays of shape (n,)
+        Positions of the class that the reasons are for, and of the class it is compared with.
+    component, value, code, text : arrays of shape (n, R)
+        Name, value of the input, and the user's code and text; None where there is none.
+    weight, share : arrays of shape (n, R)
+        What the component adds to the log-odds, and its share of all that is added to them; NaN
+        where there are fewer reasons.
+    lower, upper : arrays of shape (n, R)
+        The 90 % interval of the weight; NaN if the evidence has no errors.
+    """
+
+    classes: NDArray[np.intp]
+    over: NDArray[np.intp]
+    component: NDArray[np.object_]
+    value: NDArray[np.object_]
+    code: NDArray[np.object_]
+    text: NDArray[np.object_]
+    weight: FloatArray
+    share: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+def row_reasons(
+    evidence: Evidence,
+    top: int,
+    *,
+    class_: Label | None = None,
+    over: Label | None = None,
+    codes: Mapping[str, Any] | None = None,
+) -> RowReasons:
+    """Return the components with the largest positive contrasts of each row.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    top : int
+        Reasons for each row, R.
+    class_ : class label, optional
+        By default the most probable class of each row.
+    over : class label, optional
+        By default the most probable other class of each row.
+    codes : mapping, optional
+        As in :meth:`shafer.Evidence.reasons`.
+    """
+    logits = to_numpy(evidence.logits)
+    n = len(evidence)
+    classes = np.argmax(logits, axis=1)
+    if class_ is not None:
+        classes = np.full(n, one_position(class_, evidence.classes, "class_"))
+    rivals = most_probable_but(logits, classes)
+    if over is not None:
+        rivals = np.full(n, one_position(over, evidence.classes, "over"))
+    found: dict[str, NDArray[Any]] = {
+        name: np.full((n, top), None, dtype=object)
+        for name in ("component", "value", "code", "text")
+    }
+    numbers = ("weight", "share", "lower", "upper")
+    found |= {name: np.full((n, top), np.nan) for name in numbers}
+    labels = evidence.classes.tolist()
+    asked = ReasonOptions(top, codes, distinct=True, keep="positive")
+    for a, b in np.unique(np.stack([classes, rivals], axis=1), axis=0).tolist():
+        rows = np.flatnonzero((classes == a) & (rivals == b))
+        part = evidence if len(rows) == n else evidence[rows]
+        ranked = ranked_reasons(part, labels[a], labels[b], asked)
+        place = rows[ranked.row], ranked.rank
+        for name, values in _filled(part, ranked).items():
+            found[name][place] = values
+    return RowReasons(classes, rivals, **found)
+
+
+def _filled(evidence: Evidence, ranked: RankedReasons) -> dict[str, NDArray[Any]]:
+    """Return an array of one entry for each reason, for each attribute that is known."""
+    names = _objects(evidence.component_names)
+    values = reason_values(evidence, ranked)
+    values[values != values] = None  # missing inputs
+    filled = {
+        "component": names[ranked.component],
+        "value": values,
+        "weight": ranked.weight,
+        "share": ranked.share,
+    }
+    if ranked.lower is not None and ranked.upper is not None:
+        filled |= {"lower": ranked.lower, "upper": ranked.upper}
+    if ranked.codes is not None:
+        codes = [ranked.codes.get(g, (None, None)) for g in range(len(names))]
+        filled["code"] = _objects(code for code, _ in codes)[ranked.component]
+        filled["text"] = _objects(text for _, text in codes)[ranked.component]
+    return filled
+
+
+def _objects(values: Iterable[Any]) -> NDArray[np.object_]:
+    given = list(values)
+    found = np.empty(len(given), dtype=object)
+    found[:] = given
+    return found
+
+
+# The reasons of each row as columns of a table: texts and numbers, the same in every chunk.
+
+_PARTS = ("value", "weight", "share")
+_NUMBERS = ("weight", "share", "lower", "upper")
+
+
+def reason_column_names(top: int, *, errors: bool, codes: bool) -> dict[str, bool]:
+    """Return the names of the columns, and whether each one holds numbers rather than texts.
+
+    Parameters
+    ----------
+    top : int
+        Reasons for each row.
+    errors, codes : bool
+        Whether the evidence has errors, and whether there are codes.
+    """
+    parts = (*_PARTS, *(("lower", "upper") if errors else ()), *(("code", "text") if codes else ()))
+    names = {"reasons_for": False, "reasons_over": False}
+    for rank in range(1, top + 1):
+        names[f"reason_{rank}"] = False
+        names |= {f"reason_{rank}_{part}": part in _NUMBERS for part in parts}
+    return names
+
+
+def reason_columns(
+    evidence: Evidence,
+    top: int,
+    *,
+    class_: Label | None = None,
+    codes: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the columns: for each rank the component, its value, weight, share and code.
+
+    Evidence with error bars also gives the ends of the weight's interval. Texts are lists, numbers
+    are arrays. Values are texts, so that all chunks of a table have the same types. Cells are empty
+    where a row has fewer reasons.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    top : int
+        Reasons for each row.
+    class_ : class label, optional
+        The class that the reasons are for; by default each row's answer.
+    codes : mapping, optional
+        Component -> (code, text).
+    """
+    found = row_reasons(evidence, top, class_=class_, codes=codes)
+    labels = np.array(label_texts(evidence.classes), dtype=object)
+    columns: dict[str, Any] = {
+        "reasons_for": labels[found.classes].tolist(),
+        "reasons_over": labels[found.over].tolist(),
+    }
+    for r in range(top):
+        name = f"reason_{r + 1}"
+        columns[name] = found.component[:, r].tolist()
+        columns[f"{name}_value"] = [_value(value) for value in found.value[:, r].tolist()]
+        columns[f"{name}_weight"] = found.weight[:, r]
+        columns[f"{name}_share"] = found.share[:, r]
+        if evidence.errors is not None:
+            columns[f"{name}_lower"] = found.lower[:, r]
+            columns[f"{name}_upper"] = found.upper[:, r]
+        if codes is not None:
+            columns[f"{name}_code"] = [_text(code) for code in found.code[:, r]]
+            columns[f"{name}_text"] = [_text(text) for text in found.text[:, r]]
+    return columns
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _value(value: Any) -> str | None:
+    """Write a value of an input: whole numbers without a point, missing ones as nothing."""
+    if value is None or value != value:
+        return None
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+# the values of the inputs behind each component, for tables of reasons.
+
+
+class InputValues(ABC):
+    """The user's rows, and which of their columns each component was computed from."""
+
+    @abstractmethod
+    def columns(self, component: int) -> tuple[str, ...]:
+        """Return the names of the columns behind a component; empty if they are not known."""
+
+    @abstractmethod
+    def values(self, component: int) -> Array | None:
+        """Return the values of a component's columns, one for each row; None if not known."""
+
+    @abstractmethod
+    def rows(self, positions: NDArray[np.intp]) -> InputValues:
+        """Keep some instances."""
+
+    @abstractmethod
+    def same_rows(self, other: InputValues) -> bool:
+        """Return whether both are about the same table: the same values in the same cells."""
+
+    @abstractmethod
+    def grouped(self, groups: Sequence[Sequence[int]]) -> InputValues:
+        """Join components; a group of one renames, components in no group are dropped."""
+
+    def is_word(self, component: int) -> bool:  # noqa: ARG002 - inputs that are texts use it
+        """Return whether a component is a word of a text, one of many from the same column."""
+        return False
+
+    def text_columns(self) -> tuple[str | None, ...]:
+        """Return the columns of texts whose words are components; None if each row is a text."""
+        return ()
+
+    def word_spans(
+        self,
+        row: int,  # noqa: ARG002 - inputs that are texts use them
+        text: str | None = None,  # noqa: ARG002
+        column: str | None = None,  # noqa: ARG002
+    ) -> WordSpans | None:
+        """Return where the components are in the text of a row; None if it has no texts.
+
+        Parameters
+        ----------
+        row : int
+            Position of the instance.
+        text : str, optional
+            The text; by default the one that the evidence was computed from.
+        column : str, optional
+            The column of texts, if there are several.
+        """
+        return None

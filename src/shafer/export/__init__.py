@@ -10,15 +10,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shafer.export.onnx_export import to_onnx
+from shafer.export.onnx import to_onnx
 
 if TYPE_CHECKING:
-    from shafer.export.python_model import EvidencePythonModel, pyfunc
+    from shafer.export.mlflow import EvidencePythonModel, pyfunc
 
 __all__ = ["EvidencePythonModel", "pyfunc", "to_onnx"]
 
 # Loaded on first use: MLflow is needed to define a model for it.
-_HOME = dict.fromkeys(("EvidencePythonModel", "pyfunc"), "shafer.export.python_model")
+_HOME = dict.fromkeys(("EvidencePythonModel", "pyfunc"), "shafer.export.mlflow")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,12 +7,10 @@ all 2^K sets (``FiniteEvidence``) and is for small frames. ``conflict_between`` 
 say who disagrees with whom and who matters. May import ``evidence`` and below; knows no framework.
 """
 
-from shafer.fusion.class_prior import prior_evidence, without_prior
-from shafer.fusion.combine_sources import combine
+from shafer.fusion.combine import combine, prior_evidence, without_prior
 from shafer.fusion.finite_evidence import FiniteEvidence
+from shafer.fusion.influence import SourceConflict, SourceInfluence, conflict_between, influence
 from shafer.fusion.mixed_evidence import MixedEvidence
-from shafer.fusion.source_conflict import SourceConflict, conflict_between
-from shafer.fusion.source_influence import SourceInfluence, influence
 
 __all__ = [
     "FiniteEvidence",

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Never, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._errors import FrameTooLargeError
+from shafer import belief
+from shafer._checks.arrays import float_array, frozen, to_numpy
+from shafer._checks.labels import class_labels, positions_of
+from shafer._masses.table import TableOpinion
 from shafer._typing import Array, FloatArray, Label
-from shafer._validation import class_labels, float_array, frozen, positions_of, to_numpy
-from shafer.belief import Frame, MassFunction, dempster
-from shafer.evidence import FocalSet, MassEvidence
-from shafer.evidence.focal_sets import table_focal_sets
-from shafer.evidence.statements.expert_statements import labels_given
-from shafer.evidence.statements.stated_weights import stated
-from shafer.evidence.weight_names import no_attribute
-from shafer.opinion import TableOpinion
+from shafer.belief.combination import dempster
+from shafer.belief.frame import Frame
+from shafer.belief.mass import MassFunction
+from shafer.errors import FrameTooLargeError
+from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute, table_focal_sets
+from shafer.evidence.statements import labels_given, stated
+from shafer.fusion.frames import Alignment
 
 LARGEST_FRAME = 16
 """As many labels as ``shafer.belief`` enumerates."""
@@ -199,3 +202,74 @@ def check_frame(n_classes: int, what: str) -> None:
             f"are listed. At most {LARGEST_FRAME} classes are accepted; got {n_classes}. Use fewer "
             "classes, or a combination without this limit: see the table in docs/guide/fusion.md."
         )
+
+
+# Combining sources over all 2^K sets, instance by instance, with ``belief``.
+
+COMBINATIONS: Mapping[str, Callable[..., MassFunction]] = MappingProxyType(
+    {
+        "dempster": belief.dempster,
+        "cautious": belief.cautious,
+        "disjunctive": belief.disjunctive,
+        "bold": belief.bold,
+        "yager": belief.yager,
+        "dubois_prade": belief.dubois_prade,
+    }
+)
+
+
+def combine_tables(
+    evidences: list[MassEvidence],
+    combination: str,
+    alignment: Alignment,
+    reliability: NDArray[np.float64] | None,
+    *,
+    balloon: bool,
+) -> FiniteEvidence:
+    """Combine sources given by all their masses."""
+    frame = Frame(alignment.classes.tolist())
+    tables = []
+    for s, evidence in enumerate(evidences):
+        own = _unnormalised(evidence) if combination == "bold" else _masses(evidence)
+        moved = np.zeros((len(own), frame.n_subsets))
+        np.add.at(moved.T, alignment.masks(s, balloon=balloon), own.T)
+        if reliability is not None:
+            moved *= reliability[:, s, None]
+            moved[:, -1] += 1.0 - reliability[:, s]
+        tables.append(moved)
+    combined, conflict = [], np.zeros(len(tables[0]))
+    for i, rows in enumerate(zip(*tables, strict=True)):
+        masses = [MassFunction(frame, row) for row in rows]
+        combined.append(COMBINATIONS[combination](*masses))
+        if combination in ("dempster", "cautious", "yager", "dubois_prade"):
+            conflict[i] = belief.conjunctive(*masses).masses[0]
+    result = from_rows(combined, alignment.classes)
+    return result if combination in ("disjunctive", "bold") else _with_conflict(result, conflict)
+
+
+def _with_conflict(result: FiniteEvidence, conflict: NDArray[np.float64]) -> FiniteEvidence:
+    return replace(result, conflict_mass=frozen(np.minimum(conflict, 1.0)))
+
+
+def _masses(evidence: MassEvidence) -> NDArray[np.float64]:
+    """Return the masses in double precision; those of single precision sum to 1 only nearly."""
+    table: NDArray[np.float64] = to_numpy(evidence.masses()).astype(np.float64)
+    return np.asarray(table / table.sum(axis=1, keepdims=True))
+
+
+def _unnormalised(evidence: MassEvidence) -> NDArray[np.float64]:
+    """Return the masses before normalising, with the conflict on the empty set."""
+    table = _masses(evidence)
+    # exp(−weight) keeps the digits of 1 − κ that κ itself has lost near one.
+    left = np.exp(-to_numpy(evidence.weight_of_conflict).astype(np.float64))
+    conflict = to_numpy(evidence.conflict).astype(np.float64)
+    if (conflict == 0).any():
+        kind = type(evidence).__name__
+        raise ValueError(
+            "combination='bold' needs conflict inside every source; row "
+            f"{int(np.argmin(conflict))} of a source ({kind}) has no conflict. Use "
+            "combination='disjunctive', for independent sources of which at least one is reliable."
+        )
+    table = table * left[:, None]
+    table[:, 0] = conflict
+    return np.asarray(table / table.sum(axis=1, keepdims=True))

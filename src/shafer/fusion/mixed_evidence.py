@@ -23,15 +23,14 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import frozen
+from shafer._masses.mixed import MixedOpinion, mixture
+from shafer._masses.pooled import PooledOpinion
 from shafer._typing import Array, Label
-from shafer._validation import frozen
-from shafer.evidence import Evidence, FocalSet, MassEvidence
-from shafer.evidence.focal_sets import table_focal_sets
-from shafer.evidence.weight_names import no_attribute
-from shafer.evidence.weight_sources import DenseWeights
-from shafer.evidence.weight_sources.weight_source import take
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute, table_focal_sets
+from shafer.evidence.sources import DenseWeights, take
 from shafer.fusion.finite_evidence import NO_WEIGHTS
-from shafer.opinion import MixedOpinion, PooledOpinion, mixture
 
 
 @final

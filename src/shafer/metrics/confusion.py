@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import row_weights
+from shafer._checks.labels import class_columns
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import class_columns, row_weights
 from shafer.metrics.set_predictions import set_array, set_predictions
 
 _Cells: TypeAlias = tuple[NDArray[np.intp], NDArray[np.intp]]

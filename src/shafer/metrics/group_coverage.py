@@ -8,10 +8,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.labels import group_labels, group_positions, is_missing, label_array
 from shafer._typing import FloatArray
-from shafer._validation import group_labels, group_positions, is_missing, label_array
-from shafer.decision.calibration.tail_bounds import rate_interval
-from shafer.decision.option_checks import is_number
+from shafer.decision.acts import is_number
+from shafer.deferral.bounds import rate_interval
 from shafer.metrics.set_predictions import set_predictions
 
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.labels import TrueClasses
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import TrueClasses
 from shafer.metrics.set_predictions import class_scores, relative_weights, weighted_mean
 
 _EVENTS = ("decided", "every")

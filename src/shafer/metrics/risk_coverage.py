@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import float_array, to_numpy
+from shafer._checks.labels import column_labels, label_array, label_positions
 from shafer._typing import FloatArray
-from shafer._validation import column_labels, float_array, label_array, label_positions, to_numpy
-from shafer.metrics.common_labels import labels_in_both
 from shafer.metrics.set_predictions import (
+    labels_in_both,
     relative_weights,
     same_length,
     set_predictions,

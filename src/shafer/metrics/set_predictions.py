@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import float_array, row_weights, to_numpy
+from shafer._checks.labels import TrueClasses, class_columns, is_missing, label_array, true_classes
 from shafer._typing import BoolArray, FloatArray
-from shafer._validation import (
-    TrueClasses,
-    class_columns,
-    float_array,
-    row_weights,
-    to_numpy,
-    true_classes,
-)
 
 
 class SetPredictions(NamedTuple):
@@ -114,3 +109,28 @@ def same_length(arrays: dict[str, NDArray[Any]]) -> None:
 def weighted_mean(values: NDArray[Any], weight: FloatArray) -> float:
     """Return the mean over rows."""
     return float(np.average(values, weights=weight))
+
+
+# the labels of two vectors of classes.
+
+
+def labels_in_both(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[Any]:
+    """Return the distinct labels of two vectors, which must hold labels of the same kind."""
+    true, predicted = (list(dict.fromkeys(y.tolist())) for y in (y_true, y_pred))
+    kinds = {_kind(label) for label in true}, {_kind(label) for label in predicted}
+    if not kinds[0] & kinds[1]:
+        raise ValueError(
+            "y_true and y_pred must hold the same kind of labels; got "
+            f"{' and '.join(sorted(kinds[0]))} in y_true, {' and '.join(sorted(kinds[1]))} in "
+            "y_pred. Convert one of the two."
+        )
+    present = [label for label in dict.fromkeys(true + predicted) if not is_missing(label)]
+    return label_array(present, "y_true")
+
+
+def _kind(label: Any) -> str:
+    if isinstance(label, bool):  # a bool is a Number, but True is not the label 1
+        return "booleans"
+    if isinstance(label, Number):
+        return "numbers"
+    return "strings" if isinstance(label, str) else type(label).__name__

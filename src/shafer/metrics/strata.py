@@ -9,8 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import float_array, to_numpy
 from shafer._typing import FloatArray
-from shafer._validation import float_array, to_numpy
 from shafer.metrics.set_predictions import SetPredictions, set_predictions
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from shafer._checks.arrays import float_array, to_numpy
 from shafer._typing import FloatArray
-from shafer._validation import float_array, to_numpy
-from shafer.decision.rules.set_utility import DISCOUNTED_UTILITIES, discounted_utility
+from shafer.decision.set_utility import DISCOUNTED_UTILITIES, discounted_utility
 from shafer.metrics.set_predictions import set_predictions, weighted_mean
 
 

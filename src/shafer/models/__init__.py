@@ -1,12 +1,11 @@
-"""From trained models to evidence: the only folder that knows a framework.
+"""Trained models read as sums of contributions: the only folder that knows a framework.
 
-``readers`` has one file per model family, which reads a model as a sum of contributions;
-``weighed_model.py`` turns rows into weights, ``uncertainty`` changes weights by what the model does
-not know, ``asking`` answers questions about inputs, ``deferring`` hands rows to a person, and
-``Explainer`` puts them together.
-``EvidentialClassifier`` and ``EvidentialVotingClassifier`` also train. May import ``fusion``,
-``evidence`` and below, never ``plots`` or ``datasets``. A framework is loaded only when one of its
-models is given.
+``registry`` finds the reader of a model, ``read_model`` and ``located`` are what a reader returns,
+``heads`` are models given as arrays or functions; ``sklearn``, ``boosting``, ``torch`` and other
+files have one reader for each family. May import ``rows``, ``texts`` and what is below. A framework
+is loaded only when one of its models is given.
+
+Names that live in other rooms but belong to models for a user are loaded on first use.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shafer.models.asking.guarded_prediction import GuardedPrediction
-from shafer.models.deferring.deferral_control import DeferralControl
-from shafer.models.deferring.deferring_prediction import DeferringPrediction
-from shafer.models.ensemble.evidential_voting import EvidentialVotingClassifier
-from shafer.models.ensemble.neighbour_evidence import NeighbourEvidence
-from shafer.models.evidential_classifier import EvidentialClassifier
-from shafer.models.explainer import Explainer
-from shafer.models.fitting.bootstrap_refits import bootstrap_refits
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.rbf_layer import RBFLayer
 
 if TYPE_CHECKING:
-    from shafer.models.readers.shap import from_shap, to_shap
+    from shafer.asking.guard import GuardedPrediction
+    from shafer.deferral.control import DeferralControl
+    from shafer.deferral.prediction import DeferringPrediction
+    from shafer.estimators.bootstrap_refits import bootstrap_refits
+    from shafer.estimators.evidential_classifier import EvidentialClassifier
+    from shafer.estimators.evidential_voting import EvidentialVotingClassifier
+    from shafer.estimators.neighbour_evidence import NeighbourEvidence
+    from shafer.estimators.rbf_layer import RBFLayer
+    from shafer.explain.explainer import Explainer
+    from shafer.models.shap import from_shap, to_shap
 
 __all__ = [
     "Contributions",
@@ -44,8 +43,19 @@ __all__ = [
     "to_shap",
 ]
 
-# Loaded on first use, with the framework they need.
-_HOME = {"from_shap": "shafer.models.readers.shap", "to_shap": "shafer.models.readers.shap"}
+_HOME = {
+    "DeferralControl": "shafer.deferral.control",
+    "DeferringPrediction": "shafer.deferral.prediction",
+    "EvidentialClassifier": "shafer.estimators.evidential_classifier",
+    "EvidentialVotingClassifier": "shafer.estimators.evidential_voting",
+    "Explainer": "shafer.explain.explainer",
+    "GuardedPrediction": "shafer.asking.guard",
+    "NeighbourEvidence": "shafer.estimators.neighbour_evidence",
+    "RBFLayer": "shafer.estimators.rbf_layer",
+    "bootstrap_refits": "shafer.estimators.bootstrap_refits",
+    "from_shap": "shafer.models.shap",
+    "to_shap": "shafer.models.shap",
+}
 
 
 def __getattr__(name: str) -> Any:

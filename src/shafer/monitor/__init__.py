@@ -5,9 +5,9 @@ Rooms, from the bottom: ``sample_tests`` (arrays alone), ``rows``, ``comparing``
 ``streaming``. May import ``models``, ``plots`` and everything below.
 """
 
-from shafer.monitor.comparing.batch_checks import BatchCheck
+from shafer.monitor.compare import BatchCheck
 from shafer.monitor.monitor import Monitor
-from shafer.monitor.reporting.monitor_report import MonitorReport
-from shafer.monitor.streaming.monitor_stream import MonitorStream
+from shafer.monitor.report import MonitorReport
+from shafer.monitor.stream import MonitorStream
 
 __all__ = ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from shafer.models import EvidentialClassifier, Explainer
-from shafer.models.inputs.row_access import n_rows
-from shafer.models.inputs.table_checks import check_rows
-from shafer.monitor.comparing.batch_checks import component_checks, label_checks, row_checks
-from shafer.monitor.comparing.decisions_moved import decisions_moved
-from shafer.monitor.explainer_print import ExplainerPrint
-from shafer.monitor.monitor_options import MonitorOptions, checked_options
-from shafer.monitor.reporting.monitor_report import MonitorReport
-from shafer.monitor.rows.reference_rows import ReferenceRows
-from shafer.monitor.rows.row_facts import label_facts, row_facts, watched
-from shafer.monitor.sample_tests.conformal_p_values import conformal_p_values
-from shafer.monitor.sample_tests.holm import adjusted_p_values
-from shafer.monitor.streaming.monitor_stream import MonitorStream
+from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.explain.explainer import Explainer
+from shafer.monitor.compare import component_checks, decisions_moved, label_checks, row_checks
+from shafer.monitor.options import MonitorOptions, checked_options
+from shafer.monitor.reference import ExplainerPrint, ReferenceRows, label_facts, row_facts, watched
+from shafer.monitor.report import MonitorReport
+from shafer.monitor.shift_tests import adjusted_p_values, conformal_p_values
+from shafer.monitor.stream import MonitorStream
+from shafer.rows.access import n_rows
+from shafer.rows.checks import check_rows
 
 if TYPE_CHECKING:
-    from shafer.plots import MonitorDisplay
+    from shafer.plots.monitor_display import MonitorDisplay
 
 LEAST_BATCH = 10
 
@@ -230,7 +227,7 @@ class Monitor:
         -------
         MonitorStream
         """
-        from shafer.monitor.streaming.stream_file import load_stream
+        from shafer.monitor.stream import load_stream
 
         start = MonitorStream.start(self, self.options.alpha, self.options.seed)
         return MonitorStream(self, load_stream(path, start.state))
@@ -249,7 +246,7 @@ class Monitor:
         -------
         MonitorDisplay
         """
-        from shafer.monitor.reporting.report_display import display_of
+        from shafer.monitor.report import display_of
 
         return display_of(list(reports), names)
 
@@ -272,7 +269,7 @@ class Monitor:
             Names of the batches; 1, 2, … by default.
         title : str
         """
-        from shafer.monitor.reporting.monitor_page import render_page, write_page
+        from shafer.monitor.page import render_page, write_page
 
         write_page(render_page(list(reports), names, title), path)
 
@@ -286,7 +283,7 @@ class Monitor:
         path : str or Path
             Such as ``"monitor.npz"``. An existing file is replaced.
         """
-        from shafer.monitor.monitor_file import save_monitor
+        from shafer.monitor.file import save_monitor
 
         save_monitor(self, path)
 
@@ -306,7 +303,7 @@ class Monitor:
         -------
         Monitor
         """
-        from shafer.monitor.monitor_file import load_monitor
+        from shafer.monitor.file import load_monitor
 
         own = explainer.explainer_ if isinstance(explainer, EvidentialClassifier) else explainer
         return cls(*load_monitor(path, own))

@@ -11,9 +11,9 @@ from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shafer._files import replacing
+from shafer._files.atomic import replacing
 from shafer._typing import FloatArray
-from shafer.plots.drawing.style import MARKERS, color
+from shafer.plots.style import MARKERS, color
 
 _STYLE: dict[str, Any] = {
     "font.size": 9.0,

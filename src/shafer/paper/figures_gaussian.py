@@ -10,14 +10,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from shafer.datasets import gaussian_posterior
-from shafer.evidence import Evidence
+from shafer.datasets.gaussian import gaussian_posterior
+from shafer.evidence.evidence import Evidence
 from shafer.paper.figure_style import legend_above, new_figure, scatter_classes
 from shafer.paper.gaussian_experiment import CLASSES, UNITS, GaussianResult, unit_pool
 from shafer.paper.printed_numbers import GAUSSIAN
-from shafer.plots import RegionDisplay, UnitDisplay
-from shafer.plots.drawing.set_names import set_name
-from shafer.plots.drawing.style import color
+from shafer.plots.region_display import RegionDisplay
+from shafer.plots.set_names import set_name
+from shafer.plots.style import color
+from shafer.plots.unit_display import UnitDisplay
 
 SETS = tuple(frozenset(s) for size in (1, 2, 3) for s in combinations(CLASSES, size))
 _PLANE = np.array([[-2.4, -2.8], [2.8, 2.2]])  # corners

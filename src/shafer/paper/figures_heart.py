@@ -12,11 +12,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from shafer._typing import FloatArray
-from shafer.evidence import Evidence
+from shafer.evidence.evidence import Evidence
 from shafer.paper.figure_style import legend_above, new_figure, scatter_classes
 from shafer.paper.heart_experiment import CLASSES, FEATURES, HeartResult
-from shafer.plots import DependenceDisplay, RegionDisplay
-from shafer.plots.drawing.style import MARKERS, color
+from shafer.plots.dependence_display import DependenceDisplay
+from shafer.plots.region_display import RegionDisplay
+from shafer.plots.style import MARKERS, color
 
 _AXES = {"age": "age (years)", "ldl": "LDL cholesterol (mmol/L)"}
 _GROUPS = ("θ₁: infarction", "θ₂: none")

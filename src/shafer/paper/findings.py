@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from shafer._validation import to_numpy
+from shafer._checks.arrays import to_numpy
 from shafer.paper import printed_numbers
 from shafer.paper.figures_gaussian import decided_sets, focal_sets, papers_unit
 from shafer.paper.figures_heart import two_weights
 from shafer.paper.gaussian_experiment import CLASSES, UNITS, GaussianResult
 from shafer.paper.heart_experiment import HeartResult
-from shafer.plots.drawing.set_names import set_name
+from shafer.plots.set_names import set_name
 
 GAUSSIAN_NAMES = {
     "bayes_error": "error of the Bayes rule",

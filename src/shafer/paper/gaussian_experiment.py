@@ -13,10 +13,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import to_numpy
 from shafer._typing import FloatArray
-from shafer._validation import to_numpy
-from shafer.datasets import gaussian_posterior, make_gaussian
-from shafer.evidence import Evidence, LinearPool, RunningMean, least_commitment
+from shafer.datasets.gaussian import gaussian_posterior, make_gaussian
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.least_commitment import LinearPool, RunningMean, least_commitment
 from shafer.paper.network import SIZES, Networks, one_thread, train_networks
 from shafer.paper.printed_numbers import GAUSSIAN
 from shafer.paper.set_tables import (

@@ -12,9 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from shafer._typing import FloatArray
-from shafer.datasets import load_heart
-from shafer.evidence import LinearPool
-from shafer.models import EvidentialClassifier, Explainer
+from shafer.datasets.heart import load_heart
+from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.evidence.least_commitment import LinearPool
+from shafer.explain.explainer import Explainer
 from shafer.paper.set_tables import random_choice_error, set_table, share_of_size, wrong_singletons
 
 CLASSES = ("θ₁", "θ₂")  # infarction, none

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import shafer
-from shafer._files import replacing
-from shafer._html_templates import html_templates
+from shafer._files.atomic import replacing
+from shafer._files.templates import html_templates
 from shafer.paper import printed_numbers
 from shafer.paper.findings import GAUSSIAN_NAMES, HEART_NAMES, verdict
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from shafer._files import replacing
+from shafer._files.atomic import replacing
 from shafer.paper import figures_gaussian, figures_heart, findings
 from shafer.paper.figure_style import paper_style, save_figure
 from shafer.paper.gaussian_experiment import GaussianResult, Plan, run_gaussian

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.metrics import set_confusion_matrix
+from shafer.metrics.confusion import set_confusion_matrix
 
 
 def set_table(chosen: BoolArray, truth: NDArray[Any]) -> FloatArray:

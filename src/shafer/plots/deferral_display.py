@@ -8,16 +8,10 @@ from typing import Any, Self, final
 import numpy as np
 from matplotlib.axes import Axes
 
-from shafer._validation import (
-    float_array,
-    group_labels,
-    label_array,
-    label_positions,
-    to_numpy,
-    true_classes,
-)
-from shafer.decision.calibration.deferral_curve import DeferralCurve, deferral_curves
-from shafer.plots.drawing.style import axes_for, color, halo, ink, line_style, literal
+from shafer._checks.arrays import float_array, to_numpy
+from shafer._checks.labels import group_labels, label_array, label_positions, true_classes
+from shafer.deferral.curve import DeferralCurve, deferral_curves
+from shafer.plots.style import axes_for, color, halo, ink, line_style, literal
 
 _RISKS = {
     "error": "error among decided rows",

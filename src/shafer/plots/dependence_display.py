@@ -9,21 +9,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from shafer._checks.labels import class_labels, one_position, positions_of
 from shafer._typing import FloatArray, Label
-from shafer._validation import class_labels, one_position, positions_of
-from shafer.evidence import MassEvidence
-from shafer.plots.drawing.classes_option import classes_or_labels
-from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text, other_than
-from shafer.plots.drawing.mass_curves import axis_name, draw_masses, dress_curves, mass_curves
-from shafer.plots.drawing.single_component import component_alone
-from shafer.plots.drawing.style import (
-    axes_for,
-    color,
-    halo,
-    ink,
-    line_style,
-    without_middle,
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.plots.compared_classes import ODDS_NOTE, axis_text, classes_or_labels, other_than
+from shafer.plots.mass_curves import (
+    axis_name,
+    component_alone,
+    draw_masses,
+    dress_curves,
+    mass_curves,
 )
+from shafer.plots.style import axes_for, color, halo, ink, line_style, without_middle
 
 _KINDS = ("weight", "masses")
 _MOST_CLASSES = 6  # curves of weights drawn unless the caller asks for certain classes

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.metrics import IntervalCalibration, interval_calibration
-from shafer.plots.drawing.style import axes_for, color, ink, literal
+from shafer.metrics.intervals import IntervalCalibration, interval_calibration
+from shafer.plots.style import axes_for, color, ink, literal
 
 
 @final

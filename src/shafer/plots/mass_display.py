@@ -9,18 +9,18 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from shafer._checks.labels import class_labels, positions_of
 from shafer._typing import FloatArray, Label
-from shafer._validation import class_labels, positions_of
-from shafer.evidence import MassEvidence
-from shafer.plots.drawing.evidence_arrays import take_row
-from shafer.plots.drawing.set_names import set_name
-from shafer.plots.drawing.style import (
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.plots.set_names import set_name
+from shafer.plots.style import (
     COLORS,
     GREY,
     axes_for,
     degree,
     ink,
     inner_width,
+    take_row,
     width_beside,
     without_middle,
 )

@@ -14,7 +14,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.plots.drawing.style import (
+from shafer.plots.style import (
     AGAINST,
     COLORS,
     FOR,

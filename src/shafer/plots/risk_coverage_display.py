@@ -8,8 +8,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray
-from shafer.metrics import excess_risk_coverage_area, risk_coverage_area, risk_coverage_curve
-from shafer.plots.drawing.style import axes_for, color, ink, line_style, literal
+from shafer.metrics.risk_coverage import (
+    excess_risk_coverage_area,
+    risk_coverage_area,
+    risk_coverage_curve,
+)
+from shafer.plots.style import axes_for, color, ink, line_style, literal
 
 _FEW = 0.05  # of the rows: the error among fewer is noise, which must not set the scale
 

@@ -12,8 +12,8 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.image import AxesImage
 
 from shafer._typing import FloatArray
-from shafer.fusion import SourceConflict, conflict_between
-from shafer.plots.drawing.style import COLORS, axes_for, literal, readable_on
+from shafer.fusion.influence import SourceConflict, conflict_between
+from shafer.plots.style import COLORS, axes_for, literal, readable_on
 
 _MOST_WRITTEN = 12  # beyond that many sources the numbers would not be read
 

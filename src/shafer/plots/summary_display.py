@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
+from matplotlib.colors import to_rgba
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from shafer._checks.labels import component_names, one_position, positions_of
 from shafer._typing import FloatArray, Label
-from shafer._validation import component_names, positions_of
-from shafer.evidence import MassEvidence, with_weights
-from shafer.plots.drawing.classes_option import classes_or_labels
-from shafer.plots.drawing.compared_classes import ODDS_NOTE, axis_text
-from shafer.plots.drawing.evidence_arrays import of_instances
-from shafer.plots.drawing.feature_values import feature_table
-from shafer.plots.drawing.own_base_rate import base_rate_notes, base_rate_position
-from shafer.plots.drawing.style import GREY, RAMP, axes_for, ink, width_beside, without_middle
-from shafer.plots.drawing.swarms.compared_rows import compared_rows, panel_classes
-from shafer.plots.drawing.swarms.swarm_row import ENDS, SwarmRow, draw_swarm, swarm_limits
-from shafer.plots.drawing.whiskers import whisker_legend
+from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.plots.compared_classes import (
+    ODDS_NOTE,
+    Compared,
+    axis_text,
+    best_others,
+    classes_or_labels,
+    other_than,
+    plain_weights,
+)
+from shafer.plots.feature_values import feature_table
+from shafer.plots.style import (
+    AGAINST,
+    FOR,
+    GREY,
+    RAMP,
+    axes_for,
+    base_rate_notes,
+    base_rate_position,
+    ink,
+    numbers,
+    of_instances,
+    width_beside,
+    without_middle,
+)
+from shafer.plots.whiskers import draw_whisker, paler, whisker_legend
 
 _MOST_PANELS = 4
 _RIVAL = "the most probable other class"
@@ -307,3 +325,196 @@ class SummaryDisplay:
         bar.set_label("feature value", labelpad=-12, fontsize="small")
         bar.ax.tick_params(length=0)
         bar.outline.set_visible(False)
+
+
+# Weights of many rows for some classes, each over another class: arrays for a summary.
+
+
+class ComparedRows(NamedTuple):
+    """Weights (n, G, C) for C classes, and the ends of their error bars, if they are known."""
+
+    weights: FloatArray
+    lower: FloatArray | None
+    upper: FloatArray | None
+
+
+def panel_classes(
+    evidence: Evidence, wanted: list[int] | None, over: Label | None, most: int
+) -> list[int]:
+    """Return the classes that get a panel: those wanted, or those with most evidence."""
+    if wanted is not None:
+        if over is not None:
+            for k in wanted:
+                other_than(k, over, evidence.classes)
+        return wanted
+    every = list(range(evidence.n_classes))
+    if over is not None:
+        every.remove(one_position(over, evidence.classes, "over"))
+    elif len(every) == 2:
+        return [1]
+    amount = np.abs(numbers(evidence.weights)[:, :, every]).sum(axis=(0, 1))
+    return sorted(every[k] for k in np.argsort(-amount, kind="stable")[:most].tolist())
+
+
+def compared_rows(
+    evidence: Evidence, panels: list[int], over: Label | None, quantity: str, level: float
+) -> ComparedRows:
+    """Return the weights of all rows for each class of ``panels``.
+
+    With ``quantity="log-odds"``, over the class ``over``; without it, over the most probable other
+    class of each row.
+    """
+    plain = plain_weights(quantity, over)
+    logits = numbers(evidence.logits)
+    found = []
+    for k in panels:
+        if plain:
+            rivals: NDArray[Any] = np.full(len(logits), -1)
+        elif over is None:
+            rivals = best_others(logits, k)
+        else:
+            rivals = np.full(len(logits), one_position(over, evidence.classes, "over"))
+        found.append(_against(evidence, k, rivals, level))
+    stacked = np.stack(found, axis=-1)  # (3, n, G, C)
+    if evidence.errors is None:
+        return ComparedRows(stacked[0], None, None)
+    return ComparedRows(*stacked)
+
+
+def _against(evidence: Evidence, k: int, rivals: NDArray[Any], level: float) -> FloatArray:
+    """Return weights and error bars (3, n, G) for class k over each row's rival; −1 for none."""
+    result = np.zeros((3, len(rivals), evidence.n_components))
+    for rival in np.unique(rivals).tolist():
+        rows = np.flatnonzero(rivals == rival)
+        compared = Compared(k, None if rival < 0 else rival)
+        part = evidence if len(rows) == len(rivals) else evidence[rows]
+        result[0, rows] = compared.weights(part)
+        if evidence.errors is not None:
+            result[1:, rows] = compared.intervals(part, level)
+    return result
+
+
+# One row of a summary: a swarm of points, pale ones, and two error bars.
+
+ENDS = (5, 95)
+"""Percentiles of the instances whose error bars are drawn."""
+
+_REACH = 0.42  # how far a row of points reaches to each side, in rows
+_ROOM = 0.2  # rows: less of that where error bars lie below
+_BARS = (0.24, 0.37)  # rows below the middle: where they lie
+_MANY = 2000  # points: from here on a picture holds an image of them, not every one
+
+
+class SwarmRow(NamedTuple):
+    """The weights of one component, (n,), its feature's values, and the ends of its error bars."""
+
+    weights: FloatArray
+    values: FloatArray | None = None
+    lower: FloatArray | None = None
+    upper: FloatArray | None = None
+
+    def ends(self) -> list[tuple[float, float, float]]:
+        """Return the two error bars that are drawn: the weight, and the lower and upper end."""
+        if self.lower is None or self.upper is None:
+            return []
+        order = np.argsort(self.weights, kind="stable")
+        chosen = [order[round((len(order) - 1) * share / 100)] for share in ENDS]
+        ends = [(self.weights[i], self.lower[i], self.upper[i]) for i in chosen]
+        return [(float(weight), float(low), float(high)) for weight, low, high in ends]
+
+    def reach(self) -> FloatArray:
+        """Return all that must lie inside the axes."""
+        return np.concatenate([self.weights, *map(np.array, self.ends())])
+
+    def colors(self, valued: bool) -> NDArray[Any]:
+        """Return colours (n, 4): of the values; without any in the picture, for and against."""
+        if not valued:
+            sides = np.array([to_rgba(FOR), to_rgba(AGAINST)])
+            found: NDArray[Any] = sides[(self.weights < 0).astype(int)]
+        else:
+            found = _by_value(self.values, len(self.weights))
+        if self.lower is not None and self.upper is not None:
+            near_zero = (self.lower <= 0.0) & (self.upper >= 0.0)
+            found[near_zero] = paler(found[near_zero])
+        return found
+
+
+def draw_swarm(
+    ax: Axes, place: int, row: SwarmRow, limits: tuple[float, float], *, valued: bool, panels: int
+) -> None:
+    """Draw a row around the height ``place``, in a picture with some panels beside each other."""
+    x = row.weights
+    reach = _REACH if row.lower is None else _REACH - _ROOM
+    offsets = swarm_offsets(x, *limits, bins=110 if panels == 1 else 60)
+    step = min(0.1, reach / max(1.0, float(np.abs(offsets).max())))
+    middle = place if row.lower is None else place - _ROOM / 2
+    ax.scatter(
+        x,
+        middle + step * offsets,
+        s=float(np.clip(4000.0 / len(x), 3.0, 16.0)) / (1 if panels == 1 else 1.5),
+        c=row.colors(valued),
+        linewidths=0,
+        rasterized=len(x) > _MANY,
+        zorder=3,
+    )
+    for (weight, low, high), below in zip(row.ends(), _BARS, strict=False):
+        draw_whisker(ax, low, high, place + below, cap=0.05)
+        ax.plot(weight, place + below, marker="o", markersize=2.4, color=ink(), zorder=4)
+
+
+def _by_value(values: FloatArray | None, n: int) -> NDArray[Any]:
+    colors = np.tile(to_rgba(GREY), (n, 1))
+    if values is None:
+        return colors
+    known = np.isfinite(values)
+    if known.any():
+        # The outermost values would leave all the others one colour.
+        low, high = np.percentile(values[known], [3, 97])
+        if low == high:  # most values are the same: spread the others over the whole range
+            low, high = values[known].min(), values[known].max()
+        share = (values[known] - low) / ((high - low) or 1.0) if high > low else 0.5
+        colors[known] = RAMP(np.clip(share, 0.0, 1.0) * np.ones(int(known.sum())))
+    return colors
+
+
+def swarm_limits(rows: list[SwarmRow]) -> tuple[float, float]:
+    """Return limits that hold zero, all points and all error bars, with a little room."""
+    reached = np.concatenate([row.reach() for row in rows] + [np.zeros(1)])
+    low, high = float(reached.min()), float(reached.max())
+    pad = 0.03 * ((high - low) or 2.0)
+    return low - pad, high + pad
+
+
+# Beeswarms: points that share a place are moved apart, all at once.
+
+
+def swarm_offsets(x: FloatArray, low: float, high: float, bins: int = 110) -> FloatArray:
+    """Return how many places each point moves up (or down, if negative) to lie beside the others.
+
+    Points of the same bin of x take the places 0, 1, −1, 2, −2, ... in an order that is shuffled,
+    so that no colour lies outside, but is the same in every run.
+
+    Parameters
+    ----------
+    x : array of shape (n,)
+    low, high : float
+        Range the bins divide.
+    bins : int
+        How many; about the width of the axes over that of a point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sorted(swarm_offsets(np.array([0.5, 0.5, 0.5, 0.9]), 0.0, 1.0).tolist())
+    [-1.0, 0.0, 0.0, 1.0]
+    """
+    width = (high - low) or 1.0
+    binned = np.clip(((x - low) / width * bins).astype(np.intp), 0, bins - 1)
+    shuffled = np.random.default_rng(0).permutation(len(x))
+    order = shuffled[np.argsort(binned[shuffled], kind="stable")]
+    ordered = binned[order]
+    first = np.searchsorted(ordered, ordered, side="left")  # where the point's own bin begins
+    rank = np.arange(len(x)) - first
+    offsets = np.empty(len(x))
+    offsets[order] = np.where(rank % 2 == 1, 1.0, -1.0) * ((rank + 1) // 2)
+    return offsets + 0.0  # no minus zero

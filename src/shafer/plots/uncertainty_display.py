@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, Self, final
+from typing import Any, Literal, NamedTuple, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
 
-from shafer._typing import FloatArray
-from shafer._validation import positions_of, to_numpy
-from shafer.evidence import Evidence, MassEvidence
-from shafer.plots.drawing.evidence_arrays import before_discounting, numbers, of_instances
-from shafer.plots.drawing.style import axes_for, halo
-from shafer.plots.drawing.uncertainty_plane.isoprobability import draw_isoprobability, within_bounds
-from shafer.plots.drawing.uncertainty_plane.plane_axes import axis_end, axis_name, power_of_ten
-from shafer.plots.drawing.uncertainty_plane.scatter import draw_hexagons, draw_points
+from shafer._checks.arrays import to_numpy
+from shafer._checks.labels import positions_of
+from shafer._typing import BoolArray, FloatArray
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.plots.style import (
+    COLORS,
+    GREY,
+    RAMP,
+    axes_for,
+    before_discounting,
+    halo,
+    ink,
+    numbers,
+    of_instances,
+)
 
 _SCALES = ("auto", "linear", "log")
 _TINY = 1e-290  # ignorance below this has underflowed, or is about to
@@ -293,3 +302,276 @@ def _log_ignorance(evidence: MassEvidence) -> FloatArray:
     total = numbers(evidence.weights_for) + numbers(evidence.weights_against)
     beneath = numbers(evidence.weight_of_conflict) - total.sum(axis=1)
     return np.where(ignorance > _TINY, log_ignorance, beneath)
+
+
+# Lines of equal probability in the plane of ignorance and conflict, for two classes.
+
+_EVEN = (0.5, 0.6, 0.75, 0.9, 0.99)
+_WORDS = "largest probability"
+_SPREAD = (0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
+
+
+def isoprobability(probability: float, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+    r"""Return the logarithm of ignorance and the weight of conflict along a line.
+
+    All evidence for the less probable class together has the weight t and leaves the mass
+    :math:`y = e^{-t}` uncommitted; that for the other one leaves :math:`ry`, where
+    :math:`r = (1 - p)/p`. Then :math:`1 - \kappa = y(1 + r(1 - y))` and
+    :math:`m(\Theta) = ry^2/(1 - \kappa)`.
+
+    Parameters
+    ----------
+    probability : float
+        That of the more probable class, at least one half.
+    weight : array of shape (m,)
+        Values of t, not negative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> isoprobability(0.5, np.array([0.0]))
+    (array([0.]), array([0.]))
+    """
+    ratio = (1.0 - probability) / probability
+    excess = np.log1p(-ratio * np.expm1(-weight))
+    return np.log(ratio) - weight - excess, weight - excess
+
+
+def within_bounds(ignorance: FloatArray, weight_of_conflict: FloatArray) -> bool:
+    """Return whether no point lies beyond p = 1/2; points of discounted evidence may.
+
+    There ignorance is (1 − √κ) / (1 + √κ).
+    """
+    root = np.sqrt(-np.expm1(-weight_of_conflict))
+    return bool((ignorance <= (1.0 - root) / (1.0 + root) + 1e-4).all())
+
+
+def draw_isoprobability(ax: Axes, log: bool) -> None:
+    """Draw lines of equal probability over the axes as they are, each with its number below."""
+    reach = 2.0 * ax.get_ylim()[1] + 5.0 if log else 25.0
+    weights = reach * np.linspace(0.0, 1.0, 2000) ** 2  # closer where the lines bend
+    foot = max(0.0, float(np.interp(0.11, [0.0, 1.0], ax.get_ylim())))
+    middle = float(np.interp(0.7, [0.0, 1.0], ax.get_ylim()))
+    edge = 2.0  # of the axes: no number lies to the right of this
+    roof = 2.0  # of the axes: no number at the right side lies above this
+    for probability in _SPREAD if log else _EVEN:
+        ignorance, conflict = isoprobability(probability, weights)
+        x = ignorance / np.log(10.0) if log else np.exp(ignorance)
+        y = conflict if log else -np.expm1(-conflict)
+        half = probability == 0.5
+        _draw_line(ax, x, y, half)
+        if half and log:  # its foot is beyond the axes
+            at = int(np.argmin(np.abs(y - middle)))
+            _write_number(ax, f"  {_WORDS} 0.5", x[at], y[at], "left")
+            continue
+        at = int(np.argmin(np.abs(y - foot)))
+        across = _share_of(ax, x[at], foot)[0]
+        if across > 1.0 and not log:  # the axes end before its foot
+            roof = _write_at_the_side(ax, x, y, f"{probability:g}", roof)
+            continue
+        if not 0.0 < across <= 1.0 or across > edge - 0.07:
+            continue
+        edge = across - (0.22 if half else 0.0)
+        text = f"{_WORDS} {probability:g}" if half else f"{probability:g}"
+        _write_number(ax, text, x[at], foot, "right" if half else "center")
+
+
+def _share_of(ax: Axes, x: float, y: float) -> tuple[float, float]:
+    """Return where a point lies, as shares of the width and the height of the axes."""
+    across, up = ax.transAxes.inverted().transform(ax.transData.transform((x, y)))
+    return float(across), float(up)
+
+
+def _write_at_the_side(ax: Axes, x: FloatArray, y: FloatArray, text: str, roof: float) -> float:
+    """Write the number of a line where it leaves the axes on the right, below those above it."""
+    side = float(np.interp(0.99, [0.0, 1.0], ax.get_xlim()))
+    at = int(np.argmin(np.abs(x - side)))
+    height = _share_of(ax, x[at], y[at])[1]
+    if not 0.0 < height < roof - 0.06:
+        return roof
+    _write_number(ax, f"{_WORDS} {text}", x[at], y[at], "right", above=True)
+    return height
+
+
+def _draw_line(ax: Axes, x: FloatArray, y: FloatArray, half: bool) -> None:
+    ax.plot(
+        x,
+        y,
+        color=ink() if half else GREY,
+        linewidth=1.0 if half else 0.8,
+        linestyle="solid" if half else (0, (4, 2)),
+        alpha=0.8,
+        zorder=1,
+        scalex=False,
+        scaley=False,
+    )
+
+
+def _write_number(
+    ax: Axes,
+    text: str,
+    x: float,
+    y: float,
+    side: Literal["left", "center", "right"],
+    *,
+    above: bool = False,
+) -> None:
+    beside = side == "left" or above
+    ax.annotate(
+        text,
+        (x, y),
+        xytext=(0, 20 if above else 0 if beside else -5),  # above: clear of a falling line
+        textcoords="offset points",
+        ha=side,
+        va="bottom" if beside else "top",
+        annotation_clip=True,
+        fontsize="x-small",
+        color=ink(),
+        path_effects=halo(2.0),
+        zorder=5,
+    )
+
+
+# The axes of the plane of ignorance and disagreement: their ends, names and numbers.
+
+_NOTHING, _SMALL = 1e-3, 0.25  # an axis whose values all lie between ends where they end
+_ROUND = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+_MEANINGS = {
+    "ignorance": "lack of evidence",
+    "disagreement": "components contradict each other",
+    "conflict": "evidence contradicts itself",
+}
+
+
+def axis_end(values: FloatArray) -> float:
+    """Return the end of an axis from 0: 1, or a round number beyond values that are all small."""
+    largest = float(values.max(initial=0.0))
+    if not _NOTHING < largest < _SMALL:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(largest))
+    return next(float(step * power) for step in _ROUND if step * power >= largest)
+
+
+def axis_name(name: str, end: float) -> str:
+    """Return the name of an axis, its meaning, and its end if that is not 1."""
+    full = f"{name}: {_MEANINGS[name]}"
+    return full if end == 1.0 else f"{full} (axis ends at {end:g}, not 1)"
+
+
+def power_of_ten(exponent: float, _: object) -> str:
+    """Write a power of ten, plainly where that is short."""
+    if exponent > 0.0:
+        return ""  # no such ignorance
+    return f"{10.0**exponent:g}" if exponent >= -3.0 else f"$10^{{{exponent:.0f}}}$"
+
+
+# Points of the uncertainty plane: by right or wrong, or by the size of the decided set.
+
+_SIZES = 4  # set sizes told apart; larger ones share a colour
+
+
+class _Group(NamedTuple):
+    name: str
+    color: str
+    marker: str
+    inside: BoolArray
+
+
+def draw_points(
+    ax: Axes,
+    x: FloatArray,
+    y: FloatArray,
+    right: BoolArray | None,
+    set_sizes: NDArray[np.intp] | None,
+) -> None:
+    """Draw every point, wrong ones and large sets on top, and count each kind in the legend."""
+    size = float(np.clip(9000.0 / len(x), 7.0, 26.0))
+    groups = [group for group in _groups(len(x), right, set_sizes) if group.inside.any()]
+    for order, group in enumerate(groups):
+        cross = group.marker == "x"
+        ax.scatter(
+            x[group.inside],
+            y[group.inside],
+            s=1.7 * size if cross else size,  # a cross has less ink
+            c=group.color,
+            marker=group.marker,
+            linewidths=1.1 if cross else 0.0,
+            alpha=0.95 if cross else 0.8,
+            label=f"{group.name} ({int(group.inside.sum()):,})",
+            zorder=3 + 0.1 * order,
+            rasterized=len(x) > 2000,
+        )
+    if len(groups) > 1 or groups[0].name:
+        ax.legend(
+            loc="upper right",
+            fontsize="small",
+            framealpha=0.9,
+            markerscale=1.0 if len(x) < 800 else 1.6,
+            title=None if right is not None else "classes decided on",
+            title_fontsize="small",
+        )
+
+
+def _groups(n: int, right: BoolArray | None, set_sizes: NDArray[np.intp] | None) -> list[_Group]:
+    if right is not None:
+        return [
+            _Group("right", COLORS[0], "o", right),
+            _Group("wrong", COLORS[1], "x", ~right),
+        ]
+    if set_sizes is None:
+        return [_Group("", COLORS[0], "o", np.ones(n, dtype=bool))]
+    looks = zip((COLORS[0], COLORS[4], COLORS[1], COLORS[3]), "o^sD", strict=True)
+    sizes = np.unique(set_sizes)
+    groups = []
+    for position, (color, marker) in enumerate(looks):
+        if position >= len(sizes):
+            break
+        last = position == _SIZES - 1 and len(sizes) > _SIZES
+        inside = set_sizes >= sizes[position] if last else set_sizes == sizes[position]
+        name = f"{sizes[position]} or more" if last else f"{sizes[position]}"
+        groups.append(_Group(name, color, marker, inside))
+    return groups
+
+
+def draw_hexagons(
+    ax: Axes,
+    x: FloatArray,
+    y: FloatArray,
+    right: BoolArray | None,
+    set_sizes: NDArray[np.intp] | None,
+) -> None:
+    """Count points in hexagons: colour is the share of wrong ones or the mean size of the sets."""
+    if right is not None:
+        value, label, top = (~right).astype(float), "share of wrong ones", None
+    elif set_sizes is not None:
+        value, label, top = set_sizes.astype(float), "mean number of classes decided on", None
+    else:
+        value, label, top = np.ones(len(x)), "", 1.0
+    limits = (ax.get_xlim(), ax.get_ylim())
+    grid: dict[str, Any] = {
+        "gridsize": (38, 22),
+        "extent": (*limits[0], *limits[1]),
+        "mincnt": 1,
+        "linewidths": 0.2,
+        "cmap": RAMP,
+        "zorder": 2,
+    }
+    counted = ax.hexbin(x, y, **grid)
+    counts = np.asarray(counted.get_array())
+    counted.remove()
+    cells = ax.hexbin(x, y, C=value, reduce_C_function=np.mean, **grid)
+    cells.set_alpha(0.3 + 0.7 * np.log1p(counts) / np.log1p(counts.max()))
+    cells.set_edgecolor("none")
+    low = 0.0 if right is not None else 1.0
+    found = float(np.asarray(cells.get_array()).max())
+    cells.set_clim(low, top if top is not None else max(found, low + 0.05))
+    ax.set_xlim(limits[0])
+    ax.set_ylim(limits[1])
+    if label:
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        bar = figure.colorbar(cells, ax=ax, fraction=0.05, aspect=28, pad=0.02)
+        bar.set_alpha(1.0)
+        bar.set_label(f"{label} (faint: few of {len(x):,} points)", fontsize="small")
+        bar.ax.tick_params(labelsize="small")
+        bar.outline.set_visible(False)

@@ -8,10 +8,15 @@ from typing import Any, Self, final
 from matplotlib.axes import Axes
 
 from shafer._typing import FloatArray, Label
-from shafer.evidence import MassEvidence
-from shafer.plots.drawing.mass_curves import axis_name, draw_masses, dress_curves, mass_curves
-from shafer.plots.drawing.single_component import component_alone
-from shafer.plots.drawing.style import axes_for
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.plots.mass_curves import (
+    axis_name,
+    component_alone,
+    draw_masses,
+    dress_curves,
+    mass_curves,
+)
+from shafer.plots.style import axes_for
 
 
 @final

@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self, final
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Polygon
+from numpy.typing import NDArray
 from scipy.special import softmax
 
+from shafer._checks.labels import component_names
 from shafer._typing import FloatArray, Label
-from shafer._validation import component_names
-from shafer.evidence import MassEvidence, with_weights
 from shafer.evidence.base_rate import BASE_RATE
-from shafer.evidence.disputed_classes import disputed_classes
-from shafer.plots.drawing.compared_classes import compared_in_row
-from shafer.plots.drawing.evidence_arrays import numbers, take_row
-from shafer.plots.drawing.feature_values import MISSING, values_of_row
-from shafer.plots.drawing.own_base_rate import base_rate_position, shares_base_rate
-from shafer.plots.drawing.style import axes_for, width_beside
-from shafer.plots.drawing.waterfall.gauges import draw_gauges, gauges_of
-from shafer.plots.drawing.waterfall.waterfall_bars import WaterfallEnd, draw_waterfall
-from shafer.plots.drawing.waterfall.waterfall_steps import (
-    Step,
-    WaterfallIntervals,
-    pooled_step,
-    split_by_size,
-    waterfall_intervals,
+from shafer.evidence.contrast import disputed_classes
+from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.plots.compared_classes import (
+    ODDS_NOTE,
+    WEIGHT_NOTE,
+    Compared,
+    axis_text,
+    compared_in_row,
 )
-from shafer.plots.drawing.waterfall.waterfall_words import (
-    probability_words,
-    row_name,
-    waterfall_axis,
-    waterfall_title,
+from shafer.plots.feature_values import MISSING, values_of_row
+from shafer.plots.gauges import draw_gauges, gauges_of
+from shafer.plots.style import (
+    AGAINST,
+    FOR,
+    GREY,
+    SHARED_NOTE,
+    axes_for,
+    base_rate_position,
+    degree,
+    halo,
+    ink,
+    inner_width,
+    numbers,
+    shares_base_rate,
+    signed,
+    take_row,
+    text_points,
+    width_beside,
+    without_end,
+    without_middle,
 )
-from shafer.plots.drawing.whiskers import whisker_legend
+from shafer.plots.whiskers import draw_whisker, missing_look, pale_look, whisker_legend
 
 _ORDERS = ("size", "sign")
 
@@ -311,3 +323,383 @@ class WaterfallDisplay:
         room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath
         title = waterfall_title(self.label, self.over, self.probability, self.over_probability)
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")
+
+
+# A waterfall drawn: the base rate at the foot, a bar for each step above it, the sum on top.
+
+_APART = 0.4  # rows: more room beside the sum and the base rate
+_LIFT = 8.0  # points: the number of an end stands above its error bar
+_THIN = 0.015  # of the width: a shorter sum is hard to see
+
+
+class WaterfallEnd(NamedTuple):
+    """The sum, or the base rate: a bar from zero, with a few words below its name."""
+
+    name: str
+    weight: float
+    words: str = ""
+    interval: Ends | None = None
+
+
+def draw_waterfall(
+    ax: Axes, steps: Sequence[Step], total: WaterfallEnd, base: WaterfallEnd | None
+) -> None:
+    """Draw the steps, each starting where the one below ends; the lowest starts at the base rate.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+    steps : sequence of Step
+        From top to bottom.
+    total : WaterfallEnd
+        The base rate and all steps together.
+    base : WaterfallEnd, optional
+        The base rate; without it the steps start at zero.
+    """
+    weights = np.array([step.weight for step in steps])
+    foot = 0.0 if base is None else base.weight
+    # The start of each step: the base rate, and all steps below it.
+    starts = foot + np.append(np.cumsum(weights[::-1])[::-1][1:], 0.0)
+    places = 1.0 + _APART + np.arange(len(steps))
+    bottom = None if base is None else float(places[-1]) + 1.0 + _APART
+    scale = float(np.max(np.abs([*starts, *(starts + weights), *weights])))
+    bars = [
+        _bar(place, start, step.weight, step.interval, _written(step, scale))
+        for place, start, step in zip(places, starts, steps, strict=True)
+    ]
+    bars.append(_end_bar(total, 0.0, scale))
+    if base is not None and bottom is not None:
+        bars.append(_end_bar(base, bottom, scale))
+    _name_rows(ax, [_named(total), *(step.name for step in steps)], [0.0, *places], base, bottom)
+    _set_limits(ax, bars)  # the names have taken their room
+    looks = [_look(step) for step in steps]
+    looks += [{"facecolor": GREY, "edgecolor": "none"}] * (len(bars) - len(steps))
+    width = ax.get_xlim()[1] - ax.get_xlim()[0]
+    for bar, look in zip(bars, looks, strict=True):
+        draw_arrow(ax, bar.start, bar.weight, bar.place, look, width)
+        if bar.number.lift and abs(bar.weight) < _THIN * width:
+            draw_thin_end(ax, bar.start + bar.weight, bar.place)
+        if bar.interval is not None:
+            draw_whisker(ax, *bar.interval, bar.place)
+        write_number(ax, bar.number)
+    _connect(ax, starts, weights, places, bottom)
+
+
+class _Bar(NamedTuple):
+    place: float
+    start: float
+    weight: float
+    interval: Ends | None  # where it is drawn
+    number: Number
+
+
+def _bar(place: float, start: float, weight: float, interval: Ends | None, text: str) -> _Bar:
+    """Place a bar, its error bar, and its number beyond both."""
+    right = weight >= 0
+    drawn = None if interval is None else (start + interval[0], start + interval[1])
+    reach = [start + weight, *(drawn or ())]
+    number = Number(max(reach) if right else min(reach), place, right, text)
+    return _Bar(place, start, weight, drawn, number)
+
+
+def _end_bar(end: WaterfallEnd, place: float, scale: float) -> _Bar:
+    """Place the sum or the base rate; its number is at its tip, above the error bar."""
+    number = Number(end.weight, place, end.weight >= 0, signed(end.weight, scale), _LIFT)
+    return _Bar(place, 0.0, end.weight, end.interval, number)
+
+
+def _named(end: WaterfallEnd) -> str:
+    return f"{end.name}\n{end.words}".rstrip()
+
+
+def _set_limits(ax: Axes, bars: list[_Bar]) -> None:
+    reached = [0.0]
+    for bar in bars:
+        reached += [bar.start, bar.start + bar.weight, *(bar.interval or ())]
+    ax.set_xlim(*limits_with(ax, np.array(reached), [bar.number for bar in bars]))
+
+
+def _name_rows(
+    ax: Axes,
+    names: list[str],
+    places: list[float],
+    base: WaterfallEnd | None,
+    bottom: float | None,
+) -> None:
+    if base is not None and bottom is not None:
+        names, places = [*names, _named(base)], [*places, bottom]
+        ax.axhline(bottom - 0.5 - _APART / 2, color=GREY, linewidth=0.6, alpha=0.6, zorder=0)
+    ax.axhline(0.5 + _APART / 2, color=GREY, linewidth=0.6, alpha=0.6, zorder=0)
+    ax.axvline(0.0, color=ink(), linewidth=0.8, alpha=0.6, zorder=0)
+    ax.set_yticks(places, names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(places[-1] + 0.65, -0.65)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+
+
+def _connect(
+    ax: Axes, starts: FloatArray, weights: FloatArray, places: FloatArray, bottom: float | None
+) -> None:
+    """Draw lines from the end of each bar up to the start of the next, and to the sum."""
+    lines = [
+        (end, place, above)
+        for end, place, above in zip(starts + weights, places, [0.0, *places[:-1]], strict=True)
+    ]
+    if bottom is not None:
+        lines.append((float(starts[-1]), bottom, float(places[-1])))
+    for x, place, above in lines:
+        ax.plot([x, x], [place - HALF, above + HALF], color=GREY, linewidth=0.8, zorder=0)
+
+
+def _look(step: Step) -> dict[str, object]:
+    color = FOR if step.weight >= 0 else AGAINST
+    if step.missing:
+        return missing_look(color)
+    if not step.told_from_zero:
+        return pale_look(color)
+    return {"facecolor": color, "edgecolor": "none"}
+
+
+def _written(step: Step, scale: float) -> str:
+    text = signed(step.weight, scale)
+    if step.parts is None:
+        return text
+    return f"{text} ({signed(step.parts[0], scale)} {signed(step.parts[1], scale)})"
+
+
+# The bars of a waterfall: components, the weakest of them pooled, and their error bars.
+
+Ends = tuple[float, float]
+"""The lower and the upper end of an interval."""
+
+
+class Step(NamedTuple):
+    """One bar: a component, or those pooled, and its weight for and against the class."""
+
+    name: str
+    weight: float
+    parts: tuple[float, float] | None = None
+    """The sums of the pooled weights for and against the class, if there are both."""
+    interval: Ends | None = None
+    """Error bar of the weight, if it is known."""
+    missing: bool = False
+    """Whether the input is missing: the weight is then an expectation, or none."""
+
+    @property
+    def told_from_zero(self) -> bool:
+        """Whether the error bar leaves out zero; True if there is none."""
+        return self.interval is None or not self.interval[0] <= 0.0 <= self.interval[1]
+
+
+class WaterfallIntervals(NamedTuple):
+    """Error bars of all that a waterfall shows."""
+
+    level: float
+    components: FloatArray  # (G, 2), without the base rate
+    base_rate: Ends | None
+    pooled: Ends | None
+    """Of the sum of the components that have no bar of their own."""
+    total: Ends
+
+
+def split_by_size(weights: FloatArray, most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the components that get a bar, the largest first, and those that are pooled."""
+    strongest = np.argsort(-np.abs(weights), kind="stable")
+    shown = len(strongest) if len(strongest) <= most else most - 1
+    return strongest[:shown], strongest[shown:]
+
+
+def pooled_step(weights: FloatArray, interval: Ends | None) -> Step:
+    """Return one bar for several components."""
+    positive = float(np.maximum(weights, 0.0).sum())
+    negative = float(np.minimum(weights, 0.0).sum())
+    parts = (positive, negative) if positive > 0.0 > negative else None
+    return Step(f"the other {len(weights)}", float(weights.sum()), parts, interval)
+
+
+def waterfall_intervals(
+    one: Evidence,
+    compared: Compared,
+    features: NDArray[np.intp],
+    base: int | None,
+    most: int,
+    level: float,
+) -> WaterfallIntervals | None:
+    """Compute the error bars of one row; sums take the covariances of their components.
+
+    Parameters
+    ----------
+    one : Evidence
+        One row.
+    compared : Compared
+    features : array of shape (G,)
+        Positions of the components that are not the base rate.
+    base : int, optional
+        Position of the base rate.
+    most : int
+        Bars at most.
+    level : float
+    """
+    if one.errors is None:
+        return None
+    ends = np.stack(compared.intervals(one, level), axis=-1)[0]  # (G, 2), the base rate too
+    pooled = split_by_size(compared.weights(one)[0, features], most)[1]
+
+    def together(part: Evidence) -> Ends:
+        lower, upper = compared.intervals(part.grouped("one"), level)
+        return float(lower[0, 0]), float(upper[0, 0])
+
+    rest = np.setdiff1d(np.arange(one.n_components), features[pooled]).tolist()
+    return WaterfallIntervals(
+        level,
+        ends[features],
+        None if base is None else (float(ends[base, 0]), float(ends[base, 1])),
+        together(one.without(rest)) if len(pooled) else None,
+        together(one),
+    )
+
+
+# The words of a waterfall: its title, its axis, the names of its rows, its probabilities.
+
+_LONGEST = 42  # characters: name and value
+
+
+def waterfall_title(
+    label: Label, over: Label | None, probability: float | None, over_probability: float | None
+) -> str:
+    """Ask why one class rather than another one, if there are more than two.
+
+    Examples
+    --------
+    >>> waterfall_title("yes", "no", 0.25, None)
+    'Evidence for yes (probability 0.25)'
+    >>> waterfall_title("a", "b", 0.7, 0.2), waterfall_title("b", "a", 0.2, 0.7)
+    ('Why a rather than b?', 'Evidence for b rather than a')
+    """
+    name = without_middle(label, 24)
+    if probability is None:
+        return f"Evidence for {name}"
+    if over_probability is None:
+        return f"Evidence for {name} (probability {probability:.2f})"
+    other = without_middle(over, 24)
+    if probability >= over_probability:
+        return f"Why {name} rather than {other}?"
+    return f"Evidence for {name} rather than {other}"
+
+
+def waterfall_axis(label: Label, over: Label | None, shared_base_rate: bool) -> str:
+    """Return the name of the axis, and what its unit means."""
+    lines = [axis_text(label, over), WEIGHT_NOTE if over is None else ODDS_NOTE]
+    return "\n".join([*lines, SHARED_NOTE] if shared_base_rate else lines)
+
+
+def row_name(name: str, value: str | None) -> str:
+    """Return the name of a component, and the value of its feature if it is known.
+
+    Examples
+    --------
+    >>> row_name("savings", "1000 DM or more"), row_name("age", None)
+    ('savings = 1000 DM or more', 'age')
+    """
+    short = without_middle(name)
+    if value is None:
+        return short
+    return f"{short} = {without_end(value, max(_LONGEST - 3 - len(short), 10))}"
+
+
+def probability_words(
+    label: Label, over: Label | None, probability: float | None, over_probability: float | None
+) -> str:
+    """Return the probability of the class, or those of both classes if there are more than two.
+
+    Examples
+    --------
+    >>> probability_words("yes", "no", 0.25, None), probability_words("a", "b", 0.7, 0.2)
+    ('probability 0.25', 'a 0.70, b 0.20')
+    """
+    if probability is None:
+        return ""
+    if over_probability is None:
+        return f"probability {degree(probability)}"
+    first, second = without_middle(label, 12), without_middle(over, 12)
+    return f"{first} {degree(probability)}, {second} {degree(over_probability)}"
+
+
+# Bars with a tip, laid end to end, and the numbers beside them.
+
+HALF = 0.36  # of the height of a bar, in rows
+
+
+class Number(NamedTuple):
+    """A number beside the end of a bar, to its right or to its left."""
+
+    end: float
+    row: float
+    right: bool
+    text: str
+    lift: float = 0.0
+    """Points above the middle of the bar."""
+
+
+def limits_with(ax: Axes, ends: FloatArray, texts: list[Number]) -> tuple[float, float]:
+    """Return limits that leave room for the numbers beside the bars."""
+    low, high = float(ends.min()), float(ends.max())
+    if low == high:
+        low, high = low - 1.0, high + 1.0
+    inside = (low, high)
+    across = inner_width(ax)
+    for _ in range(6):  # the wider the limits, the more a number takes of them
+        unit = (high - low) / across
+        reach = [
+            number.end
+            + (1 if number.right else -1) * unit * (text_points(number.text, "small") + 9)
+            for number in texts
+        ]
+        low, high = min(inside[0], *reach), max(inside[1], *reach)
+        pad = 0.03 * (high - low)
+        low, high = low - pad, high + pad
+    return low, high
+
+
+def draw_arrow(
+    ax: Axes, start: float, weight: float, row: float, look: dict[str, Any], width: float
+) -> None:
+    """Draw a bar with a tip, so that its direction is seen without its colour."""
+    end = start + weight
+    neck = end - np.sign(weight) * min(abs(weight), 0.013 * width)
+    outline = [
+        (start, row - HALF),
+        (neck, row - HALF),
+        (end, row),
+        (neck, row + HALF),
+        (start, row + HALF),
+    ]
+    ax.add_patch(Polygon(outline, closed=True, **look))
+
+
+def draw_thin_end(ax: Axes, end: float, row: float) -> None:
+    """Mark where a bar ends that is too short to be seen."""
+    ax.plot(
+        [end, end],
+        [row - HALF, row + HALF],
+        color=GREY,
+        linewidth=4.0,
+        solid_capstyle="butt",
+        scalex=False,
+        scaley=False,
+    )
+
+
+def write_number(ax: Axes, number: Number) -> None:
+    """Write a number beside its bar."""
+    ax.annotate(
+        number.text,
+        (number.end, number.row),
+        xytext=(4 if number.right else -4, number.lift),
+        textcoords="offset points",
+        ha="left" if number.right else "right",
+        va="center_baseline",
+        fontsize="small",
+        path_effects=halo(2.5),
+    )

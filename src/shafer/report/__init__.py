@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shafer.report.case_table import Case, case_table, notable_cases, summary
-from shafer.report.heart_example import heart_study
+from shafer.report.default_study import heart_study
 from shafer.report.study import Study, make_study
+from shafer.report.terminal import Case, case_table, notable_cases, summary
 
 if TYPE_CHECKING:
     from shafer.report.page import render, write_report

@@ -12,12 +12,12 @@ from pathlib import Path
 from markupsafe import Markup
 
 import shafer
-from shafer._files import replacing
-from shafer._html_templates import html_templates
-from shafer.evidence.degree_words import CONFLICTING, LACKING
-from shafer.report.overview import OVERLAP
-from shafer.report.page_data.json_text import as_json
-from shafer.report.page_data.payload import payload
+from shafer._files.atomic import replacing
+from shafer._files.templates import html_templates
+from shafer._json import as_json
+from shafer.evidence.words import CONFLICTING, LACKING
+from shafer.report.payload import payload
+from shafer.report.sentences import OVERLAP
 from shafer.report.study import Study
 
 _LARGEST = 5_900_000  # bytes of the whole file

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.arrays import to_numpy
+from shafer._checks.labels import label_positions
 from shafer._typing import FloatArray
-from shafer._validation import label_positions, to_numpy
-from shafer.evidence import DiscountedEvidence, Evidence, MassEvidence, with_weights
-from shafer.evidence.base_rate import BASE_RATE
-from shafer.evidence.own_base_rate import base_rate_position, shares_base_rate
-from shafer.report import instance_sentence
-from shafer.report.answer_and_rival import Positions, answer_and_rival
-from shafer.report.changed_rows import NotLinearError
-from shafer.report.table_columns import Columns, columns_of
-from shafer.report.what_if import Explains, WhatIf, learn
+from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base_rate
+from shafer.evidence.contrast import Positions, answer_and_rival
+from shafer.evidence.discounted_evidence import DiscountedEvidence
+from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.groups import N_GROUPS, automatic_groups
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.report import sentences as instance_sentence
+from shafer.report.table import columns_of
+from shafer.report.what_if import NotLinearError, learn
+
+if TYPE_CHECKING:
+    from shafer.report.table import Columns
+    from shafer.report.what_if import Explains, WhatIf
+
 
 _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
 
@@ -281,3 +288,56 @@ def make_study(
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
     columns = columns_of(X, names, with_weights(evidence).component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)
+
+
+# Many components shown as a few groups: a study with the same probabilities and fewer bars.
+
+MOST_COMPONENTS = 12
+"""With more components than this, besides the base rate, a report shows them in groups."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GroupedStudy:
+    """A study whose components are groups.
+
+    Attributes
+    ----------
+    study : Study
+        The same instances, with the evidence of the groups.
+    members : list of lists of int
+        The components in each group, in the order of the groups.
+    single : Study
+        The study with its components one by one.
+    """
+
+    study: Study
+    members: list[list[int]]
+    single: Study
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups, without the base rate."""
+        return len(self.members) - (self.study.base_rate is not None)
+
+    def sentence(self, row: int) -> str:
+        """Return a sentence about a row: it names single components, and describes the groups."""
+        single = self.single.undiscounted
+        titles = self.single.titles(row)
+        return instance_sentence.sentence(self.study.evidence[row], titles, single[row])
+
+
+def grouped_study(study: Study) -> GroupedStudy | None:
+    """Join the components of a study into groups, if there are more than a reader can compare.
+
+    Components that contradict each other over the instances are joined, as
+    ``Evidence.grouped("auto")`` does.
+    """
+    ev = study.undiscounted
+    if ev.n_components - (study.base_rate is not None) <= MOST_COMPONENTS:
+        return None
+    groups = automatic_groups(ev.unchanged_source(), ev.component_names, N_GROUPS)
+    joined: MassEvidence = ev.grouped(groups)
+    if isinstance(study.evidence, DiscountedEvidence):
+        joined = ev.grouped(groups).discounted(study.evidence.reliability)
+    return GroupedStudy(replace(study, evidence=joined), list(groups.values()), study)

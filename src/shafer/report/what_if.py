@@ -8,24 +8,23 @@ is shown. If the rebuilt weights differ from the model's own, the page has no sl
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
+import narwhals as nw
 import numpy as np
+from scipy import sparse
 
+from shafer._checks.arrays import to_numpy
 from shafer._typing import FloatArray
-from shafer._validation import to_numpy
-from shafer.evidence import MassEvidence, with_weights
-from shafer.report.changed_rows import (
-    NotLinearError,
-    as_table,
-    native,
-    repeated,
-    rows_of,
-    with_values,
-)
-from shafer.report.table_columns import Columns, Value
+from shafer.evidence.evidence import with_weights
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.report.table import WIDEST_SPARSE, table_of, texts_of
+
+if TYPE_CHECKING:
+    from shafer.report.table import Columns, Value
+
 
 Explains: TypeAlias = Callable[[Any], MassEvidence]
 """An ``Explainer``, or the method ``evidence`` of a classifier."""
@@ -229,3 +228,79 @@ def _verify(
         for position, i in enumerate(block):
             if not _same(model.weights([cells[i] for cells in columns.values()]), true[position]):
                 raise NotLinearError("the weights are not a sum of one term for each input")
+
+
+# Copies of a study's rows in which some cells are changed, to ask the model about them.
+
+
+class NotLinearError(ValueError):
+    """The page cannot offer sliders for this model; the message gives the reason."""
+
+
+def as_table(X: Any) -> Any:
+    """Return X as a NumPy array, a sparse matrix or a pandas frame, whose cells can be changed.
+
+    Raises
+    ------
+    NotLinearError
+        If the rows are something else, such as texts.
+    """
+    if sparse.issparse(X):
+        if X.shape[1] > WIDEST_SPARSE:
+            raise NotLinearError(f"{X.shape[1]:,} sparse inputs are too many for the page")
+        return X.tocsr()
+    frame = nw.from_native(X, pass_through=True, eager_only=True)
+    if isinstance(frame, nw.DataFrame) and frame.implementation.is_pandas():
+        return X
+    if texts_of(X) is not None:
+        raise NotLinearError("the input of this model is text")
+    if len(getattr(X, "shape", ())) > 2:
+        raise NotLinearError("the input of this model is images, or has other axes than columns")
+    table = table_of(X) if isinstance(X, np.ndarray | list) else None
+    if table is None:
+        raise NotLinearError("the rows are not a pandas table, a NumPy array or a list of rows")
+    return table
+
+
+def rows_of(table: Any, rows: Sequence[int]) -> Any:
+    """Return some rows of a table; a row that is named twice comes twice."""
+    if isinstance(table, np.ndarray) or sparse.issparse(table):
+        return table[list(rows)]
+    return table.iloc[list(rows)].reset_index(drop=True)
+
+
+def repeated(table: Any, row: int, times: int) -> Any:
+    """Return one row of a table, many times over."""
+    return rows_of(table, [row] * times)
+
+
+def native(table: Any, j: int, value: Value) -> Any:
+    """Return a plain value as column j of the table holds it."""
+    if value is None:
+        return np.nan
+    if isinstance(table, np.ndarray) or sparse.issparse(table):
+        return value
+    letter = getattr(table.dtypes.iloc[j], "kind", "O")
+    if letter == "b":
+        return value == "True"
+    return int(value) if letter in "iu" else value
+
+
+def with_values(table: Any, changes: dict[int, list[tuple[int, Any]]]) -> Any:
+    """Return a copy in which column j holds, for each (row, value) of ``changes[j]``, the value."""
+    if sparse.issparse(table):
+        return table.__class__(with_values(table.toarray(), changes))
+    changed = table.copy()
+    for j, cells in changes.items():
+        if isinstance(changed, np.ndarray):
+            for row, value in cells:
+                changed[row, j] = value
+            continue
+        series = changed.iloc[:, j]
+        values = series.tolist()
+        for row, value in cells:
+            values[row] = value
+        changed = changed.assign(
+            **{changed.columns[j]: type(series)(values, index=series.index, dtype=series.dtype)}
+        )
+    return changed

@@ -6,7 +6,7 @@ Engines are recognised by the name of a class, and imported when they are used. 
 and everything below.
 """
 
-from shafer.scale.distributed_background import background
-from shafer.scale.lazy_scores import schema, score
+from shafer.scale.background import background
+from shafer.scale.score import schema, score
 
 __all__ = ["background", "schema", "score"]

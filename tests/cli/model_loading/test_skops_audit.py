@@ -20,9 +20,9 @@ from skops.io import _persist
 from skops.io._audit import NODE_TYPE_MAPPING
 
 import shafer
-from shafer.cli.model_loading.load_model import load_model
-from shafer.models.saving.skops_files.skops_audit import audit
-from shafer.models.saving.skops_files.trusted_classes import BY_LOADER, NEVER, OWN_CLASSES, is_known
+from shafer.saving.skops import audit
+from shafer.saving.trusted import BY_LOADER, NEVER, OWN_CLASSES, is_known
+from shafer.scale.models import load_model
 
 from ..running import refused, run, shell
 from .forging import Node, array, forged, many, mapping, model, node, packed, text, write
@@ -182,7 +182,7 @@ def test_own_classes_are_classes() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the forged file calls a POSIX shell")
-@pytest.mark.parametrize("module", ["shafer.models.families", "shafer.models.readers.registry"])
+@pytest.mark.parametrize("module", ["shafer.models.families", "shafer.models.registry"])
 def test_the_command_line_runs_nothing(module: str, tmp_path: Path) -> None:
     """The file that ran a command under version 0.1.0."""
 

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 import shafer
 from oracle import pooled_by_dempster
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
+from shafer.conformal.scores import SCORES, conformal_scores
 from shafer.decision import interval_dominance
-from shafer.decision.calibration.conformal_scores import SCORES, conformal_scores
 
 WEIGHTS = st.one_of(st.sampled_from([0.0, 1e-6, -1e-6, 2.0, -3.0]), st.floats(-4, 4))
 

@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.decision.calibration.conformal_scores import SCORES, conformal_scores
-from shafer.decision.calibration.cross_conformal import cross_conformal
-from shafer.decision.calibration.split_conformal import split_conformal
+from shafer.conformal.cross import cross_conformal
+from shafer.conformal.scores import SCORES, conformal_scores
+from shafer.conformal.split import split_conformal
 
 
 def heart(return_X_y: bool) -> tuple[NDArray[Any], NDArray[Any]]:

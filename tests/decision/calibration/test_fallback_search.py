@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shafer.decision.calibration.fallback_search import Starts, fallback_search, fallback_starts
+from shafer.deferral.search import Starts, fallback_search, fallback_starts
 
 
 def _slowly(p: np.ndarray, tested: np.ndarray, starts: Starts) -> int:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shafer.decision.calibration.selective_threshold import (
+from shafer.deferral.search import (
     SelectiveThreshold,
     error_threshold,
     loss_threshold,

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.decision import tempering_factor
-from shafer.decision.calibration.temperature import PRIOR_STRENGTH
+from shafer.decision.temperature import PRIOR_STRENGTH
 
 
 def _objective(log_factor: float, logits: np.ndarray, truth: np.ndarray) -> float:

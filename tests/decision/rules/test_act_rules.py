@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from shafer.decision.rules.act_rules import scaled
+from shafer.decision.act_rules import scaled
 
 
 @pytest.mark.parametrize("unit", [1e-300, 1.0, 1e307])

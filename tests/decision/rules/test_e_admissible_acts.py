@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer.decision.rules.e_admissible_acts import _game, _nonzero, _reaches_zero
+from shafer.decision.act_rules import _game, _nonzero, _reaches_zero
 
 
 @pytest.mark.parametrize(

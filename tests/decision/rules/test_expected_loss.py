@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
 import shafer
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 
 TIED = 1e-12  # of the expected regret: closer acts may be taken for equal
 

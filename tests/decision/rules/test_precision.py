@@ -10,9 +10,9 @@ import torch
 
 import shafer
 from evidence_types import every_type, made
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 from shafer.decision import PRECISE_RULES, RULES
-from shafer.decision.rules.set_utility import _mean_rank
+from shafer.decision.set_utility import _mean_rank
 
 ZERO_ONE = [[0, 1], [1, 0]]
 

@@ -11,7 +11,7 @@ import torch
 from numpy.testing import assert_array_equal
 
 import shafer
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 from shafer.decision import PRECISE_RULES, RULES, choose_largest, interval_dominance
 
 LIBRARIES = [np.asarray, torch.asarray, array_api_strict.asarray]

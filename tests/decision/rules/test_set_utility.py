@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from shafer.decision import owa_weights, set_utility
-from shafer.decision.rules.set_utility import _mean_rank
+from shafer.decision.set_utility import _mean_rank
 
 
 def test_first_weights_of_ma_and_denoeux() -> None:

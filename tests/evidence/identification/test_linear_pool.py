@@ -147,7 +147,7 @@ def test_sparse_agrees_with_dense(monkeypatch: pytest.MonkeyPatch) -> None:
         (np.array([0.5, 0.25]), np.array([1, 1]), np.array([0, 2])), shape=(1, 30)
     )
     assert_allclose(pool(twice).belief, pool(twice.toarray()).belief, rtol=1e-9)
-    monkeypatch.setattr("shafer.kernels.sparse_pooling._BLOCK", 7)
+    monkeypatch.setattr("shafer._kernels.pooling._BLOCK", 7)
     assert_allclose(pool(sparse.csr_array(X)).weights_for, dense.weights_for, rtol=1e-9)
 
 

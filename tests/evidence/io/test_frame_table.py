@@ -42,7 +42,7 @@ def test_labels_that_read_alike_keep_their_columns() -> None:
 def test_default_backend(pool: Any, X: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ev = pool(X[:1])
     loaded = SimpleNamespace(modules={"pyarrow": None})
-    monkeypatch.setattr("shafer.evidence.io.frame_table.sys", loaded)
+    monkeypatch.setattr("shafer.evidence.table.sys", loaded)
     assert type(ev.to_frame()).__module__.startswith("pyarrow")
     loaded.modules.clear()
     real = importlib.util.find_spec

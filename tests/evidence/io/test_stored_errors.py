@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.evidence.weight_errors import ComponentSums, TableErrors
+from shafer.evidence.errors import ComponentSums, TableErrors
 from shafer.models import bootstrap_refits
 
 X, Y = load_iris(return_X_y=True)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shafer.evidence.profiles import class_profile as module
-from shafer.evidence.profiles.class_profile import class_profile
-from shafer.evidence.profiles.covariance_shrinkage import shrinkage_intensity
+from shafer.evidence import typicality as module
+from shafer.evidence.typicality import class_profile, shrinkage_intensity
 
 
 def test_typicality_is_a_rank_with_a_tail() -> None:

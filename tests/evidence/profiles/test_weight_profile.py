@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 import shafer
 from shafer.evidence import Evidence, WeightProfile, typicality
-from shafer.evidence.profiles.covariance_shrinkage import LEAST_SHRINKAGE, shrinkage_intensity
+from shafer.evidence.typicality import LEAST_SHRINKAGE, shrinkage_intensity
 
 
 def _evidence(n: int, n_components: int, n_classes: int, seed: int = 0, scale: float = 1.0) -> Any:

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shafer.evidence.texts.segments import MARKED, PLAIN, STOP, UNKNOWN, Segments, segments_of
-from shafer.evidence.word_spans import WordSpans
+from shafer.texts.marked import MARKED, PLAIN, STOP, UNKNOWN, Segments, segments_of
+from shafer.texts.spans import WordSpans
 
 
 def spans_of(text: str, pieces: list[tuple[int, int]], **more: object) -> WordSpans:

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shafer.evidence.texts.segments import MARKED, Segments
-from shafer.evidence.texts.stretches import stretches
+from shafer.texts.marked import MARKED, Segments, stretches
 
 
 def _words(marks: np.ndarray) -> Segments:  # type: ignore[type-arg]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from shafer.evidence.texts.visible_text import visible
+from shafer.texts.marked import visible
 
 
 @pytest.mark.parametrize(

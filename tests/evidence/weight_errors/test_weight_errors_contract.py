@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import shafer
-from shafer.evidence.weight_errors import (
+from shafer.evidence.errors import (
     ComponentSums,
     LinearErrors,
     SampledErrors,
     TableErrors,
     WeightErrors,
+    class_contrasts,
 )
-from shafer.evidence.weight_errors.linear_errors import class_contrasts
-from shafer.evidence.weight_sources import DenseWeights
+from shafer.evidence.sources import DenseWeights
 
 N, J, K = 5, 4, 3
 
@@ -179,7 +179,7 @@ def test_rounding_does_not_make_a_variance_negative() -> None:
 
 @pytest.mark.parametrize("n", [3, 5000])
 def test_blocks_of_rows_agree(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shafer.evidence.weight_errors import weight_errors
+    from shafer.evidence import errors as weight_errors
 
     rows = np.arange(n) % N
     cases = [KINDS[kind](1, GROUPED, own=False).errors.rows(rows) for kind in sorted(KINDS)]

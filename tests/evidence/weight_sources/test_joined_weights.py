@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shafer import Evidence, combine
-from shafer.evidence.weight_sources import DenseWeights, JoinedWeights
-from shafer.evidence.weight_sources.joined_weights import Part
+from shafer.evidence.joined import JoinedWeights, Part
+from shafer.evidence.sources import DenseWeights
 
 
 @pytest.fixture

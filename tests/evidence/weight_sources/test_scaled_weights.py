@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import shafer
-from shafer._validation import to_numpy
+from shafer._checks import to_numpy
 
 N, G, K = 6, 5, 3
 FACTOR = np.array([0.0, 0.25, 1.0, 2.0, 0.5, 3.0])

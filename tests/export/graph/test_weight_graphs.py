@@ -29,7 +29,7 @@ def test_groups_prior_and_tempering(n_classes: int, prior: str, groups: object) 
 
 def test_many_rows_are_summed_by_component(monkeypatch: pytest.MonkeyPatch) -> None:
     without = tuple(name for name in EVERYTHING if name != "weights")
-    monkeypatch.setattr("shafer.export.graph.weight_graphs._MOST_AT_ONCE", 20)
+    monkeypatch.setattr("shafer.export.nodes._MOST_AT_ONCE", 20)
     for n_classes in (2, 4):
         explainer = shafer.Explainer(_head(n_classes), ROWS, prior="own")
         check(explainer, ROWS[:1], without)  # 6 features × K weights: one row is at the limit
@@ -37,7 +37,7 @@ def test_many_rows_are_summed_by_component(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_large_groups_have_a_product_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shafer.export.graph.weight_graphs._LARGEST_BLOCK", 10)
+    monkeypatch.setattr("shafer.export.nodes._LARGEST_BLOCK", 10)
     groups = {"a": [0, 5], "b": [2, 1], "c": [3, 4]}
     check(shafer.Explainer(_head(3), ROWS, groups), ROWS)
 

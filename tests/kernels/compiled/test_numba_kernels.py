@@ -14,10 +14,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
-from shafer.kernels import class_centring, dispatch, pooling, sparse_pooling
-from shafer.kernels.closed_forms import closed_forms as reference_closed_forms
-from shafer.kernels.compiled import numba_kernels
-from shafer.kernels.pooling import Pooled
+from shafer._kernels import dispatch, pooling
+from shafer._kernels import pooling as class_centring
+from shafer._kernels import pooling as sparse_pooling
+from shafer._kernels.compiled import numba_kernels
+from shafer._kernels.forms import closed_forms as reference_closed_forms
+from shafer._kernels.pooling import Pooled
 
 SHAPES = [
     (1, 1, 2),
@@ -271,7 +273,7 @@ def test_small_work_does_not_load_them() -> None:
         "ev = shafer.Evidence.from_weights(np.ones((3, 4, 5)));"
         "ev.belief; assert 'numba' not in sys.modules;"
         "ev = shafer.Evidence.from_weights(np.ones((2**16, 8, 8)));"
-        "assert 'shafer.kernels.compiled.numba_kernels' in sys.modules"
+        "assert 'shafer._kernels.compiled.numba_kernels' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 

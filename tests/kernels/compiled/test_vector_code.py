@@ -9,7 +9,7 @@ import numpy as np
 from numpy.testing import assert_array_equal
 from numpy.typing import NDArray
 
-from shafer.kernels.compiled.vector_code import (
+from shafer._kernels.compiled.numba_lanes import (
     aligned,
     chances,
     exponential,

@@ -203,7 +203,7 @@ def test_numbers_do_not_depend_on_the_chunks(monkeypatch: Any) -> None:
     explainer, X, rng = linear_world(0, 3)
     gappy = np.where(rng.random(X.shape) < 0.3, NAN, X)
     whole = explainer.next_inputs(gappy), explainer.overturn(gappy)
-    monkeypatch.setattr("shafer.models.asking.asked_model._CHUNK", 37)
+    monkeypatch.setattr("shafer.asking.inputs._CHUNK", 37)
     assert explainer.next_inputs(gappy).round(12).equals(whole[0].round(12))
     assert_allclose(explainer.overturn(gappy), whole[1], atol=1e-12)
 

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
 from linear_worlds import linear_world
-from shafer.models.asking.row_answers import row_answers
+from shafer.asking.answers import row_answers
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

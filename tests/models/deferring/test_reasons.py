@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.models.deferring.reason_scale import ReasonScale
+from shafer.deferral.reasons import ReasonScale
 
 RANDOM = np.random.default_rng(1)
 X = RANDOM.normal(size=(2000, 10))

@@ -41,7 +41,7 @@ def test_the_same_after_loading(promise: dict[str, Any]) -> None:
         assert_array_equal(reread.thresholds, found.thresholds)
         assert_array_equal(reread.reason, found.reason)
         assert reread.promise == found.promise
-    assert skops.io.get_untrusted_types(data=data) == ["shafer.models.explainer.Explainer"]
+    assert skops.io.get_untrusted_types(data=data) == ["shafer.explain.explainer.Explainer"]
 
 
 def test_classifiers_in_a_skops_file() -> None:

@@ -14,10 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from shafer import (
-    EvidentialVotingClassifier,
-    combine,
-)
+from shafer import EvidentialVotingClassifier, combine
 from shafer.fusion import FiniteEvidence
 
 
@@ -62,7 +59,7 @@ def test_any_missing_input_can_leave_a_source_out(heart: Any) -> None:
     alone = LogisticRegression(max_iter=5000).fit(X[there][:, :3], y[there])
     assert_allclose(clf.sources_["a"].estimator.coef_, alone.coef_)
     mixed = pd.DataFrame({"x": X[:, 1], "kind": np.where(y > 0, "u", None)})
-    from shafer.models.ensemble.source_views import present_rows
+    from shafer.estimators.sources import present_rows
 
     assert_array_equal(present_rows(mixed, len(y), absent_if="any"), y > 0)
     assert present_rows(mixed, len(y)).all()

@@ -15,11 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shafer import (
-    EvidentialVotingClassifier,
-    Explainer,
-    combine,
-)
+from shafer import EvidentialVotingClassifier, Explainer, combine
 from shafer.datasets import load_heart
 
 from .examples import two

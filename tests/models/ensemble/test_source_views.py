@@ -14,9 +14,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
-from shafer import (
-    EvidentialVotingClassifier,
-)
+from shafer import EvidentialVotingClassifier
 
 from .examples import two
 

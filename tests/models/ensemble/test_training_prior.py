@@ -15,10 +15,7 @@ from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shafer import (
-    EvidentialClassifier,
-    EvidentialVotingClassifier,
-)
+from shafer import EvidentialClassifier, EvidentialVotingClassifier
 
 
 def uneven() -> tuple[Any, Any]:

@@ -25,9 +25,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
 import shafer
-from shafer.evidence.weight_errors.linear_errors import class_contrasts
-from shafer.models.error_bars import laplace_bars
-from shafer.models.uncertainty.laplace import LaplaceFit
+from shafer.evidence.errors import class_contrasts
+from shafer.explain import error_bars as laplace_bars
+from shafer.explain.laplace import LaplaceFit
 
 X, Y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from shafer.models.fitting.folds import check_fold_count, read_splits, stratified_folds
+from shafer.estimators.fitting import check_fold_count, read_splits, stratified_folds
 
 Y = np.repeat(["a", "b", "c"], [50, 48, 2])
 

@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models.fitting.sample_weights import fit_weights
-from shafer.models.fitting.unwrapping import gives_evidence, innermost, own_evidence
+from shafer.estimators.fitting import fit_weights, gives_evidence, innermost, own_evidence
 
 X, Y = load_iris(return_X_y=True)
 WEIGHT = np.random.default_rng(0).random(150)

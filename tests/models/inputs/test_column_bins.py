@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shafer.models.inputs.column_bins import (
+from shafer.rows.bins import (
     category_bins,
     interval_bins,
     number_texts,

@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models.inputs.frame_order import in_order
+from shafer.rows.columns import in_order
 
 FRAME, Y = load_iris(return_X_y=True, as_frame=True)
 BACKWARDS = list(FRAME.columns[::-1])

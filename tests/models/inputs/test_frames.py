@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
 import shafer
-from shafer.models.readers.registry import own_probabilities
+from shafer.models.registry import own_probabilities
 
 _RNG = np.random.default_rng(0)
 X = _RNG.normal(size=(60, 3))

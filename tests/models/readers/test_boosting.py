@@ -18,7 +18,7 @@ from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingCla
 from sklearn.naive_bayes import GaussianNB
 
 import shafer
-from shafer.models.readers.boosting.tree_paths import Tree, path_contributions
+from shafer.models.boosting.trees import Tree, path_contributions
 
 
 @pytest.fixture(scope="module")

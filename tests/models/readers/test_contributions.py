@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 import shafer
 from shafer.evidence import RunningMean
 from shafer.models import Contributions
-from shafer.models.inputs import background
+from shafer.rows import background
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
 import shafer
-from shafer.models.readers.live_parameters import LiveParameters
+from shafer.models.live_parameters import LiveParameters
 
 X, Y = load_iris(return_X_y=True)
 BINARY = Y < 1

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 import shafer
 from shafer.models import Contributions
-from shafer.models.readers.registry import own_probabilities
+from shafer.models.registry import own_probabilities
 
 X, Y = load_iris(return_X_y=True)
 

@@ -42,7 +42,7 @@ from sklearn.preprocessing import (
 )
 
 import shafer
-from shafer.evidence.weight_sources import SparseWeights
+from shafer.evidence.sources import SparseWeights
 
 LR = LogisticRegression(max_iter=5000)
 

@@ -17,7 +17,7 @@ from scipy.special import expit
 from sklearn.datasets import load_breast_cancer
 
 import shafer
-from shafer.models.readers.registry import own_probabilities
+from shafer.models.registry import own_probabilities
 
 
 class _Term:

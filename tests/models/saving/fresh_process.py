@@ -17,7 +17,7 @@ import numpy as np
 
 import shafer
 
-COMPILED = "shafer.kernels.compiled.numba_kernels"
+COMPILED = "shafer._kernels.compiled.numba_kernels"
 
 
 def network(name: str | None) -> Any:

@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.models.saving import loaded_bytes, saved_bytes
+from shafer.saving import loaded_bytes, saved_bytes
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = (X[:, 0] > 0).astype(int)
@@ -223,7 +223,7 @@ def test_an_unknown_class_needs_trust() -> None:
 
 
 def test_trust_does_not_admit_a_placeholder_without_its_part() -> None:
-    from shafer.models.saving.formats.object_parts import TakenOut
+    from shafer.saving.formats import TakenOut
 
     model = LogisticRegression().fit(X, Y)
     model.extra = [TakenOut(3)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer.models.uncertainty.class_weighting import ClassWeighting
+from shafer.explain.laplace import ClassWeighting
 
 
 def test_expectations_against_their_definitions() -> None:

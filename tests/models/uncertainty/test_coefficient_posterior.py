@@ -10,10 +10,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.evidence.weight_errors.linear_errors import class_contrasts
+from shafer.evidence.errors import class_contrasts
+from shafer.explain.laplace import ClassWeighting, LaplaceFit
 from shafer.models.heads import LinearHead
-from shafer.models.uncertainty.class_weighting import ClassWeighting
-from shafer.models.uncertainty.laplace import LaplaceFit
 
 
 def _rows(n: int, n_features: int, n_classes: int, seed: int = 0) -> tuple[Any, Any]:

@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 import shafer
+from shafer.explain import laplace
+from shafer.explain.laplace import LaplaceFit
 from shafer.models.heads import LinearHead
-from shafer.models.uncertainty import laplace
-from shafer.models.uncertainty.laplace import LaplaceFit
 
 
 def _rows(n: int, n_features: int, n_classes: int, seed: int = 0):

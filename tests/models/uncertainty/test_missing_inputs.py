@@ -23,9 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 import shafer
-from shafer.models.readers.registry import adapt
-from shafer.models.uncertainty.conditional_gaussian import ConditionalGaussian, patterns
-from shafer.models.uncertainty.missing_inputs import MissingInputs
+from shafer.explain.missing import ConditionalGaussian, MissingInputs, patterns
+from shafer.models.registry import adapt
 
 NAN = np.nan
 

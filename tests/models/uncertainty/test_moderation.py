@@ -17,8 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from shafer.models.uncertainty.familiarity import Familiarity
-from shafer.models.uncertainty.moderation import moderating_factor, relative_variance
+from shafer.explain.calibration import Familiarity, moderating_factor, relative_variance
 
 X, Y = load_wine(return_X_y=True)
 

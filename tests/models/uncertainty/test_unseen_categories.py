@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
 import shafer
-from shafer.models.uncertainty.unseen_categories import UnseenCategories
+from shafer.explain.unseen import UnseenCategories
 
 NUMBERS, CATEGORIES = ["x0", "x1"], ["c0", "c1"]
 

@@ -10,8 +10,7 @@ from optbinning.scorecard import ScorecardMonitoring
 
 import shafer
 from credit_data import applicants, trained
-from shafer.monitor.sample_tests.population_stability import bin_counts, stability_index
-from shafer.monitor.sample_tests.value_clusters import ValueClusters
+from shafer.monitor.shift_tests import ValueClusters, bin_counts, stability_index
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.3, 1.0])

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from shafer.monitor.sample_tests.holm import adjusted_p_values
-from shafer.monitor.sample_tests.shift_tests import (
+from shafer.monitor.shift_tests import (
+    ValueClusters,
     _rank_sum_p,
+    adjusted_p_values,
     bins_p_value,
     distribution_shift,
     fisher_p_values,
     share_shift,
 )
-from shafer.monitor.sample_tests.value_clusters import ValueClusters
 
 VALUES = st.lists(st.integers(-5, 5), min_size=2, max_size=40)
 

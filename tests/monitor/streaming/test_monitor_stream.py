@@ -10,8 +10,15 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import shafer
-from shafer.monitor.streaming.binned_ranks import N_BINS, bins_of, ranked, stream_splits
-from shafer.monitor.streaming.jumping_bets import bet, first_capital, log_martingale
+from shafer.monitor.stream import (
+    N_BINS,
+    bet,
+    bins_of,
+    first_capital,
+    log_martingale,
+    ranked,
+    stream_splits,
+)
 
 from ..monitored_worlds import linear_world
 
@@ -160,7 +167,7 @@ def test_a_stream_is_continued(tmp_path: Path) -> None:
 
 
 def test_a_long_history_is_thinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shafer.monitor.streaming.stream_state.MOST_UPDATES", 8)
+    monkeypatch.setattr("shafer.monitor.stream.MOST_UPDATES", 8)
     explainer, draw = linear_world(3, seed=7)
     stream = shafer.Monitor.fit(explainer, draw(100)).watch()
     for row in draw(30):

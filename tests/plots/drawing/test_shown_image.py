@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
-from shafer.plots.drawing.evidence_map.shown_image import RESCALED, read_image
+from shafer.plots.images import RESCALED, read_image
 
 GREY = np.linspace(0.0, 1.0, 35).reshape(5, 7)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shafer.report.asking.question_sentences import CHECK, SETTLE, STAND, question_sentences
-from shafer.report.asking.row_questions import CheckedCell, NextInput, RowQuestions
+from shafer.asking.answers import CheckedCell, NextInput, RowQuestions
+from shafer.asking.sentences import CHECK, SETTLE, STAND, question_sentences
 
 CLASSES = ["no", "chd"]
 CELL = CheckedCell("alcohol", 97.2, 18.307, 2.64, 0.0134)

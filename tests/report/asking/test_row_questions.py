@@ -12,10 +12,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 import shafer
 from linear_worlds import linear_world
+from shafer.asking.answers import LOST, NAMED_NEXT, ask_rows
+from shafer.asking.sentences import asked_about
 from shafer.report import Study, heart_study, make_study
-from shafer.report.asking.row_questions import LOST, NAMED_NEXT, ask_rows
-from shafer.report.asking.terminal_questions import asked_about
-from shafer.report.default_model import train_default_model
+from shafer.report.default_study import train_default_model
 
 
 def gappy_study() -> Study:

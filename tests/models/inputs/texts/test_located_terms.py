@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
-from shafer.models.inputs.texts.located_terms import LocatedTerms, locate_terms, term_columns
-from shafer.models.inputs.texts.text_alignment import aligned
+from shafer.texts.locate import LocatedTerms, aligned, locate_terms, term_columns
 from text_models import HOSTILE, TEXTS, stem
 
 VECTORIZERS: list[Any] = [

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
 import shafer
-from shafer.models.readers.boosting.catboost import _contributions
+from shafer.models.boosting.catboost import _contributions
 
 X, Y = load_iris(return_X_y=True)
 

@@ -9,10 +9,10 @@ import xgboost
 from scipy import sparse
 
 import shafer
-from shafer.kernels import dispatch
-from shafer.kernels.tree_shap import forest_paths, tree_shap
-from shafer.models.readers.boosting import shapley_trees
-from shafer.models.readers.boosting.lightgbm_trees import lightgbm_trees
+from shafer._kernels import dispatch
+from shafer._kernels.trees import forest_paths, tree_shap
+from shafer.models.boosting import trees as shapley_trees
+from shafer.models.boosting.lightgbm import lightgbm_trees
 
 
 def some_data(n_classes, n=300):

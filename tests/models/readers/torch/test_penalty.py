@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from torch import Tensor, nn
 
 import shafer
-from shafer.models.torch import least_commitment_penalty
+from shafer.models.torch.penalty import least_commitment_penalty
 
 
 @pytest.mark.parametrize("n_outputs", [1, 2, 3])

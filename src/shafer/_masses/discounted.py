@@ -1,0 +1,126 @@
+"""``DiscountedOpinion``: pooled evidence from a source that may be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from shafer._checks.arrays import frozen, to_numpy
+from shafer._masses.masses import Opinion
+from shafer._masses.pooled import PooledOpinion
+from shafer._typing import Array, BoolArray, FloatArray
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiscountedOpinion(Opinion):
+    r"""A share 1 − r of every mass moves to the whole frame (Shafer 1976, p. 252).
+
+    .. math:: m' = r\, m + (1 - r)\, m_\Theta
+
+    Parameters
+    ----------
+    pooled : PooledOpinion
+        The mass function m before discounting.
+    reliability : array of shape (...)
+        r, between 0 and 1.
+    """
+
+    pooled: PooledOpinion
+    reliability: Array
+
+    @property
+    def base(self) -> PooledOpinion:
+        """The opinion before discounting."""
+        return self.pooled
+
+    def _mixed(self, value: Array, ignorant: Array | float) -> Array:
+        """Mix a reading of m with that of ignorance; the last axis of ``value`` has no r."""
+        r = self.reliability[..., None]
+        return r * value + (1.0 - r) * ignorant
+
+    @cached_property
+    def belief(self) -> Array:
+        """Belief in each class, (..., K): r Bel."""
+        return frozen(self._mixed(self.pooled.belief, 0.0))
+
+    @cached_property
+    def plausibility(self) -> Array:
+        """Plausibility of each class, (..., K): 1 − r + r Pl."""
+        return frozen(self._mixed(self.pooled.plausibility, 1.0))
+
+    @cached_property
+    def pignistic(self) -> Array:
+        """Pignistic probability, (..., K): r BetP + (1 − r)/K."""
+        return frozen(self._mixed(self.pooled.pignistic, 1.0 / self.belief.shape[-1]))
+
+    @property
+    def log_plausibility(self) -> Array:
+        """Those of m, (..., K): discounting keeps the order, except that r = 0 makes all equal."""
+        return self._where_reliable(self.pooled.log_plausibility)
+
+    @property
+    def log_belief(self) -> Array:
+        """Those of m, (..., K); all equal where r = 0."""
+        return self._where_reliable(self.pooled.log_belief)
+
+    def _where_reliable(self, logs: Array) -> Array:
+        xp = array_namespace(logs)
+        return xp.where((self.reliability > 0)[..., None], logs, xp.zeros_like(logs))
+
+    def lower_risk(self, loss: Array) -> Array:
+        """Lower expected loss of each act, (..., acts): r · lower + (1 − r) · the least loss."""
+        xp = array_namespace(loss)
+        return self._mixed(self.pooled.lower_risk(loss), xp.min(loss, axis=-1))
+
+    def upper_risk(self, loss: Array) -> Array:
+        """Upper expected loss of each act, (..., acts): r · upper + (1 − r) · the largest loss."""
+        xp = array_namespace(loss)
+        return self._mixed(self.pooled.upper_risk(loss), xp.max(loss, axis=-1))
+
+    def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+        """Those of m times r; the class of least value gets 1 − r more."""
+        r = to_numpy(self.reliability).reshape(-1)[rows].astype(np.float64)
+        point = r[:, None] * self.pooled.extreme_points(value, rows)
+        point[:, int(np.argmin(value))] += 1.0 - r
+        return point
+
+    def best_sets(self, utility: FloatArray, alpha: float) -> BoolArray:
+        """Choose as m does: a set answer is a bet."""
+        return self.pooled.best_sets(utility, alpha)
+
+    def e_admissible_classes(self) -> Array:
+        """Mark the E-admissible classes: ``r Bel(B) ≤ |B| pl'_k`` for every set B without k."""
+        xp = array_namespace(self.reliability)
+        r = self.reliability[..., None]
+        # Any threshold from one on is met: no belief exceeds the number of classes.
+        met = r * 2.0 <= self.plausibility
+        threshold = xp.where(met, 2.0, self.plausibility / xp.where(met, 1.0, r))
+        return self.pooled.classes_within(threshold)
+
+    @property
+    def rounding(self) -> Array:
+        """As of m."""
+        return self.pooled.rounding
+
+    @property
+    def relative_rounding(self) -> float:
+        """As of m."""
+        return self.pooled.relative_rounding
+
+    @property
+    def log_rounding(self) -> float:
+        """As of m."""
+        return self.pooled.log_rounding
+
+    def in_double(self) -> DiscountedOpinion:
+        """Return the same in double precision."""
+        xp = array_namespace(self.reliability)
+        if self.reliability.dtype == xp.float64:
+            return self
+        return DiscountedOpinion(self.pooled.in_double(), xp.astype(self.reliability, xp.float64))

@@ -1,0 +1,157 @@
+"""``MixedOpinion``: one of several opinions holds, each with its chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import final
+
+import numpy as np
+from array_api_compat import array_namespace
+from numpy.typing import NDArray
+
+from shafer import _kernels as kernels
+from shafer._checks.arrays import frozen, to_numpy
+from shafer._masses.masses import MOST_ROUNDING, Opinion
+from shafer._masses.pooled import PooledOpinion
+from shafer._masses.table import TableOpinion
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.errors import FrameTooLargeError
+
+MOST_CLASSES = 16
+"""As many classes as a table of all sets is made for."""
+
+
+def mixture(readings: Iterable[Array], shares: Array) -> Array:
+    """Mix readings of M members, each (n,) or (n, ...), by shares (n, M).
+
+    A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
+
+    Parameters
+    ----------
+    readings : iterable of M arrays
+        Each of shape (n,) or (n, ...).
+    shares : array of shape (n, M)
+        The share of each member; each row sums to 1.
+
+    Returns
+    -------
+    array
+        Of the shape of a reading.
+    """
+    xp = array_namespace(shares)
+    total: Array = 0.0
+    low = high = None
+    for position, values in enumerate(readings):
+        share = shares[:, position]
+        total = total + values * (share if values.ndim == 1 else share[:, None])
+        low = values if low is None else xp.minimum(low, values)
+        high = values if high is None else xp.maximum(high, values)
+    return xp.maximum(low, xp.minimum(total, high))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MixedOpinion(Opinion):
+    """A mixture of pooled opinions: every sum of masses is the same mixture of the members' sums.
+
+    Parameters
+    ----------
+    members : tuple of M PooledOpinion
+    shares : array of shape (n, M)
+        The chance of each member; rows sum to 1.
+    """
+
+    members: tuple[PooledOpinion, ...]
+    shares: Array
+
+    def mixed(self, read: Callable[[PooledOpinion], Array]) -> Array:
+        """Mix a reading of the members, (n,) or (n, ...).
+
+        Parameters
+        ----------
+        read : callable
+            Takes the opinion of a member and returns an array of shape (n,) or (n, ...).
+
+        Returns
+        -------
+        array
+            Of the same shape.
+        """
+        return frozen(mixture(map(read, self.members), self.shares))
+
+    @cached_property
+    def belief(self) -> Array:
+        """Belief in each class, (n, K)."""
+        return self.mixed(lambda member: member.belief)
+
+    @cached_property
+    def plausibility(self) -> Array:
+        """Plausibility of each class, (n, K)."""
+        return self.mixed(lambda member: member.plausibility)
+
+    @cached_property
+    def pignistic(self) -> Array:
+        """Pignistic probability, (n, K)."""
+        return self.mixed(lambda member: member.pignistic)
+
+    def lower_risk(self, loss: Array) -> Array:
+        """Lower expected loss of each act, (n, acts)."""
+        return self.mixed(lambda member: member.lower_risk(loss))
+
+    def upper_risk(self, loss: Array) -> Array:
+        """Upper expected loss of each act, (n, acts)."""
+        return self.mixed(lambda member: member.upper_risk(loss))
+
+    def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+        """Mix those of the members: the greedy point is linear in the masses."""
+        shares = to_numpy(self.shares)[rows].astype(np.float64)
+        points = (
+            shares[:, m, None] * member.extreme_points(value, rows)
+            for m, member in enumerate(self.members)
+        )
+        return np.asarray(sum(points))
+
+    def best_sets(self, utility: FloatArray, alpha: float) -> BoolArray:
+        """Choose the set of largest expected utility, through the masses of all sets."""
+        n_classes = int(self.belief.shape[-1])
+        if n_classes > MOST_CLASSES:
+            raise FrameTooLargeError(
+                "On mixed evidence, rule 'utility_set' with expectation 'lower', 'upper' or "
+                f"'hurwicz' looks at all 2^K sets: at most {MOST_CLASSES} classes are accepted; "
+                f"got {n_classes}. Use expectation='probability' or 'pignistic'."
+            )
+        masses = to_numpy(self.mixed(lambda member: kernels.all_masses(member.terms)))
+        return TableOpinion(masses.astype(np.float64)).best_sets(utility, alpha)
+
+    @property
+    def _eps(self) -> float:
+        return float(array_namespace(self.shares).finfo(self.shares.dtype).eps)
+
+    @cached_property
+    def rounding(self) -> Array:
+        """That of the worst member, and an ulp for each member that is added up, (n, 1)."""
+        xp = array_namespace(self.shares)
+        worst = self.members[0].rounding
+        for member in self.members[1:]:
+            worst = xp.maximum(worst, member.rounding)
+        return xp.clip(worst + 4.0 * len(self.members) * self._eps, max=MOST_ROUNDING)
+
+    @property
+    def relative_rounding(self) -> float:
+        """That of a member, and an ulp for each member that is added up."""
+        return self.members[0].relative_rounding + 4.0 * len(self.members) * self._eps
+
+    @property
+    def log_rounding(self) -> float:
+        """As ``relative_rounding``: a relative error is an absolute one in the logarithm."""
+        return self.relative_rounding
+
+    def in_double(self) -> MixedOpinion:
+        """Return the same in double precision."""
+        xp = array_namespace(self.shares)
+        if self.shares.dtype == xp.float64:
+            return self
+        members = tuple(member.in_double() for member in self.members)
+        return MixedOpinion(members, xp.astype(self.shares, xp.float64))

@@ -1,0 +1,137 @@
+"""``TableOpinion``: all 2^K masses of every row, for small frames."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._checks.arrays import frozen, to_numpy
+from shafer._masses.masses import Opinion
+from shafer._masses.pooled import TIE
+from shafer._typing import Array, BoolArray, FloatArray
+
+_ROUNDING = 4096.0 * float(np.finfo(np.float64).eps)  # as far as the combination rules are exact
+_BLOCK = 2**22  # masses handled at a time
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TableOpinion(Opinion):
+    """A table of normalised masses; class k is bit k of the column index. NumPy, float64.
+
+    Parameters
+    ----------
+    table : array of shape (n, 2**K)
+    """
+
+    table: FloatArray
+
+    @property
+    def _n_classes(self) -> int:
+        return int(self.table.shape[1]).bit_length() - 1
+
+    @cached_property
+    def belief(self) -> Array:
+        """Belief in each class, (n, K): the mass of the class itself."""
+        return frozen(self.table[:, 1 << np.arange(self._n_classes)])
+
+    @cached_property
+    def plausibility(self) -> Array:
+        """Plausibility of each class, (n, K): the mass of all sets that hold it."""
+        return frozen(np.minimum(self.table @ members(self._n_classes), 1.0))
+
+    @cached_property
+    def pignistic(self) -> Array:
+        """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
+        inside = members(self._n_classes)
+        return frozen(self.table @ (inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)))
+
+    def lower_risk(self, loss: Array) -> FloatArray:
+        """Lower expected loss of each act, (n, acts)."""
+        return -self._largest(-to_numpy(loss))
+
+    def upper_risk(self, loss: Array) -> FloatArray:
+        """Upper expected loss of each act, (n, acts)."""
+        return self._largest(to_numpy(loss))
+
+    def _largest(self, loss: FloatArray) -> FloatArray:
+        """Return the expected largest loss inside the focal sets, (n, acts)."""
+        largest = np.full((self.table.shape[1], len(loss)), -np.inf)
+        for k in range(self._n_classes):  # sets of the first k + 1 classes, from those of k
+            new = slice(1 << k, 2 << k)
+            largest[new] = np.maximum(largest[: 1 << k], loss[:, k])
+        risk: FloatArray = self.table[:, 1:] @ largest[1:]  # the empty set has no mass
+        return risk
+
+    def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
+        """Give the mass of each set to its member of least value."""
+        order = np.argsort(value, kind="stable")
+        inside = members(self._n_classes)[:, order]
+        first = np.zeros((self.table.shape[1], self._n_classes))
+        first[np.arange(1, len(inside)), order[inside[1:].argmax(axis=1)]] = 1.0
+        point: FloatArray = self.table[rows] @ first
+        return point
+
+    def best_sets(self, utility: FloatArray, alpha: float) -> BoolArray:
+        """Choose the set of largest expected utility among all sets."""
+        sets = _by_size(self._n_classes)
+        inside = members(self._n_classes)[sets] > 0
+        gain = utility[inside.sum(axis=1) - 1]
+        chosen = np.empty((len(self.table), self._n_classes), dtype=np.bool_)
+        step = max(1, _BLOCK // self.table.shape[1])
+        for start in range(0, len(self.table), step):
+            block = slice(start, start + step)
+            belief = beliefs(self.table[block])
+            plausibility = belief[:, -1:] - belief[:, ::-1]  # 1 − belief in the complement
+            value = gain * (alpha * belief + (1.0 - alpha) * plausibility)[:, sets]
+            tied = value >= value.max(axis=1, keepdims=True) - TIE
+            chosen[block] = inside[tied.argmax(axis=1)]
+        return chosen
+
+    @property
+    def rounding(self) -> float:
+        """As far as the combination rules are exact."""
+        return _ROUNDING
+
+    @property
+    def relative_rounding(self) -> float:
+        """As ``rounding``: the masses come out of sums over many sets."""
+        return _ROUNDING
+
+    @property
+    def log_rounding(self) -> float:
+        """As ``rounding``: a relative error is an absolute one in the logarithm."""
+        return _ROUNDING
+
+    def in_double(self) -> TableOpinion:
+        """Return this opinion: tables are in double precision."""
+        return self
+
+
+def beliefs(table: FloatArray) -> FloatArray:
+    """Return the belief in every set, (n, 2^K): the masses of all its subsets, summed."""
+    belief = table.copy()
+    for k in range(table.shape[1].bit_length() - 1):
+        halves = belief.reshape(len(table), -1, 2, 1 << k)
+        halves[:, :, 1] += halves[:, :, 0]
+    return belief
+
+
+@lru_cache(maxsize=16)
+def members(n_classes: int) -> Array:
+    """Return a (2^K, K) table of ones and zeros: whether class k is in the set."""
+    sets = np.arange(1 << n_classes)
+    return frozen(((sets[:, None] >> np.arange(n_classes)) & 1).astype(np.float64))
+
+
+@lru_cache(maxsize=16)
+def _by_size(n_classes: int) -> NDArray[np.intp]:
+    """Return the columns of all nonempty sets: fewer classes first, then earlier classes."""
+    sizes = range(1, n_classes + 1)
+    sets = [c for size in sizes for c in combinations(range(n_classes), size)]
+    return np.array([sum(1 << k for k in inside) for inside in sets], dtype=np.intp)

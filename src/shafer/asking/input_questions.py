@@ -1,0 +1,211 @@
+"""``InputQuestions``: the methods of an ``Explainer`` that answer questions about inputs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from shafer._typing import Array
+from shafer.asking.check_cells import check_cells
+from shafer.asking.guard import GuardedPrediction, guard
+from shafer.asking.inputs import AskedModel
+from shafer.asking.next_inputs import next_inputs
+from shafer.asking.next_measurements import next_measurements
+from shafer.asking.overturn import conditional_fragility, overturn
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.groups import Groups
+from shafer.evidence.table import native_frame
+
+
+class InputQuestions(ABC):
+    """What to do about an uncertain row: measure, check, or trust it.
+
+    The questions are for linear models whose features each depend on one column of the data: alone,
+    behind scalers, one-hot encoders and other transformers of single columns. They use the
+    distribution of the inputs over the background, a Gaussian with shrunk correlations, as
+    ``missing="conditional"`` does; also if the explainer was made with another ``missing``. NaN
+    marks a missing input. An input is a column of the data; the columns of a one-hot encoder are
+    one input.
+    """
+
+    @abstractmethod
+    def _asked(self) -> AskedModel:
+        """Return the model with the distribution of its inputs."""
+
+    @abstractmethod
+    def bet(self, X: Any) -> Evidence:
+        """Return the evidence behind the probabilities."""
+
+    def next_inputs(
+        self,
+        X: Any,
+        top: int | None = 3,
+        *,
+        costs: Any = None,
+        groups: Groups | None = None,
+        backend: str | None = None,
+    ) -> Any:
+        r"""Rank the missing inputs of each row by how much they would tell about the class.
+
+        The information of input j is the expected change of the probabilities (the divergence of
+        the new from the old ones) in nats, to second order:
+        :math:`\frac12 \kappa^2 [\sum_k p_k c_{jk}^2 - (\sum_k p_k c_{jk})^2] / S_{jj}`, where S is
+        the covariance of the missing inputs given the known ones, :math:`c = S \beta^*`, and κ the
+        factor on the weights of the row: missing inputs, tempering and moderation together. For
+        two classes this order is the best single step for every loss, if the inputs are Gaussian.
+
+        Parameters
+        ----------
+        X : as the model takes it, with NaN where an input is missing
+        top : int or None
+            The number of inputs listed for each row; None for all.
+        costs : mapping from input to cost, optional
+            Inputs are ranked by information per cost. An input that is not named costs 1.
+        groups : mapping or sequence, optional
+            Inputs that are measured together, such as the values of one blood test: group name ->
+            inputs. They are ranked by their joint information.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame.
+
+        Returns
+        -------
+        data frame
+            ``row`` (its position in X), ``rank``, ``input``, ``information``, ``cost``,
+            ``information_per_cost``, and the two classes between which the input decides most,
+            ``class`` (the more probable one) and ``against``. If X is a pandas frame, ``index``
+            holds the labels of the rows. Rows without missing inputs are not listed.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> model = LogisticRegression(max_iter=5000, tol=1e-8).fit(heart.data, heart.target)
+        >>> explainer = shafer.Explainer(model, heart.data, names=heart.feature_names)
+        >>> X = heart.data[:1].copy()
+        >>> X[0, [heart.feature_names.index(name) for name in ("age", "ldl", "alcohol")]] = np.nan
+        >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(3)
+           rank    input  information
+        0     1      age        0.024
+        1     2      ldl        0.012
+        2     3  alcohol        0.000
+        """
+        return native_frame(next_inputs(self._asked(), X, top, costs, groups), None, backend)
+
+    def next_measurements(
+        self,
+        X: Any,
+        budget: float,
+        *,
+        costs: Any = None,
+        groups: Groups | None = None,
+        backend: str | None = None,
+    ) -> Any:
+        """Choose which inputs of which rows to measure within a budget.
+
+        The measurement with the most information per cost is bought first. The next one of the
+        same row counts for what it tells beyond those that were bought, whatever their values are.
+
+        Parameters
+        ----------
+        X : as the model takes it, with NaN where an input is missing
+        budget : float
+            What all measurements together may cost.
+        costs, groups, backend
+            As in :meth:`next_inputs`.
+
+        Returns
+        -------
+        data frame
+            The columns of :meth:`next_inputs`; ``rank`` is the order of buying.
+        """
+        columns = next_measurements(self._asked(), X, budget, costs, groups)
+        return native_frame(columns, None, backend)
+
+    def overturn(self, X: Any) -> Array:
+        r"""Return the chance that the missing inputs would change the decision, (n,).
+
+        The decision is the class a of the largest expected logit z. Given the known inputs, its
+        lead over class k is normal with mean :math:`z_a - z_k` and variance
+        :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. For two classes the chance is
+        :math:`\Phi(-(z_a - z_k) / \sqrt{V_{ak}})`, exact under the Gaussian; for more classes it is
+        the chance that some lead turns negative, mostly within 0.01. Rows without missing inputs
+        have 0.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows with NaN where an input is missing.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
+        """
+        return overturn(self._asked(), X)
+
+    def fragility(self, X: Any, q: float = 0.2, *, fill: str = "conditional") -> Array:
+        """Return the chance that the decision falls if each input is lost with chance q, (n,).
+
+        Parameters
+        ----------
+        X : as the model takes it
+        q : float
+            The chance of each input to be lost, independently of the others.
+        fill : {"conditional", "mean"}
+            What takes the place of a lost input: its expectation given the other inputs, for the
+            models of :meth:`overturn`; or the background mean of each component, for all models, as
+            in :meth:`shafer.Evidence.fragility`.
+
+        Returns
+        -------
+        array of shape (n,)
+            From 0 to 1.
+        """
+        if fill == "conditional":
+            return conditional_fragility(self._asked(), X, q)
+        if fill != "mean":
+            raise ValueError(f"fill must be 'conditional' or 'mean'; got {fill!r}.")
+        return self.bet(X).fragility(q)
+
+    def check_cells(self, X: Any, top: int | None = None, *, backend: str | None = None) -> Any:
+        """Rank the known inputs of each row by what is at stake if they are wrong.
+
+        Parameters
+        ----------
+        X : as the model takes it
+        top : int, optional
+            The number of inputs listed for each row; all by default.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame.
+
+        Returns
+        -------
+        data frame
+            ``row``, ``rank``, ``input``, its ``value``, the value ``expected`` given the other
+            inputs, ``surprise`` (how many standard deviations lie between them) and ``stake`` in
+            nats: the probability that the value is wrong, times the divergence of the
+            probabilities with the expected value in its place. Sort by ``surprise`` to find wrong
+            values, by ``stake`` to find those that matter. Values are text if some input is. If
+            X is a pandas frame, ``index`` holds the labels of the rows.
+        """
+        return native_frame(check_cells(self._asked(), X, top), None, backend)
+
+    def guard(self, X: Any) -> GuardedPrediction:
+        """Return probabilities that wrong inputs change little, and what was found wrong.
+
+        A row is answered as a mixture: all values are right, or one of them is wrong and counts as
+        missing. A value that is almost certainly wrong is repaired, up to four in a row.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        GuardedPrediction
+            ``probability`` (n, K), ``alarm`` (n,): the probability that some value is wrong,
+            ``repaired`` (n, number of inputs), and ``to_frame()`` with the repaired cells.
+        """
+        return guard(self._asked(), X)

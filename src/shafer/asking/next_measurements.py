@@ -1,0 +1,136 @@
+"""Whom to measure what, within a budget: (row, input) pairs of a batch by information per cost."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import BoolArray, FloatArray
+from shafer.asking.inputs import AskedModel, InputUnits, LinearInputs
+from shafer.asking.next_inputs import (
+    Suggestions,
+    block_information,
+    block_roots,
+    covariance_given,
+    decided_pairs,
+    open_covariance,
+    ranked_units,
+)
+from shafer.decision.acts import is_number
+from shafer.evidence.groups import Groups
+
+_Roots = tuple[list[int], list[FloatArray]]
+
+
+def next_measurements(
+    asked: AskedModel, X: Any, budget: Any, costs: Any, groups: Groups | None
+) -> dict[str, Any]:
+    """Return the columns of the table of ``Explainer.next_measurements``."""
+    if not is_number(budget) or budget <= 0.0:
+        raise ValueError(
+            f"budget must be a number > 0: what all measurements together may cost, 1 for each "
+            f"input without a cost; got {budget!r}."
+        )
+    units = InputUnits.read(asked.inputs.blocks, groups, costs)
+    chunks = list(asked.chunks(X))
+    plan = _Plan(
+        asked.inputs,
+        units,
+        np.concatenate([rows.gaps for rows in chunks]),
+        np.concatenate([rows.probability for rows in chunks]),
+        np.concatenate([rows.factor for rows in chunks]),
+    )
+    first = Suggestions.joined(
+        [part for rows in chunks for part in ranked_units(rows, asked.inputs, units, 1)]
+    )
+    return plan.bought(first, float(budget)).columns(X, units, asked.classes)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Rows, and which of their inputs a plan has bought so far."""
+
+    inputs: LinearInputs
+    units: InputUnits
+    gaps: BoolArray  # (n, J)
+    probability: FloatArray  # (n, K)
+    factor: FloatArray  # (n,)
+    taken: dict[int, frozenset[int]] = field(default_factory=dict)
+    known_roots: dict[tuple[bytes, frozenset[int]], _Roots] = field(default_factory=dict)
+
+    def bought(self, first: Suggestions, budget: float) -> Suggestions:
+        """Buy the best affordable measurement of all rows again and again."""
+        costs = self.units.costs
+        queue = [
+            (-gain / costs[unit], row, unit, gain)
+            for row, unit, gain in zip(
+                first.row.tolist(), first.unit.tolist(), first.information.tolist(), strict=True
+            )
+        ]
+        heapq.heapify(queue)
+        found: list[tuple[int, int, float, NDArray[np.intp]]] = []
+        while queue and budget >= costs.min():
+            _, row, unit, gain = heapq.heappop(queue)
+            if gain <= 0.0:
+                break
+            if costs[unit] <= budget:
+                budget -= costs[unit]
+                found.append((row, unit, gain, self._pair(row, unit)))
+                self.taken[row] = self.taken.get(row, frozenset()) | {unit}
+            best = self._best(row, budget)
+            if best is not None:
+                heapq.heappush(queue, best)
+        return _listed(found)
+
+    def _roots(self, row: int) -> _Roots:
+        """Return the units of a row that are left, and their roots once the bought are known."""
+        taken = self.taken.get(row, frozenset())
+        key = (self.gaps[row].tobytes(), taken)
+        if key not in self.known_roots:
+            self.known_roots[key] = self._computed_roots(self.gaps[row], taken)
+        return self.known_roots[key]
+
+    def _computed_roots(self, gaps: BoolArray, taken: frozenset[int]) -> _Roots:
+        out, covariance, slopes = open_covariance(self.inputs, gaps)
+        place = {int(j): m for m, j in enumerate(out)}
+        parts = {u: [place[j] for j in block] for u, block in self.units.missing_in(gaps)}
+        known = [m for u in sorted(taken) for m in parts[u]]
+        left = [u for u in parts if u not in taken]
+        covariance = covariance_given(covariance, known)
+        return left, block_roots(covariance, slopes, [parts[u] for u in left])
+
+    def _best(self, row: int, budget: float) -> tuple[float, int, int, float] | None:
+        """Return the best affordable measurement of a row as an entry of the queue."""
+        left, roots = self._roots(row)
+        affordable = [k for k, u in enumerate(left) if self.units.costs[u] <= budget]
+        if not affordable:
+            return None
+        one = slice(row, row + 1)
+        chosen = [roots[k] for k in affordable]
+        gain = block_information(self.probability[one], self.factor[one], chosen)[0]
+        cost = self.units.costs[[left[k] for k in affordable]]
+        k = int(np.argmax(gain / cost))
+        return -float(gain[k] / cost[k]), row, left[affordable[k]], float(gain[k])
+
+    def _pair(self, row: int, unit: int) -> NDArray[np.intp]:
+        left, roots = self._roots(row)
+        pair: NDArray[np.intp] = decided_pairs(
+            self.probability[row : row + 1], roots[left.index(unit)]
+        )[0]
+        return pair
+
+
+def _listed(found: list[tuple[int, int, float, NDArray[np.intp]]]) -> Suggestions:
+    """Return the measurements in the order in which they were bought."""
+    return Suggestions(
+        np.array([row for row, *_ in found], dtype=np.intp),
+        np.arange(1, len(found) + 1),
+        np.array([unit for _, unit, *_ in found], dtype=np.intp),
+        np.array([gain for *_, gain, _ in found], dtype=np.float64),
+        np.array([pair for *_, pair in found], dtype=np.intp).reshape(-1, 2),
+    )

@@ -1,0 +1,82 @@
+"""``shafer report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from shafer._terminal import say, writing
+from shafer.cli.options import (
+    ModelOptions,
+    careful,
+    errors_option,
+    examples,
+    model_options,
+    read_rows,
+    rows_among,
+)
+
+_SUFFIXES = (".html", ".htm")
+
+
+def _page(out: Path) -> Path:
+    """Return the page to write: ``report.html`` in a folder, or the file itself."""
+    if out.is_dir() or not (out.suffix or out.exists()):
+        out = out / "report.html"
+    if out.suffix.lower() not in _SUFFIXES:
+        raise ValueError(f"--out must be an .html file or a folder; got {out}.")
+    return out
+
+
+@click.command(
+    epilog=examples(
+        "shafer report",
+        "shafer report --data patients.csv --target chd --out report.html",
+        "shafer report --model model.skops --data new.parquet --train old.parquet",
+    )
+)
+@click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
+@model_options
+@errors_option
+@click.option("--rows", callback=read_rows, help="Rows to show, such as 3,7,9 or 0:100.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page to write, or a folder for report.html.",
+)
+@click.option(
+    "--judge-first",
+    is_flag=True,
+    help="Hide the model's answer about a row until the reader has seen the evidence for and "
+    "against a class, and has given an answer.",
+)
+def report(
+    data: Path | None,
+    options: ModelOptions,
+    errors: str | None,
+    rows: list[slice] | None,
+    out: Path,
+    judge_first: bool,
+) -> None:
+    """Write a report on a model's evidence: one HTML file that needs nothing else.
+
+    Without options it reports on the bundled heart data and a logistic regression. With --data
+    and --target but no --model, a logistic regression is trained on the data. If neither the model
+    nor --train gives the means of the training data, the means of the reported rows are used, and
+    the report states it.
+    """
+    with careful():
+        page = _page(out)
+        from shafer.cli.explain import study_of
+        from shafer.report.page import write_report
+        from shafer.report.terminal import summary
+
+        study = study_of(options.loaded(), data, options.means(of_table=True, errors=errors))
+        chosen = rows_among(rows, len(study))
+        with writing(page):
+            write_report(study, page, chosen, judge_first=judge_first)
+        say(summary(study, chosen, cases=not judge_first))
+    say(f"Written to {page}: open it in a browser.")

@@ -1,0 +1,201 @@
+"""``shafer score``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shafer._terminal import say
+from shafer.cli.options import ModelOptions, careful, examples, model_options
+from shafer.decision.rules import RULES
+from shafer.scale.engines import ENGINES, job_engine
+
+if TYPE_CHECKING:
+    from shafer.scale.columns import ReasonColumns
+
+
+@click.command(
+    epilog=examples(
+        "shafer score new.csv --model model.skops --out scored.parquet",
+        "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
+        "shafer score new.csv --train old.csv --target chd --out scored.csv",
+        "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
+        "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
+        "shafer score new.csv --model explainer.skops --defer --out scored.csv",
+        "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
+        "shafer score folder --model explainer.shafer --out scores --engine dask",
+        "shafer score 'logs/*.csv' --model explainer.shafer --out scores --engine spark",
+    )
+)
+@click.argument("data", type=click.Path(path_type=Path))
+@model_options
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The table to write: .csv, .csv.gz or .parquet. For several files or with --engine, the "
+    "folder to write.",
+)
+@click.option(
+    "--chunk",
+    type=click.IntRange(min=1),
+    default=20_000,
+    show_default=True,
+    help="Rows held in memory at a time.",
+)
+@click.option(
+    "--reasons",
+    type=click.IntRange(min=1),
+    help="Write so many reasons for each row: the components that favour its answer most.",
+)
+@click.option(
+    "--reasons-for", metavar="CLASS", help="Write the reasons for this class, not for the answer."
+)
+@click.option(
+    "--codes",
+    type=click.Path(path_type=Path),
+    help="A CSV file with the columns component, code and text: your reason codes.",
+)
+@click.option(
+    "--ask",
+    is_flag=True,
+    help="Also write what to measure, what to check and whether the answer would stand.",
+)
+@click.option(
+    "--defer",
+    is_flag=True,
+    help="Also write which rows a person should decide, and why, by the promise of control_error.",
+)
+@click.option(
+    "--loss",
+    "loss_path",
+    type=click.Path(path_type=Path),
+    help="Also write what to do: a table of costs with the column act and a column for each class.",
+)
+@click.option(
+    "--reject",
+    type=float,
+    help="The cost of not deciding, as one more act; without --loss, a wrong class costs 1.",
+)
+@click.option(
+    "--rule",
+    type=click.Choice(list(RULES)),
+    help="How --loss and --reject decide; by default by the least expected loss.",
+)
+@click.option(
+    "--engine",
+    type=click.Choice(ENGINES),
+    help="Let Dask, Spark or Ray score the files side by side; --out is a folder of Parquet files.",
+)
+@click.option(
+    "--address",
+    help="A running cluster: of Dask (tcp://host:8786), Spark (spark://host:7077) or Ray (auto). "
+    "By default workers are started on this machine.",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(min=1),
+    help="How many workers to start on this machine; by default one for each processor.",
+)
+def score(
+    data: Path,
+    options: ModelOptions,
+    out: Path,
+    chunk: int,
+    reasons: int | None,
+    reasons_for: str | None,
+    codes: Path | None,
+    ask: bool,
+    defer: bool,
+    loss_path: Path | None,
+    reject: float | None,
+    rule: str | None,
+    engine: str | None,
+    address: str | None,
+    workers: int | None,
+) -> None:
+    """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
+
+    The columns are the probability, belief, plausibility and pignistic probability of each class,
+    the ignorance, the conflict and the decided set. If the model file was calibrated with
+    conformalize, the decided set is the calibrated one. The table is read in chunks, so it may be
+    larger than the memory. The file --out appears when it is complete.
+
+    With --reasons there are also the columns reasons_for and reasons_over (the two classes
+    compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),
+    reason_1_weight (what it adds to the log-odds) and reason_1_share (of all that is added); with
+    --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
+
+    With --ask there are also the columns fragility (the chance that the answer changes if each
+    input is lost with a chance of 20 %), overturn (the chance that the missing inputs change it),
+    next_input and next_information (the missing input that would tell most, in nats), check_input,
+    check_expected and check_stake (the value to check first, what the other inputs suggest in its
+    place, and what is at stake, in nats) and alarm (the probability that some value is wrong, if
+    one row in five has a wrong value). Linear models on single columns have all of them, if the
+    training data are known; other models have fragility, of their components.
+
+    With --defer there are also the columns answer (the class), deferred (true if a person should
+    decide) and reason (why). The model file must have a promise, from control_error; groups are
+    read from their column.
+
+    With --loss or --reject there are also the columns act (what to do) and expected_loss (what it
+    costs on average, under the probabilities). A rule that keeps several acts writes a set of them
+    and no cost. The rules are in docs/guide/deciding.md.
+
+    DATA may be a folder of Parquet or CSV files, or a pattern in quotes such as 'data/*.csv'. Then
+    --out is a folder: it gets a Parquet file for each part of the data, and the file _SUCCESS.
+    It appears when it is complete. If the command is stopped, repeat it: finished parts are not
+    scored again. With --engine the parts are scored side by side, by Dask, Spark or Ray.
+
+    Weights of evidence are relative to the means of the training data. These come from the model
+    file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
+    """
+    with careful():
+        from shafer.deferral.columns import DeferColumns
+        from shafer.scale.columns import read_act_columns
+        from shafer.scale.folder import FolderRequest, names_many, write_score_folder, write_scores
+        from shafer.scale.scorer import ExtraColumns
+
+        _check_engine(engine, address, workers)
+        acts = read_act_columns(loss_path, rule, reject)
+        asked = _reasons(reasons, reasons_for, codes)
+        model, means = options.loaded(), options.means()
+        promised = DeferColumns.of(model) if defer else None
+        extra = ExtraColumns(asked, ask, acts, promised)
+        if engine is None and not names_many(data):
+            written = write_scores(data, out, model, means, chunk, extra)
+        else:
+            chosen: dict[str, Any] = {}
+            chosen |= {"reasons": reasons, "reasons-for": reasons_for, "ask": ask, "defer": defer}
+            chosen |= {"reject": reject, "rule": rule, **options.choices()}
+            contents = {"--model": options.model_path, "--train": options.train_path}
+            contents |= {"--codes": codes, "--loss": loss_path}
+            request = FolderRequest(data, out, contents, chosen)
+            runner = job_engine(engine, address, workers)
+            written = write_score_folder(request, model, means, chunk, extra, runner)
+    left_out = f" {written.left_out}" if written.left_out else ""
+    if promised is not None:
+        say(promised.sentence)
+    say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
+
+
+def _check_engine(engine: str | None, address: str | None, workers: int | None) -> None:
+    for option, value in (("--address", address), ("--workers", workers)):
+        if value is not None and engine is None:
+            raise ValueError(f"{option} needs --engine: {', '.join(ENGINES)}.")
+    if address is not None and workers is not None:
+        raise ValueError("--workers starts workers on this machine; leave it out with --address.")
+
+
+def _reasons(top: int | None, class_text: str | None, codes: Path | None) -> ReasonColumns | None:
+    from shafer.scale.columns import ReasonColumns
+    from shafer.scale.models import read_codes
+
+    if top is None:
+        for option, value in (("--reasons-for", class_text), ("--codes", codes)):
+            if value is not None:
+                raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
+        return None
+    return ReasonColumns(top, class_text, None if codes is None else read_codes(codes))

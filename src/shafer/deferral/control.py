@@ -1,0 +1,306 @@
+"""``DeferralControl``: thresholds that keep a promise, for all rows or for each group."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from shafer._checks.arrays import float_array
+from shafer._checks.labels import group_labels, group_positions
+from shafer._text import listed
+from shafer._typing import FloatArray
+from shafer.deferral.promise import KINDS, Promise
+from shafer.deferral.reasons import MEASURES, NO_PROMISE, SMALL_GROUP, UNKNOWN_GROUP, ReasonScale
+from shafer.deferral.search import SelectiveThreshold
+from shafer.evidence.table import native_frame
+
+if TYPE_CHECKING:
+    from shafer.deferral.prediction import SureAnswers
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class DeferralControl:
+    """What :meth:`shafer.Explainer.control_error` has found.
+
+    Attributes
+    ----------
+    promise : Promise
+        ``promise.text`` is the promise in words.
+    found : tuple of SelectiveThreshold
+        One for all rows, or one for each group: the threshold on the score, and the error of the
+        decided calibration rows with its upper bound.
+    groups : tuple of labels or None
+    column : str or None
+        The column the groups came from.
+    scale : ReasonScale
+
+    See Also
+    --------
+    shafer.Explainer.control_error : Makes one.
+    DeferringPrediction : Answers under its promise.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.linspace(-3, 3, 300)[:, None]
+    >>> y = (X[:, 0] > 0.2).astype(int)
+    >>> explainer = shafer.Explainer(([2.0], 0.0), X).control_error(X, y, error=0.1)
+    >>> explainer.deferral.promise.text
+    'at most 10 % of the decided rows are wrong, with 90 % confidence'
+    """
+
+    promise: Promise
+    found: tuple[SelectiveThreshold, ...]
+    groups: tuple[Any, ...] | None
+    column: str | None
+    scale: ReasonScale
+
+    @property
+    def threshold(self) -> float | dict[Any, float]:
+        """The largest probability that a row must exceed to be decided; by group, a mapping.
+
+        +∞ decides nothing, 0 everything. For a mean loss it is the expected loss that a row must
+        stay below, and −∞ decides nothing.
+        """
+        values = [self._shown(part.threshold) for part in self.found]
+        return values[0] if self.groups is None else dict(zip(self.groups, values, strict=True))
+
+    def _shown(self, threshold: float) -> float:
+        if self.promise.kind == "mean_loss":
+            return -threshold
+        return threshold if threshold == math.inf else float(expit(threshold))
+
+    @property
+    def too_small(self) -> tuple[Any, ...]:
+        """The groups with too few rows to promise anything; (None,) if all rows are too few."""
+        names = (None,) if self.groups is None else self.groups
+        needed = self.promise.rows_needed
+        return tuple(
+            name
+            for name, part in zip(names, self.found, strict=True)
+            if part.n_calibration < needed
+        )
+
+    def places(self, groups: NDArray[Any] | None, n: int) -> NDArray[np.intp]:
+        """Return which threshold each of n rows has, −1 in an unknown group.
+
+        Parameters
+        ----------
+        groups : array of shape (n,) or None
+            The group of each row.
+        n : int
+            The number of rows.
+
+        Returns
+        -------
+        integer array of shape (n,)
+        """
+        if groups is None or self.groups is None:
+            return np.zeros(n, dtype=np.intp)
+        return group_positions(groups, self.groups)
+
+    def thresholds(self, places: NDArray[np.intp]) -> FloatArray:
+        """Return the threshold of each row; +∞ in an unknown group.
+
+        Parameters
+        ----------
+        places : integer array of shape (n,)
+            From :meth:`places`.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+        limits = np.array([*(part.threshold for part in self.found), math.inf])
+        return np.asarray(limits[places])
+
+    def group_reasons(self, places: NDArray[np.intp]) -> NDArray[Any]:
+        """Return why a row is deferred whatever its evidence; empty where it is not.
+
+        Parameters
+        ----------
+        places : integer array of shape (n,)
+            From :meth:`places`.
+
+        Returns
+        -------
+        array of n texts
+        """
+        small = set(self.too_small)
+        names = (None,) if self.groups is None else self.groups
+        words = []
+        for name, part in zip(names, self.found, strict=True):
+            unreachable = SMALL_GROUP if name in small and self.groups else NO_PROMISE
+            words.append(unreachable if part.decides_nothing else "")
+        return np.array([*words, UNKNOWN_GROUP], dtype=object)[places]
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Return a data frame with one row for each group.
+
+        Columns: ``group`` (if there are groups), ``rows``, ``decided``, ``risk``, ``upper_bound``
+        and ``threshold``. For a false negative rate, only rows of the class are counted.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            The library of the data frame.
+
+        Returns
+        -------
+        data frame
+        """
+        columns: dict[str, Any] = {} if self.groups is None else {"group": list(self.groups)}
+        columns["rows"] = [part.n_calibration for part in self.found]
+        columns["decided"] = [part.n_decided for part in self.found]
+        columns["risk"] = [self.promise.unscaled(part.risk) for part in self.found]
+        columns["upper_bound"] = [self.promise.unscaled(part.upper_bound) for part in self.found]
+        columns["threshold"] = [self._shown(part.threshold) for part in self.found]
+        return native_frame(columns, None, backend)
+
+    @property
+    def text(self) -> str:
+        """The promise in words, and for whom it holds."""
+        if self.groups is None:
+            return self.promise.text
+        where = "each group" if self.column is None else f"each group of {self.column!r}"
+        return f"{self.promise.text}, in {where}"
+
+    def __repr__(self) -> str:
+        return f"<DeferralControl: {self.text}>"
+
+
+def found_thresholds(
+    promise: Promise,
+    answers: SureAnswers,
+    truth: NDArray[np.intp],
+    classes: NDArray[Any],
+    groups: NDArray[Any] | None,
+) -> tuple[tuple[SelectiveThreshold, ...], tuple[Any, ...] | None]:
+    """Return the threshold of all rows or of each group, and the groups."""
+    names = None if groups is None else tuple(group_labels(groups))
+    places = (
+        np.zeros(len(truth), dtype=np.intp)
+        if groups is None or names is None
+        else group_positions(groups, names)
+    )
+    found = []
+    for place in range(1 if names is None else len(names)):
+        own = places == place
+        part = promise.threshold(answers.scores[own], answers.positions[own], truth[own], classes)
+        found.append(part)
+    return tuple(found), names
+
+
+def warn_if_unreachable(control: DeferralControl) -> None:
+    """Warn where nothing is decided: too few rows, or too many errors."""
+    idle = [k for k, part in enumerate(control.found) if part.decides_nothing]
+    if not idle:
+        return
+    needed = control.promise.rows_needed
+    short = [k for k in idle if control.found[k].n_calibration < needed]
+    failed = [k for k in idle if k not in short]
+    of_class = "" if control.promise.class_ is None else f" of class {control.promise.class_!r}"
+    messages = []
+    if short:
+        messages.append(
+            f"Too few calibration rows{of_class} to promise anything{_named(control, short)}: at "
+            f"least {needed} rows{of_class} without an error are needed."
+        )
+    if failed:
+        messages.append(
+            f"No threshold keeps the promise{_named(control, failed)}: among the surest rows there "
+            "are too many errors for a threshold that is chosen from many."
+        )
+    advice = "Every such row will be deferred. Give more rows, or promise less."
+    message = " ".join([*messages, advice])
+    # From here through control_error to whoever called it.
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def warn_if_all_unknown(
+    places: NDArray[np.intp], groups: NDArray[Any] | None, control: DeferralControl
+) -> None:
+    """Warn if no row has a known group, such as where numbers were read as texts."""
+    if groups is None or control.groups is None or not len(places) or (places >= 0).any():
+        return
+    message = (
+        f"No row has a group that control_error knows: its groups are {listed(control.groups)}; "
+        f"got {listed(group_labels(groups))}. Every row is deferred. Give groups of the same type."
+    )
+    warnings.warn(message, UserWarning, stacklevel=3)
+
+
+def _named(control: DeferralControl, places: list[int]) -> str:
+    if control.groups is None:
+        return f" ({control.found[0].n_calibration} rows)"
+    shown = [f"{control.groups[k]!r} ({control.found[k].n_calibration} rows)" for k in places]
+    return f" in group(s) {listed(shown, written=str)}"
+
+
+# A saved arrays and plain Python values.
+
+
+def deferral_state(control: DeferralControl | None) -> dict[str, Any] | None:
+    """Return the thresholds as a dictionary of arrays and plain Python values."""
+    if control is None:
+        return None
+    promise, found = control.promise, control.found
+    return {
+        "kind": promise.kind,
+        "level": promise.level,
+        "confidence": promise.confidence,
+        "class_": promise.class_,
+        "loss": promise.loss,
+        "groups": control.groups,
+        "column": control.column,
+        "threshold": np.array([part.threshold for part in found]),
+        "n_calibration": np.array([part.n_calibration for part in found]),
+        "n_decided": np.array([part.n_decided for part in found]),
+        "risk": np.array([part.risk for part in found]),
+        "upper_bound": np.array([part.upper_bound for part in found]),
+        "scale": dict(control.scale.sorted_measures),
+    }
+
+
+def restored_deferral(given: Mapping[str, Any], n_classes: int) -> DeferralControl:
+    """Check a dictionary that :func:`deferral_state` gave, and return its thresholds."""
+    kind, loss = str(given["kind"]), given["loss"]
+    if kind not in KINDS or (kind == "mean_loss") != (loss is not None):
+        raise ValueError(f"the promise of the deferral must be one of {KINDS}; got {kind!r}.")
+    if loss is not None and np.shape(loss) != (n_classes, n_classes):
+        raise ValueError(f"loss must have {n_classes} rows and columns; got {np.shape(loss)}.")
+    promise = Promise(
+        kind,
+        float(given["level"]),
+        float(given["confidence"]),
+        given["class_"],
+        None if loss is None else np.asarray(float_array(loss, "loss"), dtype=np.float64),
+    )
+    groups = None if given["groups"] is None else tuple(given["groups"])
+    names = ("threshold", "n_calibration", "n_decided", "risk", "upper_bound")
+    columns = [np.asarray(given[name], dtype=np.float64) for name in names]
+    wanted = (1 if groups is None else len(groups),)
+    if any(column.shape != wanted for column in columns) or np.isnan(columns[0]).any():
+        raise ValueError(f"the deferral must have {wanted[0]} threshold(s), one for each group.")
+    found = tuple(
+        SelectiveThreshold(float(t), int(n), int(decided), float(risk), float(bound))
+        for t, n, decided, risk, bound in zip(*columns, strict=True)
+    )
+    return DeferralControl(promise, found, groups, given["column"], _scale(given["scale"]))
+
+
+def _scale(given: Mapping[str, Any]) -> ReasonScale:
+    if not set(given) <= set(MEASURES):
+        raise ValueError(f"the deferral must measure {tuple(MEASURES)}; got {tuple(given)}.")
+    read = {name: np.asarray(given[name], dtype=np.float64) for name in MEASURES if name in given}
+    if any(values.ndim != 1 or not len(values) for values in read.values()):
+        raise ValueError("the measures of the deferral must hold one number for each row.")
+    return ReasonScale(read)

@@ -1,0 +1,478 @@
+"""``EvidentialClassifier``: a scikit-learn classifier that can also show its evidence."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import Tags, column_or_1d, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from shafer._checks.arrays import to_numpy
+from shafer._checks.labels import label_positions
+from shafer._typing import BoolArray, FloatArray
+from shafer.conformal.cross import CrossConformalSets, cross_conformal
+from shafer.conformal.scores import conformal_scores
+from shafer.conformal.split import split_conformal
+from shafer.decision.rules import PRECISE_RULES, rule_for_costs
+from shafer.decision.temperature import tempering_factor
+from shafer.deferral.deferring import ClassifierDeferral
+from shafer.estimators.bootstrap_refits import bootstrap_refits
+from shafer.estimators.fitting import (
+    check_fold_count,
+    fit_weights,
+    fold_explainers,
+    stratified_folds,
+)
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.explain.decisions import RowDecisions
+from shafer.explain.explainer import Explainer
+from shafer.rows.access import take_rows
+from shafer.rows.groups import grouped_rows, rows_of_known_groups
+from shafer.saving.savable import Savable
+
+_FOLDS = 5
+
+
+class EvidentialClassifier(
+    RowDecisions, ClassifierDeferral, Savable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
+    """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
+
+    By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
+    ``moderate`` accounts for coefficient uncertainty. ``docs/guide/calibrating.md`` has figures.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
+        ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
+    groups : mapping, sequence, "source", "auto" or "one", optional
+        What counts as one component, as in :class:`Explainer`. Fine components explain; for
+        deciding, ``"one"`` or few groups are better: inside a group, evidence for and against a
+        class cancels.
+    temper : {"cv"} or float, optional
+        Multiply all weights by a factor (temperature scaling): ``"cv"`` fits it by the log loss
+        of cross-validated predictions. The order of the classes stays the same.
+    moderate : {"laplace", "laplace+discount"}, optional
+        Shrink the weights of rows whose logits are poorly determined, and discount the mass
+        functions of out-of-distribution rows, as in :class:`Explainer`. Unless ``temper`` is a
+        number, a factor is fitted too. Experimental for networks.
+    missing : {"error", "vacuous", "conditional"}
+        How a linear model predicts rows with NaN, as in :class:`Explainer`. Training rows must
+        be complete.
+    prior : {"shared", "own"}
+        Whether the components share the base rate, or it is a component ``"base rate"`` of its
+        own, as in :class:`Explainer`.
+    errors : {"laplace", "bags", "bootstrap"}, optional
+        Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
+        50 times more, on rows drawn again.
+    guard : bool
+        Guard predictions against wrong inputs, as in :meth:`Explainer.guard`: ``predict``,
+        ``predict_proba`` and ``predict_set`` answer as if an incredible value were missing. For
+        linear models whose features each depend on one column, and dense rows. NaN is an error
+        unless ``missing`` allows it. ``evidence`` shows rows as given.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The trained classifier.
+    explainer_ : Explainer
+        Computes the evidence. Its background is the training data, and ``explainer_.factor`` is
+        the factor on its weights.
+    conformal_ : ConformalSets, CrossConformalSets or None
+        The calibration of the sets, after :meth:`conformalize`.
+    deferral_ : DeferralControl or None
+        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
+    classes_ : array of shape (K,)
+
+    See Also
+    --------
+    shafer.Explainer : For a model that is trained already.
+    shafer.EvidentialVotingClassifier : Several classifiers, combined.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = shafer.EvidentialClassifier(LogisticRegression(max_iter=1000)).fit(X, y)
+    >>> clf.predict_set(X)[[0, 106]]
+    array([[ True, False, False],
+           [False,  True,  True]])
+    """
+
+    explainer_: Explainer
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        groups: Any = None,
+        temper: Any = None,
+        moderate: str | None = None,
+        missing: str = "error",
+        prior: str = "shared",
+        errors: str | None = None,
+        guard: bool = False,
+    ) -> None:
+        self.estimator = estimator
+        self.groups = groups
+        self.temper = temper
+        self.moderate = moderate
+        self.missing = missing
+        self.prior = prior
+        self.errors = errors
+        self.guard = guard
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the inner classifier, and compute the background means from the same rows.
+
+        Sample weights are used for both. In a pipeline they are passed to the last step, as
+        ``laststep__sample_weight`` would be. With scikit-learn's metadata routing the steps
+        decide: ``set_fit_request(sample_weight=True)``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The training rows.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        EvidentialClassifier
+            The object itself.
+        """
+        self._check_temper()
+        self._check_guard()
+        inner = self._trained(X, y, sample_weight)
+        factor = self._tempering_factor(X, y, sample_weight, inner.classes_)
+        self.estimator_, self.classes_ = inner, inner.classes_
+        bars: dict[str, Any] = {"errors": self.errors}
+        if self.errors == "bootstrap":
+            bars["refits"] = bootstrap_refits(self._inner(), X, y, sample_weight=sample_weight)
+        self.explainer_ = self._explained(inner, X, sample_weight, self.moderate, factor, **bars)
+        if self.guard:
+            self.explainer_.guard(take_rows(X, [0]))  # an error now if the model cannot be asked
+        self.conformal_: Any = None
+        for known in ("n_features_in_", "feature_names_in_"):  # text has neither
+            if hasattr(self.estimator_, known):
+                setattr(self, known, getattr(self.estimator_, known))
+        return self
+
+    def _inner(self) -> Any:
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _trained(self, X: Any, y: Any, sample_weight: Any) -> Any:
+        """Train a copy of the inner classifier."""
+        inner = clone(self._inner())
+        inner.fit(X, y, **fit_weights(inner, sample_weight))
+        if len(inner.classes_) < 2:
+            raise ValueError(
+                f"Evidence needs at least two classes; y has one class, {inner.classes_}."
+            )
+        return inner
+
+    def _explained(
+        self,
+        inner: Any,
+        X: Any,
+        sample_weight: Any,
+        moderate: str | None,
+        factor: float,
+        check: bool = True,
+        **bars: Any,
+    ) -> Explainer:
+        return Explainer(
+            inner,
+            X,
+            self.groups,
+            sample_weight=sample_weight,
+            moderate=moderate,
+            missing=self.missing,
+            temper=factor,
+            prior=self.prior,
+            check=check,
+            **bars,
+        )
+
+    def _fold_explainer(
+        self, X: Any, y: Any, sample_weight: Any = None, factor: float = 1.0
+    ) -> Explainer:
+        """Train on some of the rows; predictions of other rows do not need the discount."""
+        inner = self._trained(X, y, sample_weight)
+        moderate = None if self.moderate is None else "laplace"
+        return self._explained(inner, X, sample_weight, moderate, factor, check=False)
+
+    def _check_temper(self) -> None:
+        number = isinstance(self.temper, Real) and not isinstance(self.temper, bool)
+        named = isinstance(self.temper, str) and self.temper == "cv"
+        if self.temper is None or named or (number and 0.0 < self.temper < np.inf):
+            return
+        raise ValueError(f"temper must be 'cv', None or a positive number; got {self.temper!r}.")
+
+    def _check_guard(self) -> None:
+        if not isinstance(self.guard, bool | np.bool_):
+            raise ValueError(f"guard must be True or False; got {self.guard!r}.")
+
+    def _tempering_factor(self, X: Any, y: Any, sample_weight: Any, classes: NDArray[Any]) -> float:
+        """Return the given factor, or fit it to cross-validated predictions."""
+        if self.temper is None and self.moderate is None:
+            return 1.0
+        if isinstance(self.temper, Real):
+            return float(self.temper)
+        y = column_or_1d(y)  # the inner classifier has already warned about a column vector
+        folds = stratified_folds(y, _FOLDS, "temper='cv'", "give temper a number, or None")
+        logits = np.empty((len(folds), len(classes)))
+        models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
+        for fold, (explainer, rows) in enumerate(models):
+            logits[folds == fold] = to_numpy(explainer.bet(rows).logits)
+        return tempering_factor(logits, y, sample_weight, classes=classes)
+
+    def evidence(self, X: Any) -> MassEvidence:
+        """Return the evidence of each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        MassEvidence
+            ``Evidence``, or ``DiscountedEvidence`` with ``moderate="laplace+discount"``.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> ev = shafer.EvidentialClassifier().fit(X, y).evidence([[4.0]])
+        >>> ev.belief.round(3), ev.ignorance.round(3)
+        (array([[0.   , 0.762]]), array([0.238]))
+        """
+        check_is_fitted(self)
+        return self.explainer_(X)
+
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        score: str = "plausibility",
+        class_conditional: bool = False,
+        allow_empty: bool = True,
+        cv: int | None = None,
+        groups: Any = None,
+    ) -> Self:
+        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
+
+        Parameters
+        ----------
+        X, y : as in :meth:`fit`
+            Rows that were not used in :meth:`fit`; with ``cv``, the training rows themselves.
+        coverage, score, class_conditional, allow_empty
+            As in :func:`shafer.decision.split_conformal`.
+        cv : int, optional
+            For small data: train ``cv`` models, each without a part of the rows, and calibrate on
+            all rows (:func:`shafer.decision.cross_conformal`). Predicting uses every model. A
+            class without any row here is in no set, or in all if ``class_conditional``.
+        groups : str or array of shape (n,), optional
+            A column of X, or a label for each row: the coverage then holds in each group. Not
+            with ``cv``.
+
+        Returns
+        -------
+        EvidentialClassifier
+            The object itself.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = shafer.EvidentialClassifier().fit(X[::2], y[::2])
+        >>> clf = clf.conformalize(X[1::2], y[1::2], coverage=0.9)
+        >>> clf.predict_set(X[:1])
+        array([[ True, False, False]])
+        """
+        check_is_fitted(self)
+        options: dict[str, Any] = {
+            "coverage": coverage,
+            "score": score,
+            "class_conditional": class_conditional,
+            "allow_empty": allow_empty,
+        }
+        if cv is None and self.guard:
+            X, labels, column = grouped_rows(X, groups, self._deferral_columns())
+            options |= {"classes": self.classes_, "groups": labels, "column": column}
+            scores = self._fold_scores(self.explainer_, X, score)
+            self.conformal_ = split_conformal(scores, y, **options)
+            return self
+        if cv is None:
+            self.conformal_ = self.explainer_.conformalize(X, y, groups=groups, **options).conformal
+            return self
+        check_fold_count(cv)
+        if groups is not None:
+            raise ValueError(
+                "groups needs held-out rows; got cv as well. Leave out cv and pass rows that were "
+                "not used in fit."
+            )
+        y = column_or_1d(y)
+        label_positions(y, self.classes_, len(y))  # an error for classes of other data
+        folds = stratified_folds(y, int(cv), "conformalize(cv=)", "calibrate on held-out rows")
+        scores = np.empty((len(folds), len(self.classes_)))
+        train = partial(self._fold_explainer, factor=self.explainer_.factor)
+        explainers: list[Explainer] = []
+        for fold, (explainer, rows) in enumerate(fold_explainers(train, X, y, folds)):
+            explainers.append(explainer)
+            scores[folds == fold] = self._fold_scores(explainer, rows, score)
+        # Assigned last, so that an error above leaves the earlier calibration complete.
+        self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
+        self.fold_explainers_: list[Explainer] = explainers
+        return self
+
+    def _bet(self, explainer: Explainer, X: Any) -> Evidence:
+        """Return the evidence that predictions are made from."""
+        if not self.guard:
+            return explainer.bet(X)
+        if self.missing == "error":
+            explainer.bet(X)  # raises an error for NaN, which the guard itself takes as missing
+        return explainer.guard(X).evidence
+
+    def _fold_scores(self, explainer: Explainer, X: Any, score: str) -> FloatArray:
+        """Return the scores of each class, (n, K); infinite for a class without training rows."""
+        own = to_numpy(conformal_scores(self._bet(explainer, X).pooled, score))
+        scores = np.full((len(own), len(self.classes_)), np.inf)
+        scores[:, label_positions(explainer.classes, self.classes_, own.shape[1])] = own
+        return scores
+
+    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
+        """Predict one class for each row.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            The first predicts as the inner classifier does. For costs, use :meth:`decide`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> shafer.EvidentialClassifier().fit(X, y).predict([[0.0], [5.0]])
+        array(['no', 'yes'], dtype='<U3')
+        """
+        check_is_fitted(self)
+        if rule not in PRECISE_RULES:
+            raise ValueError(
+                f"predict returns one class, so rule must be one of "
+                f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
+                "Use predict_set for rules that return several classes."
+            )
+        plain = self.missing == "error" and not self.guard
+        if rule == "plausibility" and plain:  # the class of the largest logit
+            return np.asarray(self.estimator_.predict(X))
+        chosen = self._bet(self.explainer_, X).decide(rule)  # a discount does not change one class
+        return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes: the inner classifier's own by default.
+
+        They are the normalised plausibilities. Tempering and moderation change them; the discount
+        does not.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            Each row sums to 1.
+        """
+        check_is_fitted(self)
+        untempered = self.explainer_.factor == 1.0
+        plain = self.missing == "error" and not self.guard
+        if untempered and self.moderate is None and plain:
+            probability: FloatArray = self.estimator_.predict_proba(X)
+            return probability
+        return to_numpy(self._bet(self.explainer_, X).probability)
+
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> BoolArray:
+        """Predict a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is none of these.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels. A column is found by
+            its name.
+        **options
+            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+
+        Examples
+        --------
+        >>> import shafer
+        >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
+        >>> shafer.EvidentialClassifier().fit(X, y).predict_set([[0.0], [2.5]])
+        array([[ True, False],
+               [ True,  True]])
+        """
+        check_is_fitted(self)
+        if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
+            score = self.conformal_.score
+            tables = (self._fold_scores(part, X, score) for part in self.fold_explainers_)
+            return self.conformal_.sets(tables)
+        if not self.guard:
+            return to_numpy(self.explainer_.predict_set(X, rule, groups=groups, **options))
+        sets = None if rule is not None or options else self.conformal_
+        X, labels, _ = rows_of_known_groups(X, groups, sets, self._deferral_columns())
+        if sets is not None:
+            scores = self._fold_scores(self.explainer_, X, sets.score)
+            return np.asarray(sets.sets(scores, labels))
+        rule = rule or rule_for_costs(options, calibrated=True) or "utility_set"
+        return to_numpy(self._evidence_for(X, rule).decide(rule, **options))
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        check_is_fitted(self)
+        guarded = self.guard
+        return self._bet(self.explainer_, X) if guarded else self.explainer_._evidence_for(X, rule)
+
+    def _deferral_bet(self, X: Any) -> MassEvidence:
+        return self._bet(self.explainer_, X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._inner())
+        tags.input_tags = inner.input_tags
+        if self.guard or self.missing != "error":  # both need dense rows
+            tags.input_tags.sparse = False
+        tags.classifier_tags = inner.classifier_tags
+        return tags

@@ -1,0 +1,89 @@
+"""Evidence as a data frame, through narwhals: pandas, polars or pyarrow."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._checks.arrays import to_numpy
+
+if TYPE_CHECKING:
+    from shafer.evidence.mass_evidence import MassEvidence
+
+_BACKENDS = ("pandas", "polars", "pyarrow")
+
+
+def _pick_backend(backend: str | None) -> Any:
+    """Take the user's choice, else the library already in use, else one that is installed."""
+    if backend is not None:
+        if backend not in _BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(_BACKENDS)}; got {backend!r}.")
+        if importlib.util.find_spec(backend) is None:
+            raise ValueError(f"backend {backend!r} is not installed; run: pip install {backend}")
+        return backend
+    found = [name for name in _BACKENDS if name in sys.modules] or [
+        name for name in _BACKENDS if importlib.util.find_spec(name) is not None
+    ]
+    if not found:
+        raise ValueError("to_frame needs a data-frame library; run: pip install pandas")
+    return found[0]
+
+
+def label_texts(classes: NDArray[Any]) -> list[str]:
+    """Write the labels plainly, or with quotes where 1 and "1" would read the same."""
+    plain = [str(label) for label in classes.tolist()]
+    return plain if len(set(plain)) == len(plain) else [repr(x) for x in classes.tolist()]
+
+
+def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
+    """Write each row of a boolean (n, K) array as a set of labels: ``{a, b}``."""
+    labels = label_texts(classes)
+    # Few different sets occur, and each is written once.
+    packed = np.packbits(chosen, axis=1)
+    keys = np.ascontiguousarray(packed).view(f"V{max(1, packed.shape[1])}").ravel()
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    names = np.empty(len(first), dtype=object)
+    names[:] = [_set_name(chosen[row], labels) for row in first]
+    found: list[str] = names[place].tolist()
+    return found
+
+
+def _set_name(chosen: NDArray[np.bool_], labels: list[str]) -> str:
+    return "{" + ", ".join(labels[k] for k in np.flatnonzero(chosen)) + "}"
+
+
+def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
+    """Return the columns of the table, each of one value per instance.
+
+    For the evidence of components there is one row for each component of each instance.
+    """
+    table: dict[str, Any] = {}
+    axis_names = evidence._axis_names
+    if axis_names:
+        instance, component = (x.ravel() for x in np.indices((len(evidence), len(axis_names))))
+        table["instance"] = instance
+        table["component"] = np.asarray(axis_names, dtype=object)[component].tolist()
+    labels = label_texts(evidence.classes)
+    for name in evidence._class_columns:
+        values = to_numpy(getattr(evidence, name)).reshape(-1, evidence.n_classes)
+        for k, label in enumerate(labels):
+            table[f"{name}_{label}"] = values[:, k]
+    for name in evidence._scalar_columns:
+        table[name] = to_numpy(getattr(evidence, name)).reshape(-1)
+    chosen = to_numpy(evidence.decide("interval_dominance")).reshape(-1, evidence.n_classes)
+    table["decision"] = set_names(chosen, evidence.classes)
+    return table
+
+
+def native_frame(columns: dict[str, Any], index: Any, backend: str | None) -> Any:
+    """Build the data frame of a library; a pandas frame gets the index, if there is one."""
+    frame = nw.from_dict(columns, backend=_pick_backend(backend))
+    native = frame.to_native()
+    if index is not None and frame.implementation.is_pandas_like():
+        return native.set_axis(index, axis=0)
+    return native

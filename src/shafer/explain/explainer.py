@@ -1,0 +1,626 @@
+"""``Explainer``: from a trained model and its training data to evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._checks.arrays import row_weights, to_numpy
+from shafer._typing import Array, FloatArray
+from shafer.asking.input_questions import InputQuestions
+from shafer.asking.inputs import AskedModel, LinearInputs
+from shafer.conformal.scores import conformal_scores
+from shafer.conformal.split import ConformalSets, split_conformal
+from shafer.decision.rules import BETTING_RULES, rule_for_costs
+from shafer.decision.temperature import tempering_factor
+from shafer.deferral.control import DeferralControl, deferral_state
+from shafer.deferral.deferring import ExplainerDeferral
+from shafer.errors import UnsupportedModelError
+from shafer.evidence.base_rate import has_own_base_rate
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.groups import N_GROUPS, Groups
+from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.typicality import WeightProfile
+from shafer.explain.calibration import Calibration, Moderation, ModerationFit
+from shafer.explain.decisions import RowDecisions
+from shafer.explain.error_bars import ErrorBars, ErrorBarsFit, restored_bars
+from shafer.explain.missing import check_gaps, complete_rows
+from shafer.explain.self_check import check_probabilities
+from shafer.explain.state import ExplainerState, checked_factor
+from shafer.explain.unseen import UnseenCategories
+from shafer.explain.weighing import WeighedModel
+from shafer.models.read_model import Pool
+from shafer.models.registry import adapt
+from shafer.rows.access import with_row_labels
+from shafer.rows.background import as_batches
+from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
+from shafer.rows.groups import grouped_rows, rows_of_known_groups
+from shafer.rows.partition import with_regions
+from shafer.saving.savable import Savable
+from shafer.scorecards.table import ScorecardTables
+from shafer.texts.inputs import text_rows
+
+
+@final
+class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral, Savable):
+    """Shows the evidence behind the probabilities of a trained model.
+
+    Parameters
+    ----------
+    model : fitted model
+        Any model of the table in ``docs/guide/models.md``: scikit-learn estimators and pipelines,
+        XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
+        (coef, intercept), or :class:`~shafer.models.Contributions`. The tempering and moderation
+        of an :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
+        explainer.
+    background : array, data frame or sparse matrix of n rows, as the model takes them
+        The training data. The weight of a component is relative to its mean over these rows. An
+        iterator of batches is read once, one batch at a time, so the data need not fit in memory.
+    groups : mapping, sequence, "source", "auto" or "one", optional
+        Join components into groups: group name -> components (by name or position), or a sequence
+        of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
+        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
+        over the background until ``n_groups`` are left, which makes many components readable. A
+        group may also name a column of the data; then it has all encoded columns that came from
+        it. For image locations also a segmentation: a label map of whole numbers (H, W).
+        Probabilities do not change.
+    n_groups : int
+        The number of groups of ``"auto"``. They are named after their strongest members.
+    sample_weight : array of shape (n,), optional
+        Weights of the background rows in the means; not with an iterator of batches.
+    names : sequence of strings, optional
+        Names of the components, before grouping; by default those of the model or the background.
+    classes : array of shape (K,), optional
+        Class labels, in the order of the model's own labels; by default those of the model.
+    moderate : {"laplace", "laplace+discount"}, optional
+        Account for coefficient uncertainty: ``"laplace"`` shrinks the weights of rows whose
+        logits are poorly determined by the background, ``"laplace+discount"`` also discounts
+        their mass functions, which then are :class:`~shafer.DiscountedEvidence`. The background
+        must be the training data. See ``docs/guide/calibrating.md``.
+    missing : {"error", "vacuous", "conditional"}
+        What to do with NaN in the inputs of a linear model: raise an error; use only the input's
+        share of the prior; or use its expectation given the other inputs, with smaller weights.
+    temper : float
+        A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
+    prior : {"shared", "own"}
+        What to do with the base rate, the logits at the background means. ``"shared"``, the
+        paper's choice: all components share it equally. ``"own"``: it is one more component, the
+        last, named ``"base rate"``; then a component at its mean has weight 0, as in SHAP.
+        Probabilities are the same.
+    check : bool
+        Compare the probabilities with the model's own on at most 64 background rows, and raise an
+        error if they differ.
+    errors : {"laplace", "bags", "bootstrap"}, optional
+        Give the evidence error bars, :attr:`Evidence.weights_std`. ``"laplace"``: from the
+        posterior of the coefficients of a linear model (for a network, of its last layer); the
+        background must be the training data. ``"bags"``: the spread over the outer bags of an
+        ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over ``refits``, for any
+        model. See ``docs/guide/error_bars.md``.
+    refits : sequence of models, optional
+        For ``errors="bootstrap"``: the model trained again on other samples, such as those of
+        :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are
+        relative to its own means over the same background.
+    **options
+        Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
+        gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
+        ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
+        map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
+        ``grid``; see ``docs/guide/models.md``.
+
+    Attributes
+    ----------
+    model : fitted model
+        As it was given.
+    columns : tuple of strings or None
+        The columns of the background, if it was a data frame.
+    pool : LinearPool or AdditivePool
+        The model as evidence: for linear models without groups, ``pool.beta`` and ``pool.alpha``
+        are the paper's β*, α*.
+    classes : array of shape (K,)
+    component_names : tuple of strings
+    factor : float
+        The factor on all weights, 1 before :meth:`temper`.
+    conformal : ConformalSets or None
+        The calibrated threshold, after :meth:`conformalize`.
+    deferral : DeferralControl or None
+        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
+
+    See Also
+    --------
+    shafer.Evidence : What it returns.
+    shafer.EvidentialClassifier : Trains the model as well.
+    shafer.scale.background : The same for data that are spread over machines.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> heart = shafer.datasets.load_heart()
+    >>> X = heart.data[:, [heart.feature_names.index("age"), heart.feature_names.index("ldl")]]
+    >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
+    >>> ev = shafer.Explainer(model, X)(X[:2])
+    >>> ev.belief.round(3)
+    array([[0.173, 0.105],
+           [0.213, 0.426]])
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        background: Any,
+        groups: Groups | None = None,
+        *,
+        sample_weight: Any = None,
+        names: Iterable[Any] | None = None,
+        classes: Any = None,
+        moderate: str | None = None,
+        missing: str = "error",
+        temper: float = 1.0,
+        prior: str = "shared",
+        n_groups: int = N_GROUPS,
+        check: bool = True,
+        errors: str | None = None,
+        refits: Iterable[Any] | None = None,
+        **options: Any,
+    ) -> None:
+        has_own_base_rate(prior)
+        names, groups = _held(names), _held(groups)  # refits are read with them again
+        groups, options = with_regions(groups, options)
+        given, batches = as_batches(background, sample_weight)
+        columns = column_order(model, given)
+        first = in_order(given, columns)
+        adapted = adapt(model, first, **options)
+        self._options = {**options, **adapted.options}
+        first = text_rows(adapted.encoders, first, "background")
+        moderation = None if moderate is None else ModerationFit(adapted, moderate)
+        bars = ErrorBarsFit(adapted, model, errors, refits, background)
+        if missing != "error":
+            check_gaps(adapted, missing, background)
+        self.factor = checked_factor(temper, "temper")
+        with missing_columns_named(given, trained_columns(model), "background"):
+            self._weighed = WeighedModel.fit(
+                adapted,
+                first,
+                batches,
+                columns=columns,
+                sample_weight=sample_weight,
+                groups=groups,
+                n_groups=n_groups,
+                names=names,
+                classes=classes,
+                missing=missing,
+                moderation=moderation,
+                prior=prior,
+                laplace=bars.laplace,
+                read_again=partial(adapt, model, columns=columns, **self._options),
+            )
+        self._moderation: Moderation | None = moderation and moderation.moderation()
+        self._given = model
+        self.conformal: ConformalSets | None = None
+        self.deferral: DeferralControl | None = None
+        self._background = None if isinstance(background, Iterator) else background
+        self._background_weight = sample_weight
+        self._profile: WeightProfile | None = None
+        self._inputs: LinearInputs | None = None
+        compared = first if missing == "error" else complete_rows(first)
+        if check and compared is not None:
+            check_probabilities(model, compared, self._weighed.as_model)
+        alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
+        alike |= {"missing": missing, "prior": prior, "check": check, **options}
+        automatic = isinstance(groups, str) and groups == "auto"
+        same = self._weighed.groups if automatic else groups  # not those of each refit
+        self._refits = tuple(Explainer(m, background, same, **alike) for m in bars.refits)
+        for refit in self._refits:
+            refit._background = None  # only their weights are needed
+        self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
+
+    @property
+    def model(self) -> Any:
+        """The model that is explained, as it was given."""
+        return self._given
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the background in the order of training; None if it was not a frame."""
+        return self._weighed.columns
+
+    @property
+    def pool(self) -> Pool:
+        """The model as evidence: for linear models without groups, the paper's β* and α*."""
+        return self._weighed.pool
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels, in the order of every array about classes."""
+        return self.pool.classes
+
+    @property
+    def component_names(self) -> tuple[str, ...]:
+        """Names of the components, in the order of every array about components."""
+        return self.pool.component_names
+
+    @property
+    def calibration(self) -> Calibration:
+        """The factors on the weights, and the discount: the model's own, tempering, moderation."""
+        return Calibration(self.factor, self._moderation, self._weighed.model.calibration)
+
+    @property
+    def own_calibration(self) -> Calibration | None:
+        """The same as ``calibration``, or None if the model's probabilities are not changed."""
+        return None if self._is_plain else self.calibration
+
+    @property
+    def _is_plain(self) -> bool:
+        return (
+            self._weighed.model.calibration is None
+            and self._moderation is None
+            and self.factor == 1.0
+        )
+
+    def __call__(self, X: Any) -> MassEvidence:
+        """Return the evidence of the rows of ``X``, as the model would take them.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The n rows.
+
+        Returns
+        -------
+        MassEvidence
+            ``Evidence``, or ``DiscountedEvidence`` with ``moderate="laplace+discount"``.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
+        >>> ev = explainer([[2.0, 1.0]])
+        >>> ev.weights.round(3), ev.belief.round(3)
+        (array([[[-1.125,  1.125],
+                [ 0.875, -0.875]]]), array([[0.334, 0.596]]))
+        """
+        return self._evidence(X, self._errors)
+
+    def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
+        rows, plain = self._weighed(X, errors)
+        bet = _tempered(plain, self.calibration.factor(rows))
+        plainly = self._is_plain  # without a discount, probabilities are not needed yet
+        reliability = None if plainly else self.calibration.reliability(rows, bet.probability)
+        ev = bet if reliability is None else bet.discounted(reliability)
+        return with_row_labels(ev, X)
+
+    def bet(self, X: Any) -> Evidence:
+        """Return the evidence behind the probabilities: tempered and moderated, not discounted.
+
+        It has no error bars.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        Evidence
+        """
+        rows, plain = self._weighed(X)
+        return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
+
+    def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Fit one factor on all weights by the log loss of held-out rows.
+
+        This is temperature scaling: overconfident weights shrink, underconfident ones grow, and
+        the order of the classes stays the same. A weak prior keeps the factor finite for small
+        calibration sets and for separable data. With at least 20 rows, the discount of
+        ``moderate="laplace+discount"`` takes its distances from these rows. An earlier
+        :meth:`conformalize` or :meth:`control_error` no longer applies: it used other weights.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that were not used to train the model, nor in :meth:`conformalize`.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+
+        Returns
+        -------
+        Explainer
+            The object itself.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> random = np.random.default_rng(0)
+        >>> X = random.normal(size=(200, 1))
+        >>> y = (X[:, 0] + random.normal(size=200) > 0).astype(int)
+        >>> sure = shafer.Explainer(([9.0], 0.0), X)
+        >>> round(sure.temper(X, y).factor, 2)
+        0.19
+        """
+        rows, plain = self._weighed(X)
+        untempered = replace(self.calibration, tempering=1.0)
+        logits = to_numpy(_tempered(plain, untempered.factor(rows)).logits)
+        self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
+        if self._moderation is not None:
+            self._moderation = self._moderation.calibrated(rows)
+        self.conformal = self.deferral = None
+        return self
+
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        score: str = "plausibility",
+        class_conditional: bool = False,
+        allow_empty: bool = True,
+        groups: Any = None,
+    ) -> Self:
+        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that were not used to train the model, nor in :meth:`temper`.
+        y : array of shape (n,)
+            Their classes.
+        coverage, score, class_conditional, allow_empty
+            As in :func:`shafer.decision.split_conformal`.
+        groups : str or array of shape (n,), optional
+            A column of X, or a label for each row: the coverage then holds in each group.
+
+        Returns
+        -------
+        Explainer
+            The object itself.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> X, y = load_wine(return_X_y=True)
+        >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::3], y[::3])
+        >>> explainer = shafer.Explainer(model, X[::3])
+        >>> explainer = explainer.temper(X[1::3], y[1::3]).conformalize(X[2::3], y[2::3])
+        >>> explainer.predict_set(X[:1])
+        array([[ True, False, False]])
+        """
+        X, labels, column = grouped_rows(X, groups, self._weighed.columns)
+        self.conformal = split_conformal(
+            self._scores(X, score),
+            y,
+            coverage=coverage,
+            score=score,
+            class_conditional=class_conditional,
+            allow_empty=allow_empty,
+            classes=self.classes,
+            groups=labels,
+            column=column,
+        )
+        return self
+
+    def typicality(self, X: Any) -> Array:
+        """Return how typical each row's weights are for its class, (n,) in (0, 1].
+
+        A score for out-of-distribution detection: small is atypical. Rows are compared with the
+        background, so an explainer that was made from an iterator cannot do it; see
+        :func:`shafer.typicality`. A row with a category that a ``OneHotEncoder`` has not been
+        trained on gets the smallest value.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> X = np.random.default_rng(0).normal(size=(200, 2))
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), X)
+        >>> explainer.typicality([[0.0, 0.0], [4.0, 5.0]]).round(3)
+        array([0.638, 0.008])
+        """
+        rows, plain = self._weighed(X)
+        typical = self._fitted_profile().typicality(plain)
+        categories = UnseenCategories.behind(self._weighed.model.encoders)
+        if categories.blocks or categories.hidden:
+            typical[categories.rows(rows.encoded)] = np.finfo(np.float64).tiny
+        return typical
+
+    def _fitted_profile(self) -> WeightProfile:
+        if self._profile is None:
+            if self._background is None:
+                raise ValueError(
+                    "typicality compares rows with the background, but this explainer was made "
+                    "from an iterator and did not keep it. Compare with rows at hand: "
+                    "shafer.typicality(explainer(X), explainer(background))."
+                )
+            usual = self._weighed(self._background)[1]
+            weight = row_weights(self._background_weight, len(usual))
+            self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
+        return self._profile
+
+    def __getstate__(self) -> dict[str, Any]:
+        weighed = self._weighed
+        weighed.model.check_current()
+        if self._background is not None:
+            self._fitted_profile()  # the data themselves do not belong in a model file
+        return ExplainerState(
+            model=self._given,
+            options=self._options,
+            columns=weighed.columns,
+            classes=self.classes,
+            names=weighed.names,
+            groups=weighed.groups,
+            means=weighed.means,
+            factor=self.factor,
+            conformal=self.conformal,
+            deferral=deferral_state(self.deferral),
+            moderation=self._moderation,
+            missing=weighed.missing,
+            profile=self._profile,
+            inputs=self._inputs_to_keep(),
+            prior=weighed.prior,
+            errors=None if self._errors is None else self._errors.plain(),
+            refits=[refit.__getstate__() for refit in self._refits],
+        ).plain()
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        state = ExplainerState.read(given)
+        self._given, self._options = state.model, state.options
+        model = adapt(state.model, columns=state.columns, **state.options)
+        self._weighed = WeighedModel.identified(
+            model,
+            state.means,
+            state.classes,
+            state.names,
+            state.groups,
+            state.missing,
+            state.columns,
+            state.prior,
+        )
+        self.factor, self.conformal = state.factor, state.conformal
+        self.deferral = state.restored_deferral()
+        self._moderation, self._profile = state.moderation, state.profile
+        self._background = self._background_weight = None
+        self._refits = tuple(map(_restored, state.refits))
+        others = [refit._weighed for refit in self._refits]
+        self._errors = restored_bars(state.errors, self._weighed, others)
+        self._inputs = state.inputs
+
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> Array:
+        """Choose a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : as the model takes it
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is neither.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels. A column is found by
+            its name. The set of an unknown group holds all classes.
+        **options
+            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> explainer.predict_set([[2.0, 0.0], [0.0, 0.3]])
+        array([[False,  True],
+               [ True,  True]])
+        """
+        sets = None if rule is not None or options else self.conformal
+        X, labels, _ = rows_of_known_groups(X, groups, sets, self._weighed.columns)
+        if sets is not None:
+            return sets.sets(self._scores(X, sets.score), labels)
+        if rule is None:
+            usual = "interval_dominance" if self._is_plain else "utility_set"
+            rule = rule_for_costs(options, calibrated=not self._is_plain) or usual
+        return self._evidence_for(X, rule).decide(rule, **options)
+
+    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
+        # A bet needs the probabilities only: no discount, and no search for neighbours.
+        return self.bet(X) if rule in BETTING_RULES else self._evidence(X)
+
+    def _scores(self, X: Any, score: str) -> Array:
+        return conformal_scores(self.bet(X).pooled, score)
+
+    def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
+        """Yield the evidence of each batch; only one batch is in memory at a time.
+
+        Parameters
+        ----------
+        batches : iterable
+            Of rows, as the model takes them.
+
+        Yields
+        ------
+        MassEvidence
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> batches = (np.full((3, 2), i) for i in range(1000))
+        >>> round(sum(float(ev.ignorance.sum()) for ev in explainer.stream(batches)), 3)
+        2.253
+        """
+        for X in batches:
+            yield self(X)
+
+    def _reference(self) -> Any:
+        """Return the background in the order of training."""
+        if self._background is None:
+            raise ValueError(
+                "scorecard needs the background, but this explainer did not keep it: it was made "
+                "from an iterator, or read from a file. Make a new Explainer with the rows at hand."
+            )
+        return in_order(self._background, self._weighed.columns)
+
+    def _of_bins(self, X: Any) -> Evidence:
+        """Return evidence whose weights depend on their own component only."""
+        rows, plain = self._weighed(X)
+        factor = self.calibration.factor(rows)
+        if not isinstance(factor, float):
+            raise ValueError(
+                "scorecard needs weights that depend on one component each; with moderate= they "
+                "depend on the whole row. Make an Explainer without moderate=."
+            )
+        return _tempered(plain, factor)
+
+    def _asked(self) -> AskedModel:
+        if self._inputs is None:
+            background, weight = self._background, self._background_weight
+            self._inputs = LinearInputs.fit(self._weighed, background, weight)
+        return AskedModel(self._weighed, self.calibration, self._inputs)
+
+    def _inputs_to_keep(self) -> LinearInputs | None:
+        """Return what questions about inputs need, also if none was asked yet."""
+        if self._background is None or not LinearInputs.worth_keeping(self._weighed):
+            return self._inputs
+        try:
+            return self._asked().inputs
+        except (UnsupportedModelError, ValueError):
+            return None
+
+    def __repr__(self) -> str:
+        return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+
+
+def _held(given: Any) -> Any:
+    """Return what an iterator gives as a list; anything else as it is."""
+    return list(given) if isinstance(given, Iterator) else given
+
+
+def _restored(state: dict[str, Any]) -> Explainer:
+    explainer = Explainer.__new__(Explainer)
+    explainer.__setstate__(state)
+    return explainer
+
+
+def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:
+    return ev if isinstance(factor, float) and factor == 1.0 else ev.tempered(factor)

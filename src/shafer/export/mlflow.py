@@ -1,0 +1,315 @@
+"""``pyfunc``: an explainer as a model for MLflow."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+import pandas as pd
+from mlflow.models import ModelSignature
+from mlflow.types import ColSpec, DataType, Schema, TensorSpec
+
+from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import frame_of
+from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.explain.explainer import Explainer
+from shafer.rows.access import n_rows, take_rows
+from shafer.saving.file import loaded_bytes, saved_bytes
+from shafer.scale.columns import (
+    SetDecisions,
+    calibrated_sets,
+    score_column_names,
+    score_columns,
+    text_columns,
+)
+from shafer.texts.inputs import first_vectorizer
+
+try:
+    import pandas as pd
+
+    with warnings.catch_warnings():  # MLflow warns about type hints of its own
+        warnings.simplefilter("ignore")
+        from mlflow.models import ModelSignature
+        from mlflow.pyfunc.model import PythonModel
+except ImportError:
+    raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
+
+
+_ARTIFACT = "explainer"
+_CODE = Path(__file__).with_name("mlflow_code.py")
+_REASONS = 3
+_LOST = (
+    "The column decision is interval dominance, without a guarantee: the sets of this classifier "
+    "use several models or a guard, and its explainer alone is exported. Calibrate the explainer: "
+    "clf.explainer_.conformalize(X_held, y_held)."
+)
+
+
+def pyfunc(
+    explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS
+) -> EvidencePythonModel:
+    """Wrap an explainer as a model for MLflow, which returns a table of evidence.
+
+    Parameters
+    ----------
+    explainer : Explainer or fitted EvidentialClassifier
+    reasons : int
+        Reasons for each row; 0 for none.
+
+    Returns
+    -------
+    EvidencePythonModel
+        Log it with ``mlflow.pyfunc.log_model(name=..., **model.log_options(path))``.
+
+    See Also
+    --------
+    to_onnx : A model that runs without Python.
+    shafer.Explainer.save : A file for Python.
+
+    Examples
+    --------
+    >>> import pandas as pd, shafer
+    >>> rows = pd.DataFrame({"u": [1.0, -1.0], "v": [0.0, 0.0]})
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), rows)
+    >>> wrapped = shafer.export.pyfunc(explainer, reasons=1)
+    >>> wrapped.predict(None, rows)[["belief_1", "reason_1"]].round(3)
+       belief_1 reason_1
+    0     0.777        u
+    1     0.118        u
+    """
+    lost = calibrated_sets(explainer) is not None
+    if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
+        explainer = explainer.explainer_
+    if not isinstance(explainer, Explainer):
+        raise TypeError(
+            "explainer must be a shafer.Explainer or a fitted EvidentialClassifier; got "
+            f"{type(explainer).__name__}. Make one with shafer.Explainer(model, X_train)."
+        )
+    if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
+        raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
+    decisions = pyfunc_decisions(explainer)
+    if decisions.model is None and (decisions.sentence or lost):
+        warnings.warn(decisions.sentence or _LOST, UserWarning, stacklevel=2)
+    return EvidencePythonModel(explainer, reasons)
+
+
+@final
+class EvidencePythonModel(PythonModel):
+    """An explainer as a model for MLflow; make one with :func:`pyfunc`.
+
+    Its table has the columns of :meth:`shafer.Evidence.to_frame` and those of the reasons, as
+    :func:`shafer.scale.score` returns them: after ``conformalize``, ``decision`` is the calibrated
+    set. Groups of the calibration must be a column that the model takes.
+
+    Parameters
+    ----------
+    explainer : Explainer, optional
+        Without it, ``load_context`` reads the file that :meth:`log_options` wrote.
+    reasons : int
+
+    See Also
+    --------
+    pyfunc : Makes one.
+    shafer.scale.score : The same table for a lazy frame.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
+    >>> model = shafer.export.EvidencePythonModel(explainer, reasons=0)
+    >>> import pandas as pd
+    >>> model.predict(None, pd.DataFrame({"u": [1.0], "v": [0.0]}))[["belief_1"]].round(3)
+       belief_1
+    0     0.777
+    """
+
+    def __init__(self, explainer: Explainer | None = None, reasons: int = _REASONS) -> None:
+        self._explainer = explainer
+        self._reasons = reasons
+
+    @property
+    def explainer(self) -> Explainer:
+        """The explainer behind this model."""
+        if self._explainer is None:
+            raise ValueError(
+                "This model has no explainer yet. MLflow loads it in load_context; to make a model "
+                "yourself use shafer.export.pyfunc(explainer)."
+            )
+        return self._explainer
+
+    @property
+    def signature(self) -> ModelSignature:
+        """The columns that go in and out, and their types."""
+        return model_signature(self.explainer, self._reasons)
+
+    @property
+    def input_example(self) -> Any:
+        """Two rows of the background; None if the explainer did not keep it."""
+        return input_example(self.explainer)
+
+    def log_options(
+        self, path: str | os.PathLike[str], *, trusted: Iterable[str] = ()
+    ) -> dict[str, Any]:
+        """Save the explainer, and return what MLflow needs to log or save it without pickle.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write, such as ``"model.shafer"``. MLflow copies it.
+        trusted : sequence of str
+            Full names of classes that :meth:`shafer.Explainer.load` may load besides those known
+            to be safe.
+
+        Returns
+        -------
+        dict
+            Arguments of ``mlflow.pyfunc.log_model`` and ``mlflow.pyfunc.save_model``.
+        """
+        self.explainer.save(path)
+        options: dict[str, Any] = {
+            "python_model": str(_CODE),
+            "artifacts": {_ARTIFACT: str(Path(path).resolve())},
+            "model_config": {"reasons": self._reasons, "trusted": list(trusted)},
+            "signature": self.signature,
+            "pip_requirements": _requirements(),
+        }
+        example = self.input_example
+        return options if example is None else {**options, "input_example": example}
+
+    def load_context(self, context: Any) -> None:
+        """Read the explainer from the files of MLflow.
+
+        Parameters
+        ----------
+        context : PythonModelContext
+            From MLflow; it knows the paths of the files.
+        """
+        if self._explainer is None:
+            settings = context.model_config or {}
+            self._reasons = int(settings.get("reasons", _REASONS))
+            path, trusted = context.artifacts[_ARTIFACT], settings.get("trusted", ())
+            self._explainer = Explainer.load(path, trusted=trusted)
+
+    def predict(
+        self,
+        context: Any,  # noqa: ARG002 - the interface of MLflow
+        model_input: pd.DataFrame,
+        params: dict[str, Any] | None = None,  # noqa: ARG002 - the same
+    ) -> pd.DataFrame:
+        """Return the evidence of rows, one row of the table for each.
+
+        Parameters
+        ----------
+        context : PythonModelContext or None
+            Not used.
+        model_input : pandas data frame of n rows
+            As the model takes them.
+        params : dict, optional
+            Not used.
+
+        Returns
+        -------
+        pandas data frame of n rows
+        """
+        return score_table(self.explainer, model_input, self._reasons)
+
+    def __getstate__(self) -> dict[str, Any]:
+        saved = None if self._explainer is None else saved_bytes(self._explainer)
+        return {"explainer": saved, "reasons": self._reasons}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        saved, self._reasons = state["explainer"], state["reasons"]
+        self._explainer = None if saved is None else loaded_bytes(saved, wanted=Explainer)
+
+
+def _requirements() -> list[str]:
+    names = ("shafer", "mlflow-skinny", "numpy", "pandas", "scikit-learn", "skops")
+    return [f"{name}=={version(name)}" for name in names]
+
+
+# The evidence of rows as a pandas table, and the names and types of its columns for MLflow.
+
+_TYPES = {"b": DataType.boolean, "i": DataType.long, "u": DataType.long, "f": DataType.double}
+_TEXT = "text"
+"""The column of a model that takes texts."""
+
+
+def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
+    """Return the evidence and the reasons of rows, with their index.
+
+    A text is empty where a row has fewer reasons.
+    """
+    frame = isinstance(rows, pd.DataFrame)
+    given = rows
+    if _takes_texts(explainer) and frame:
+        given = rows[_TEXT if _TEXT in rows else rows.columns[0]].tolist()
+    decisions = pyfunc_decisions(explainer)
+    groups = None if decisions.column is None else to_numpy(rows[decisions.column])
+    columns = score_columns(explainer, given, reasons, decisions, groups)
+    # MLflow turns a missing text into the text "nan" on Spark, so there are none.
+    plain = {name: _texts(x) if isinstance(x, list) else x for name, x in columns.items()}
+    return pd.DataFrame(plain, index=rows.index if frame else None)
+
+
+def pyfunc_decisions(explainer: Explainer) -> SetDecisions:
+    """Return what ``decision`` holds. MLflow passes on the columns of the signature only."""
+    return SetDecisions.of(explainer, explainer._weighed.columns or ())
+
+
+def _texts(values: list[str | None]) -> list[str]:
+    return ["" if value is None else value for value in values]
+
+
+def _takes_texts(explainer: Explainer) -> bool:
+    return first_vectorizer(explainer._weighed.model.encoders) is not None
+
+
+def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
+    """Return the columns that go in and out, and their types."""
+    kinds = {True: DataType.double, False: DataType.string}
+    outputs: list[ColSpec | TensorSpec] = [
+        ColSpec(kinds[number], name)
+        for name, number in score_column_names(explainer, reasons).items()
+    ]
+    return ModelSignature(inputs=_inputs(explainer), outputs=Schema(outputs))
+
+
+def input_example(explainer: Explainer) -> Any:
+    """Return two rows of the background, a pandas frame or an array; None if there are none."""
+    if explainer._background is None:
+        return None
+    rows = take_rows(explainer._background, list(range(min(2, n_rows(explainer._background)))))
+    if _takes_texts(explainer):
+        return _named(pd.DataFrame({_TEXT: [str(text) for text in rows]}))
+    frame = frame_of(rows)
+    if frame is None:
+        return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
+    table = frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas()
+    kinds = {name: object for name, kind in table.dtypes.items() if str(kind) == "category"}
+    return _named(table.astype(kinds))  # MLflow has no type for categories
+
+
+def _named(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose names are Python objects: MLflow compares them with numbers."""
+    return table.set_axis(pd.Index(list(table.columns), dtype=object), axis=1)
+
+
+def _inputs(explainer: Explainer) -> Schema:
+    if _takes_texts(explainer):
+        return Schema([ColSpec(DataType.string, _TEXT)])
+    columns, rows = explainer._weighed.columns, input_example(explainer)
+    if columns is None:
+        width = explainer._weighed.means.shape[0] if rows is None else rows.shape[1]
+        return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
+    if rows is None:
+        texts = text_columns(explainer._weighed.model, columns, len(columns))
+        kinds = ["O" if j in texts else "f" for j in range(len(columns))]
+    else:
+        kinds = [getattr(kind, "kind", "O") for kind in rows.dtypes]
+    types = [_TYPES.get(kind, DataType.string) for kind in kinds]
+    return Schema([ColSpec(kind, name) for kind, name in zip(types, columns, strict=True)])

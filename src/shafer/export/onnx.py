@@ -1,0 +1,440 @@
+"""``to_onnx``: the evidence of an explainer as an ONNX model."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import narwhals as nw
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from scipy import sparse
+
+from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import frame_of
+from shafer._text import listed, shortened
+from shafer._typing import FloatArray
+from shafer.errors import UnsupportedModelError
+from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.least_commitment import AdditivePool, LinearPool
+from shafer.explain.explainer import Explainer
+from shafer.explain.weighing import WeighedModel
+from shafer.export.forms import CLASS_FORMS, ROW_FORMS, GraphForms
+from shafer.export.nodes import (
+    IR_VERSION,
+    OPSET,
+    OPSET_ML,
+    GraphNodes,
+    Value,
+    grouped_linear_weights,
+    grouped_terms,
+    linear_weights,
+    pooled_linear,
+    pooled_weights,
+    tensor_info,
+)
+from shafer.export.terms import ModelTerms, terms_of
+from shafer.export.transformers import EncodedRows
+from shafer.models.read_model import AdditiveModel, ModelRows
+from shafer.rows.access import n_rows, take_rows
+from shafer.rows.columns import in_order
+
+_DEFAULT = ("probability", "belief", "plausibility", "ignorance", "conflict", "weights")
+_DTYPES = ("float64", "float32")
+
+
+def to_onnx(
+    explainer: Explainer,
+    outputs: Sequence[str] = _DEFAULT,
+    *,
+    dtype: str = "float64",
+    check: bool = True,
+) -> ModelProto:
+    """Write an explainer as an ONNX model: rows in, evidence out, without Python.
+
+    The model has standard operators only: those of ONNX itself, and for columns and categories of
+    pipelines those of ``ai.onnx.ml``.
+    Linear models, pipelines, ``MLPClassifier``, support vector machines, naive Bayes and
+    ``ExplainableBoostingClassifier`` can be written, with groups, prior and tempering.
+
+    Parameters
+    ----------
+    explainer : Explainer
+    outputs : sequence of str
+        Attributes of :class:`~shafer.Evidence`, which name the outputs: ``"probability"``,
+        ``"belief"``, ``"plausibility"``, ``"pignistic"``, ``"logits"``, ``"weights_for"`` and
+        ``"weights_against"`` of shape (N, K), ``"ignorance"``, ``"conflict"`` and
+        ``"weight_of_conflict"`` of shape (N,), ``"weights"`` of shape (N, G, K). Without
+        ``"weights"``, no array of that shape is held for many rows.
+    dtype : {"float64", "float32"}
+        The type of the numbers that go in and out. Inside, everything is in double precision: sums
+        of large weights need it.
+    check : bool
+        Compare the model with the explainer on at most 16 rows of the background, if the explainer
+        has them and ``onnxruntime`` is installed, and raise an error if they differ.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Save it with ``onnx.save(model, path)``. A model on numbers has one input, ``"X"`` of shape
+        (N, number of columns). If some columns are texts, there is one input of shape (N, 1) for
+        each column, with its name. The properties ``classes``, ``component_names`` and ``columns``
+        name the axes, as JSON. NaN in, NaN out: ONNX cannot raise an error.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the model, or what the explainer does with its weights, does not fit into a graph.
+
+    See Also
+    --------
+    pyfunc : A model for MLflow.
+    shafer.Explainer.save : A file for Python.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> heart = shafer.datasets.load_heart()
+    >>> model = LogisticRegression(max_iter=1000).fit(heart.data, heart.target)
+    >>> explainer = shafer.Explainer(model, heart.data)
+    >>> graph = shafer.export.to_onnx(explainer, outputs=["belief", "ignorance"])
+    >>> [output.name for output in graph.graph.output]
+    ['belief', 'ignorance']
+    """
+    _check_installed()
+    from onnx import TensorProto
+
+    names = _checked_outputs(outputs)
+    if dtype not in _DTYPES:
+        raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
+    factor = _one_factor(explainer)
+    element = TensorProto.DOUBLE if dtype == "float64" else TensorProto.FLOAT
+    graph = ExplainerGraph.of(explainer._weighed, factor, element)
+    clash = [name for name in graph.rows.names if name in names and not graph.rows.is_table]
+    if clash:
+        raise ValueError(
+            f"The columns {listed(clash)} have the names of outputs. Each column is an input of "
+            "the graph, so rename these columns before training."
+        )
+    model = graph.model(names, element, **_properties(explainer, graph.rows.names))
+    if check:
+        check_graph(model, explainer, names, dtype)
+    return model
+
+
+def _check_installed() -> None:
+    if importlib.util.find_spec("onnx") is None:
+        raise ImportError("to_onnx needs onnx. Run: pip install 'shafer[onnx]'")
+
+
+def _checked_outputs(outputs: Any) -> list[str]:
+
+    names = [outputs] if isinstance(outputs, str) else list(outputs)
+    wrong = [name for name in names if name not in OUTPUTS]
+    if wrong or not names or len(set(names)) < len(names):
+        problem = "are not known" if wrong else "must be at least one, each once"
+        raise ValueError(
+            f"outputs {listed(wrong or names)} {problem}; choose from {', '.join(OUTPUTS)}."
+        )
+    return names
+
+
+def _one_factor(explainer: Any) -> float:
+    """Return the factor on all weights; refuse what is not one factor for all rows."""
+    if not isinstance(explainer, Explainer):
+        hint = ""
+        if isinstance(explainer, EvidentialClassifier):
+            hint = " Pass its explainer, classifier.explainer_."
+        raise TypeError(f"to_onnx needs a shafer.Explainer; got {type(explainer).__name__}.{hint}")
+    weighed, calibration = explainer._weighed, explainer.calibration
+    weighed.model.check_current()
+    if calibration.moderates:
+        raise UnsupportedModelError(
+            "This explainer moderates the weights of each row by the distance from the background "
+            "(moderate=), which is not a short graph. Make an Explainer without moderate=; "
+            "explainer.temper(X, y) gives one factor for all rows."
+        )
+    if weighed.missing is not None:
+        raise UnsupportedModelError(
+            f"This explainer fills missing inputs, missing={weighed.missing.how!r}, which is not "
+            "written to ONNX. Make an Explainer with missing='error', with a SimpleImputer in the "
+            "model's pipeline if rows have gaps."
+        )
+    factor = calibration.factor(ModelRows(None, None))  # the same for all rows
+    assert isinstance(factor, float)
+    return factor
+
+
+def _properties(explainer: Explainer, columns: Sequence[str]) -> dict[str, str]:
+    classes = [
+        x if isinstance(x, int | float | str) else str(x) for x in explainer.classes.tolist()
+    ]
+    return {
+        "classes": json.dumps(classes, ensure_ascii=False),
+        "component_names": json.dumps(explainer.component_names, ensure_ascii=False),
+        "columns": json.dumps(list(columns), ensure_ascii=False),
+    }
+
+
+# The evidence of an explainer as a graph: inputs, terms, weights, closed forms.
+
+OUTPUTS = (*CLASS_FORMS, *ROW_FORMS, "weights")
+"""What a graph can return."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ExplainerGraph:
+    """The graph of a model with its weights.
+
+    Attributes
+    ----------
+    graph : GraphNodes
+    rows : EncodedRows
+    weighed : WeighedModel
+    factor : float
+        The factor on all weights.
+    """
+
+    graph: GraphNodes
+    rows: EncodedRows
+    weighed: WeighedModel
+    factor: float
+
+    @classmethod
+    def of(cls, weighed: WeighedModel, factor: float, element: int) -> ExplainerGraph:
+        """Start a graph; ``element`` is the type of its numbers."""
+        graph = GraphNodes()
+        return cls(graph, EncodedRows.of(graph, weighed, element), weighed, factor)
+
+    @property
+    def _n_classes(self) -> int:
+        return len(self.weighed.pool.classes)
+
+    @cached_property
+    def _terms(self) -> ModelTerms:
+        return terms_of(self.weighed.model, self.rows)
+
+    @cached_property
+    def _weights(self) -> Value:
+        """The weights of all components but an own base rate, (n, G, K)."""
+        pool, model, groups = self.weighed.pool, self.weighed.model, self.weighed.groups
+        value = self._terms.value
+        if isinstance(pool, LinearPool):
+            return linear_weights(value, *self._head(pool))
+        assert isinstance(pool, AdditivePool)  # those with feature maps have no terms
+        if not isinstance(model, AdditiveModel):
+            return self._grouped_head(pool)
+        if not self._terms.centred:
+            value = value - value.mean(2)
+        if groups is not None:
+            value = grouped_terms(value, list(groups.values()))
+        shift = _wide(pool.offset) - _wide(pool.means)
+        return (value + shift) * self.factor
+
+    def _head(self, pool: LinearPool) -> tuple[FloatArray, FloatArray, FloatArray]:
+        beta, offset = _wide(pool.beta) * self.factor, _wide(pool.offset) * self.factor
+        return _wide(pool.means), beta, offset
+
+    def _grouped_head(self, pool: AdditivePool) -> Value:
+        weighed = self.weighed
+        plain = weighed.model.identify(weighed.means, None, None)
+        assert isinstance(plain, LinearPool)
+        assert weighed.groups is not None
+        means, beta, _ = self._head(plain)
+        offset = _wide(pool.offset) * self.factor
+        groups = list(weighed.groups.values())
+        return grouped_linear_weights(self._terms.value, means, beta, offset, groups)
+
+    @cached_property
+    def _base_rate(self) -> FloatArray | None:
+        found = self.weighed.pool.base_rate
+        return None if found is None else _wide(found) * self.factor
+
+    def _pooled(self, *, dense: bool) -> Value:
+        pool = self.weighed.pool
+        if isinstance(pool, LinearPool) and not dense:
+            pooled = pooled_linear(self._terms.value, *self._head(pool))
+        else:
+            pooled = pooled_weights(self._weights, self._n_classes)
+        if self._base_rate is None:
+            return pooled
+        sides = [np.maximum(self._base_rate, 0.0), np.maximum(-self._base_rate, 0.0)]
+        return pooled + np.concatenate(sides)
+
+    def _all_weights(self) -> Value:
+        if self._base_rate is None:
+            return self._weights
+        # The same for all rows: a weight of the first component, without its value.
+        first = self._weights.gather(np.asarray([0], dtype=np.int64))
+        last = (first - first) + self._base_rate
+        return self._weights.op("Concat", last, axis=1)
+
+    def model(self, outputs: Sequence[str], element: int, **properties: str) -> ModelProto:
+        """Return the finished model.
+
+        Parameters
+        ----------
+        outputs : sequence of names in ``OUTPUTS``
+        element : type of the numbers that go out
+        **properties : what is written into the file besides
+        """
+        forms = GraphForms(self._pooled(dense="weights" in outputs), self._n_classes)
+        found = [
+            (name, self._all_weights() if name == "weights" else getattr(forms, name))
+            for name in outputs
+        ]
+        kind = "Cast" if element != TensorProto.DOUBLE else "Identity"
+        options: dict[str, Any] = {"to": element} if kind == "Cast" else {}
+        ends = [helper.make_node(kind, [value.name], [name], **options) for name, value in found]
+        return self._assembled(
+            ends, [self._described(name, element) for name in outputs], properties
+        )
+
+    def _described(self, name: str, element: int) -> ValueInfoProto:
+        n_components = len(self.weighed.pool.component_names)
+        shape: list[int | str] = ["N"]
+        if name == "weights":
+            shape.append(n_components)
+        if name not in ROW_FORMS:
+            shape.append(self._n_classes)
+        return tensor_info(name, element, shape)
+
+    def _assembled(
+        self, ends: list[NodeProto], outputs: list[ValueInfoProto], properties: dict[str, str]
+    ) -> ModelProto:
+        nodes = [*self.graph.nodes, *ends]
+        constants = list(self.graph.constants.values())
+        whole = helper.make_graph(nodes, "evidence", self.rows.inputs, outputs, constants)
+        versions = [helper.make_opsetid("", OPSET)]
+        if any(node.domain == "ai.onnx.ml" for node in nodes):
+            versions.append(helper.make_opsetid("ai.onnx.ml", OPSET_ML))
+        model = helper.make_model(whole, opset_imports=versions, producer_name="shafer")
+        model.ir_version = IR_VERSION
+        helper.set_model_props(model, properties)
+        return model
+
+
+def _wide(given: Any) -> FloatArray:
+    """Return an array of any library in double precision."""
+    return np.asarray(to_numpy(given), dtype=np.float64)
+
+
+# Compare a finished graph with the explainer it was made from.
+
+_MOST_ROWS = 16
+_TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
+_LARGEST_CHECKED = 2**31 - 2**20
+"""Bytes; a larger model is checked by ONNX only when it is a file."""
+
+
+def check_graph(
+    model: ModelProto, explainer: Explainer, outputs: Sequence[str], dtype: str
+) -> None:
+    """Check the form of a graph, and its numbers on rows of the background.
+
+    Raises
+    ------
+    UnsupportedModelError
+        If the graph gives other numbers than the explainer.
+    """
+    if model.ByteSize() < _LARGEST_CHECKED:
+        _check_form(model)
+    background = explainer._background
+    if background is None or importlib.util.find_spec("onnxruntime") is None:
+        return
+    rows = take_rows(background, list(range(min(_MOST_ROWS, n_rows(background)))))
+    feed = graph_inputs(model, in_order(rows, explainer._weighed.columns))
+    found = _ran(model, feed)
+    wanted = explainer.bet(_doubled(rows, rounded=dtype == "float32"))
+    for name, values in zip(outputs, found, strict=True):
+        _compare(name, values, wanted, dtype)
+
+
+def _check_form(model: ModelProto) -> None:
+    try:
+        onnx.checker.check_model(model, full_check=True)
+    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
+        reason = shortened(str(error).strip().split("\n")[0], 200)
+        raise UnsupportedModelError(
+            "The transformers of this model do not give a valid graph, most often because skl2onnx "
+            "has written one of them in single precision. Encode the rows in front of the graph, "
+            f"and export an Explainer of the classifier alone. The reason: {reason}"
+        ) from error
+
+
+def _ran(model: ModelProto, feed: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
+    import onnxruntime
+
+    try:
+        session = onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
+        )
+        found: list[NDArray[Any]] = session.run(None, feed)
+    except Exception as error:  # its errors have no common type
+        raise UnsupportedModelError(
+            "ONNX Runtime cannot run this graph, most often because skl2onnx has written a "
+            "transformer in single precision. Encode the rows in front of the graph, and export "
+            f"an Explainer of the classifier alone. Its message: {error}"
+        ) from error
+    return found
+
+
+def _doubled(rows: Any, *, rounded: bool) -> Any:
+    """Return rows in double precision, as the graph computes; on request rounded to single."""
+    frame = frame_of(rows)
+    if frame is not None:
+        narrow = [name for name in frame.columns if frame[name].dtype == nw.Float32]
+        numbers = [name for name in frame.columns if frame[name].dtype.is_numeric()]
+        columns = [nw.col(name) for name in (numbers if rounded else narrow)]
+        cast = [column.cast(nw.Float32) if rounded else column for column in columns]
+        return frame.with_columns([column.cast(nw.Float64) for column in cast]).to_native()
+    dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows)
+    if dense.dtype.kind not in "biuf":
+        return dense
+    return (dense.astype(np.float32) if rounded else dense).astype(np.float64)
+
+
+def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> None:
+    expected = to_numpy(getattr(wanted, name)).astype(np.float64)
+    scale = np.maximum(1.0, np.abs(expected))
+    gap = float(np.max(np.abs(found - expected) / scale, initial=0.0))
+    if not gap <= _TOLERANCE[dtype]:
+        raise UnsupportedModelError(
+            f"The graph does not give the numbers of this explainer: {name} differs by {gap:.2g} "
+            "on the background. Most often skl2onnx writes a transformer in single precision, or "
+            "reads categories that are numbers in another way. Encode the rows in front of the "
+            "graph, and export an Explainer of the classifier alone."
+        )
+
+
+def graph_inputs(model: ModelProto, X: Any) -> dict[str, NDArray[Any]]:
+    """Return the rows of an array or a data frame as the inputs of a graph."""
+    given = model.graph.input
+    if sparse.issparse(X):
+        X = X.toarray()
+    if len(given) == 1 and given[0].name == "X":
+        return {"X": _typed(to_numpy(X) if frame_of(X) is None else X, given[0])}
+    frame = frame_of(X)
+    if frame is None:
+        values = np.asarray(X, dtype=object)
+        return {info.name: _typed(values[:, [j]], info) for j, info in enumerate(given)}
+    columns = [frame[name].to_numpy()[:, None] for name in frame.columns]
+    return {info.name: _typed(column, info) for column, info in zip(columns, given, strict=True)}
+
+
+def _typed(values: Any, info: onnx.ValueInfoProto) -> NDArray[Any]:
+    element = info.type.tensor_type.elem_type
+    if element == TensorProto.STRING:
+        array = np.asarray(values, dtype=object)
+        missing = np.vectorize(lambda x: x is None or x != x, otypes=[bool])(array)
+        return np.where(missing, "", array.astype(str)).astype(object)
+    return np.asarray(values, dtype=np.float64 if element == TensorProto.DOUBLE else np.float32)

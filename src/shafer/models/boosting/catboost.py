@@ -1,0 +1,228 @@
+"""CatBoost: a component is a feature, through exact Shapley contributions (TreeSHAP).
+
+Those of symmetric trees, the default, are the library's own. For other trees they do not add up to
+its predictions, so they are computed here.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import catboost
+import numpy as np
+
+from shafer._kernels.dispatch import compiled_tree_shap
+from shafer._kernels.trees import NAN_IS_MISSING, Forest
+from shafer._typing import FloatArray
+from shafer.errors import UnsupportedModelError
+from shafer.models.boosting.trees import (
+    ShapleyTrees,
+    TreeTable,
+    contributions_with_bias,
+    joined_trees,
+)
+from shafer.models.heads import Contributions
+from shafer.models.live_parameters import LiveParameters
+from shafer.models.read_model import AdditiveModel
+from shafer.rows.checks import check_table
+
+_TOLERANCE = 1e-6  # of contributions and raw scores, relative; both are in double precision
+
+
+def adapt(model: Any) -> AdditiveModel:
+    """Read a fitted ``CatBoostClassifier``."""
+    if not model.is_fitted():
+        raise UnsupportedModelError("CatBoostClassifier is not trained. Call fit(X, y) first.")
+    _check_loss(model)
+    if _policy(model) == "SymmetricTree":
+        scale, bias = model.get_scale_and_bias()
+        function = partial(_contributions, model, _unscaled(model, scale), scale, np.ravel(bias))
+    else:
+        trees = ShapleyTrees(
+            len(model.feature_names_), partial(_other_trees, model), partial(_scores, model)
+        )
+        function = partial(_own_contributions, model, trees)
+    head = Contributions(function, None, model.classes_, _names(model))
+    return AdditiveModel(head, live=(LiveParameters.of(partial(_identity, model)),))
+
+
+def _check_loss(model: Any) -> None:
+    given = model.get_metadata()
+    if "params" in given:
+        loss = str(model.get_all_params()["loss_function"])
+    else:  # a sum of models keeps only this
+        loss = str(json.loads(given["loss_function"])["type"]) if "loss_function" in given else ""
+    loss = loss.partition(":")[0]
+    if loss not in ("Logloss", "CrossEntropy", "MultiClass"):
+        raise UnsupportedModelError(
+            f"CatBoostClassifier was trained with loss_function={loss!r}. Its probabilities are "
+            "not a logistic or softmax of additive terms. Use loss_function='Logloss' or "
+            "'MultiClass'."
+        )
+
+
+def _policy(model: Any) -> str:
+    """Return how the trees were grown."""
+    if "params" not in model.get_metadata():
+        return "SymmetricTree"
+    return str(model.get_all_params().get("grow_policy", "SymmetricTree"))
+
+
+def _other_trees(model: Any) -> Forest | None:
+    """Read trees of which each leaf has its own path; the scale belongs to their leaves."""
+    forest = catboost_trees(model)
+    scale, _ = model.get_scale_and_bias()
+    return None if forest is None else forest._replace(value=forest.value * scale)
+
+
+def _scores(model: Any, X: Any) -> FloatArray:
+    raw = model.predict(X, prediction_type="RawFormulaVal")
+    return np.reshape(raw, (-1, 1) if np.ndim(raw) == 1 else np.shape(raw))
+
+
+def _own_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
+    check_table(X, len(model.feature_names_), "the CatBoost model")
+    rows = _numbers(X)
+    ours = None if rows is None else trees.contributions(rows, _scores(model, _pool(model, X)))
+    if ours is None:
+        raise UnsupportedModelError(
+            f"CatBoostClassifier was trained with grow_policy={_policy(model)!r}. For such trees "
+            f"the SHAP values of CatBoost do not add up to its prediction, and {_obstacle()} Use "
+            "grow_policy='SymmetricTree', the default."
+        )
+    return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
+
+
+def _obstacle() -> str:
+    if compiled_tree_shap() is None:
+        return "shafer computes them only with numba (pip install shafer[fast])."
+    return "shafer computes them only for models without categorical features."
+
+
+def _numbers(X: Any) -> FloatArray | None:
+    """Return a table of numbers in single precision, as CatBoost holds them."""
+    try:
+        return np.asarray(X, dtype=np.float32).astype(np.float64)
+    except (TypeError, ValueError):
+        return None
+
+
+def _unscaled(model: Any, scale: float) -> Any:
+    """Return the model without its scale, for which CatBoost computes no SHAP values."""
+    if scale == 1.0:
+        return model
+    plain = model.copy()
+    plain.set_scale_and_bias(1.0, np.zeros_like(model.get_scale_and_bias()[1]).tolist())
+    return plain
+
+
+def _identity(model: Any) -> tuple[Any, ...]:
+    """Return what tells one training of a model from another."""
+    scale, bias = model.get_scale_and_bias()
+    return model.get_metadata()["model_guid"], model.tree_count_, scale, np.ravel(bias)
+
+
+def _names(model: Any) -> list[str] | None:
+    """Return the names it was trained with; without any it numbers the features."""
+    names = list(model.feature_names_)
+    return None if names == [str(j) for j in range(len(names))] else names
+
+
+def _contributions(model: Any, unscaled: Any, scale: float, bias: FloatArray, X: Any) -> FloatArray:
+    check_table(X, len(model.feature_names_), "the CatBoost model")
+    pool = _pool(model, X)
+    given = contributions_with_bias(unscaled.get_feature_importance(pool, type="ShapValues"))
+    if scale != 1.0:
+        given *= scale
+        given[:, 0] += bias if given.ndim == 3 else bias[0]
+    raw = model.predict(pool, prediction_type="RawFormulaVal")
+    gap = np.abs(given.sum(axis=1) - raw)
+    if np.any(gap > _TOLERANCE * (1.0 + np.abs(raw))):
+        raise UnsupportedModelError(
+            "CatBoost's SHAP values do not add up to its own prediction for this model: they are "
+            f"off by up to {gap.max():.3g}. Train it with grow_policy='SymmetricTree', the default."
+        )
+    return given
+
+
+def _pool(model: Any, X: Any) -> Any:
+    try:
+        return catboost.Pool(
+            X,
+            cat_features=model.get_cat_feature_indices(),
+            text_features=model.get_text_feature_indices(),
+            embedding_features=model.get_embedding_feature_indices(),
+        )
+    except catboost.CatBoostError as error:
+        raise ValueError(
+            f"CatBoost cannot take X, of type {type(X).__name__}: {_last_line(error)}"
+        ) from error
+
+
+def _last_line(error: Exception) -> str:
+    """Return the message of an error without its place in CatBoost's source."""
+    return str(error).splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
+
+
+# trees of a CatBoost model that are not symmetric, from its JSON form.
+
+
+def catboost_trees(model: Any) -> Forest | None:
+    """Read trees that split on numbers only; None if there are others.
+
+    CatBoost computes contributions of such trees too, but they do not add up to its predictions.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.json"
+        model.save_model(str(path), format="json")
+        stored = json.loads(path.read_text("utf-8"))
+    columns = stored["features_info"].get("float_features", [])
+    tables = [_tables(_nodes(tree), columns) for tree in stored.get("trees", [])]
+    if not tables or any(found is None for found in tables):
+        return None
+    return joined_trees([table for found in tables for table in found or ()], set_goes_right=False)
+
+
+def _nodes(root: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the nodes of a tree, parents first."""
+    nodes = [root]
+    for node in nodes:  # it grows
+        nodes += [node[side] for side in ("left", "right") if side in node]
+    return nodes
+
+
+def _tables(nodes: list[dict[str, Any]], columns: list[dict[str, Any]]) -> list[TreeTable] | None:
+    """Return one tree for each output, with the same splits."""
+    splits = [node.get("split") for node in nodes]
+    if any(split and split["split_type"] != "FloatFeature" for split in splits):
+        return None
+    place = {id(node): at for at, node in enumerate(nodes)}
+    left, right = (
+        np.array([place[id(node[side])] if side in node else -1 for node in nodes])
+        for side in ("left", "right")
+    )
+    asked = [columns[split["float_feature_index"]] if split else {} for split in splits]
+    cover = np.array([float(node.get("weight", 0.0)) for node in nodes])
+    for at in reversed(np.flatnonzero(left >= 0)):
+        cover[at] = cover[left[at]] + cover[right[at]]
+    values = [np.atleast_1d(node.get("value", 0.0)) for node in nodes]
+    n_outputs = max(map(len, values))
+    values = [np.broadcast_to(value, n_outputs) for value in values]
+    return [
+        TreeTable(
+            output,
+            np.array([column.get("flat_feature_index", -1) for column in asked]),
+            np.array([split["border"] if split else 0.0 for split in splits]),
+            left,
+            right,
+            np.full(len(nodes), NAN_IS_MISSING, dtype=np.uint8),
+            np.array([column.get("nan_value_treatment") != "AsTrue" for column in asked]),
+            np.array([value[output] for value in values]),
+            cover,
+        )
+        for output in range(n_outputs)
+    ]

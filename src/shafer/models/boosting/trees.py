@@ -1,0 +1,238 @@
+"""``joined_trees``: the trees of a boosted model as one set of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._kernels.dispatch import compiled_tree_shap
+from shafer._kernels.trees import Forest, ForestPaths, Index, forest_paths
+from shafer._typing import FloatArray
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TreeTable:
+    """One tree as arrays over its nodes, the root first; children of a leaf are negative.
+
+    ``categories`` has, for each split on categories, the node, and the categories of its set.
+    """
+
+    output: int
+    feature: Index
+    threshold: FloatArray
+    left: Index
+    right: Index
+    missing: NDArray[np.uint8]
+    missing_left: NDArray[np.bool_]
+    value: FloatArray
+    cover: FloatArray
+    categories: Sequence[tuple[int, Index]] = ()
+
+
+def joined_trees(trees: Sequence[TreeTable], *, set_goes_right: bool) -> Forest:
+    """Join trees; nodes that no row can reach are dropped, and children come after parents."""
+    orders = [_parents_first(tree) for tree in trees]
+    starts = np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
+    first_word = np.zeros(starts[-1], dtype=np.int64)
+    n_words = np.zeros_like(first_word)
+    words: list[NDArray[np.uint32]] = []
+    n_before = 0
+    for tree, order, start in zip(trees, orders, starts, strict=False):
+        place = _places(order, len(tree.feature))
+        for node, categories in tree.categories:
+            bits = _bits(categories)
+            first_word[start + place[node]], n_words[start + place[node]] = n_before, len(bits)
+            words.append(bits)
+            n_before += len(bits)
+
+    def column(name: str) -> NDArray[Any]:
+        return np.concatenate(
+            [getattr(tree, name)[order] for tree, order in zip(trees, orders, strict=True)]
+        )
+
+    leaf = column("left") < 0
+    return Forest(
+        starts,
+        np.array([tree.output for tree in trees], dtype=np.int64),
+        np.where(leaf, -1, column("feature")).astype(np.int64),
+        column("threshold").astype(np.float64),
+        _children(trees, orders, starts, "left"),
+        _children(trees, orders, starts, "right"),
+        column("missing").astype(np.uint8),
+        column("missing_left").astype(bool),
+        first_word,
+        n_words,
+        np.full(starts[-1], set_goes_right),
+        np.concatenate([np.zeros(0, dtype=np.uint32), *words]),
+        np.where(leaf, column("value"), 0.0).astype(np.float64),
+        column("cover").astype(np.float64),
+    )
+
+
+def _parents_first(tree: TreeTable) -> Index:
+    """Return the nodes that can be reached from the root, level by level."""
+    levels = [np.zeros(1, dtype=np.int64)]
+    while True:
+        inner = levels[-1][tree.left[levels[-1]] >= 0]
+        if not len(inner):
+            return np.concatenate(levels)
+        levels.append(np.concatenate([tree.left[inner], tree.right[inner]]).astype(np.int64))
+
+
+def _places(order: Index, n_nodes: int) -> Index:
+    """Return the place of each node in an order of nodes; −1 if it is not there."""
+    place = np.full(n_nodes, -1, dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return place
+
+
+def _children(
+    trees: Sequence[TreeTable], orders: Sequence[Index], starts: Index, side: str
+) -> Index:
+    """Return the children of all nodes as positions among all nodes; −1 for leaves."""
+    parts = []
+    for tree, order, start in zip(trees, orders, starts, strict=False):
+        child = getattr(tree, side)[order]
+        inner = child >= 0
+        found = np.full(len(order), -1, dtype=np.int64)
+        found[inner] = start + _places(order, len(tree.feature))[child[inner]]
+        parts.append(found)
+    return np.concatenate(parts)
+
+
+def _bits(categories: Index) -> NDArray[np.uint32]:
+    """Return a set of categories as bits, 32 to a word."""
+    bits = np.zeros(1 + int(np.max(categories, initial=0)) // 32, dtype=np.uint32)
+    np.bitwise_or.at(bits, categories // 32, np.uint32(1) << (categories % 32).astype(np.uint32))
+    return bits
+
+
+# exact contributions of features to a boosted model, faster than its library's.
+
+# Relative to the largest score. Libraries add up scores in single precision; another leaf in any
+# tree changes a score by more.
+_TOLERANCE = 1e-5
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ShapleyTrees:
+    """The trees of a model, read on first use.
+
+    Attributes
+    ----------
+    n_features : int
+    read : callable
+        Returns the trees, or None if they cannot be read.
+    score : callable
+        The library's own scores of rows, (n, outputs).
+    """
+
+    n_features: int
+    read: Callable[[], Forest | None]
+    score: Callable[[FloatArray], FloatArray]
+
+    def contributions(self, rows: FloatArray, scores: FloatArray) -> FloatArray | None:
+        """Return contributions with the bias as last column, (n, outputs, features + 1).
+
+        They add up to the library's own scores. The result is None if they do not: then the
+        library reads the rows in another way than we do.
+
+        Parameters
+        ----------
+        rows : array of shape (n, features)
+            In the precision that the trees compare in.
+        scores : array of shape (n, outputs)
+        """
+        if self._read is None or rows.shape[1:] != (self.n_features,):
+            return None
+        values = self._values(rows)
+        if values.shape[:2] != scores.shape:
+            return None
+        bias = np.broadcast_to(self._bias[:, None], (*scores.shape, 1))
+        gap = np.abs(values.sum(axis=2) + bias[..., 0] - scores)
+        if not np.all(gap <= _TOLERANCE * np.max(np.abs(scores), initial=1.0)):
+            return None
+        return np.concatenate([values, bias], axis=2)
+
+    @cached_property
+    def _read(self) -> tuple[Forest, ForestPaths] | None:
+        forest = None if compiled_tree_shap() is None else self.read()
+        return None if forest is None else (forest, forest_paths(forest))
+
+    def _values(self, rows: FloatArray) -> FloatArray:
+        kernel = compiled_tree_shap()
+        assert kernel is not None  # ``contributions`` has asked before
+        assert self._read is not None
+        return kernel(*self._read, rows)
+
+    @cached_property
+    def _bias(self) -> FloatArray:
+        """The scores of a row of zeros, less its contributions: the same for every row."""
+        zeros = np.zeros((1, self.n_features))
+        bias: FloatArray = (self.score(zeros) - self._values(zeros).sum(axis=2))[0]
+        return bias
+
+
+# Path contributions of a tree: what each feature changes on the way from the root to a leaf.
+
+
+class Tree(NamedTuple):
+    """A binary tree as arrays over its nodes; children of a leaf are negative."""
+
+    left: NDArray[np.intp]
+    right: NDArray[np.intp]
+    feature: NDArray[np.intp]
+    leaf_value: FloatArray
+    cover: FloatArray
+
+
+def path_contributions(tree: Tree, n_features: int) -> FloatArray:
+    """Return what each feature has changed between the root and each node, (nodes, n_features)."""
+    order = _path_parents_first(tree)
+    value = tree.leaf_value.astype(np.float64).copy()
+    for node in reversed(order):
+        left, right = tree.left[node], tree.right[node]
+        if left >= 0:
+            total = tree.cover[left] + tree.cover[right]
+            share = tree.cover[left] / total if total > 0 else 0.5
+            value[node] = share * value[left] + (1 - share) * value[right]
+    paths = np.zeros((len(value), n_features))
+    for node in order:
+        if tree.left[node] >= 0:
+            for child in (tree.left[node], tree.right[node]):
+                paths[child] = paths[node]
+                paths[child, tree.feature[node]] += value[child] - value[node]
+    return paths
+
+
+def _path_parents_first(tree: Tree) -> list[int]:
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if tree.left[node] >= 0:
+            waiting += [int(tree.left[node]), int(tree.right[node])]
+    return order
+
+
+# Contributions as boosting libraries give them: one column for each feature, the bias last.
+
+
+def contributions_with_bias(given: Any) -> FloatArray:
+    """Bring (n, J + 1) or (n, K, J + 1) to contributions (n, J) or (n, J, K), in float64.
+
+    The bias is the same for every row. It is added to the first feature. This changes nothing, as
+    weights of evidence are relative to the background mean of each component.
+    """
+    array = np.asarray(given, dtype=np.float64)
+    by_feature = array if array.ndim == 2 else array.transpose(0, 2, 1)
+    contributions = by_feature[:, :-1].copy()
+    contributions[:, 0] += by_feature[:, -1]
+    return contributions

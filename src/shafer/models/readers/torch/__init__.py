@@ -1,1 +1,0 @@
-"""Readers for PyTorch modules."""

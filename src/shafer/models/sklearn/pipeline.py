@@ -1,0 +1,45 @@
+"""scikit-learn's ``Pipeline``: the model of its last step, behind the transformers before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from shafer.errors import UnsupportedModelError
+from shafer.models import registry
+from shafer.models.live_parameters import LiveParameters
+from shafer.models.read_model import AdaptedModel
+
+
+def adapt(model: Any, **options: Any) -> AdaptedModel:
+    """Read a fitted pipeline that ends in a supported model; a component is as in that model."""
+    return _behind_steps(model, registry.adapt, options)
+
+
+def decision(model: Any, **options: Any) -> AdaptedModel:
+    """Read the decision function of a fitted pipeline."""
+    return _behind_steps(model, registry.adapt_decision, options)
+
+
+def _behind_steps(
+    model: Any, read: Callable[..., AdaptedModel], options: dict[str, Any]
+) -> AdaptedModel:
+    last = model.steps[-1][1]
+    if last is None or last == "passthrough":
+        raise UnsupportedModelError(
+            "This Pipeline has no classifier: its last step is 'passthrough'. Pass a pipeline "
+            "whose last step is the classifier."
+        )
+    adapted = read(last, **options)
+    # Step by step: a pipeline of the first steps alone would ask the last of them whether it is
+    # fitted, which transformers from outside scikit-learn may not know how to answer.
+    for _, step in reversed(model.steps[:-1]):
+        if step is not None and step != "passthrough":
+            adapted = registry.behind(adapted, step)
+    return adapted.watching(LiveParameters.of(partial(_steps, model)))
+
+
+def _steps(model: Any) -> tuple[Any, ...]:
+    """Return the steps themselves: ``set_params`` may put another in the place of one."""
+    return tuple(step for _, step in model.steps)

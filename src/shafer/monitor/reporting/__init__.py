@@ -1,1 +1,0 @@
-"""Reports as tables, texts, pictures and pages. May import ``comparing`` and what is below."""

@@ -1,1 +1,0 @@
-"""Rows one after another: ranks, bets, and the state on disk. May import ``reporting``."""

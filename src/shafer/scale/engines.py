@@ -1,0 +1,226 @@
+"""``FrameEngine``: what is asked of every kind of lazy frame."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeAlias, final
+
+from shafer.rows.background import SumOfPart
+from shafer.scale.inputs import ModelColumns
+from shafer.scale.scorer import RowScorer
+
+
+class FrameEngine(ABC):
+    """Works on frames of one kind, where their rows are."""
+
+    @abstractmethod
+    def column_names(self, frame: Any) -> list[str]:
+        """Return the columns of a frame; no row is read."""
+
+    @abstractmethod
+    def scored(self, frame: Any, scorer: RowScorer) -> Any:
+        """Return a frame of the same kind with the scores, lazily."""
+
+    @abstractmethod
+    def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
+        """Return the first rows as a pandas frame."""
+
+    @abstractmethod
+    def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
+        """Sum each partition where it is, and merge the sums."""
+
+
+# Which engine a frame belongs to, by the names of its classes: no engine is imported for this.
+
+# The library and the class of a frame -> the class that works on it.
+_ENGINES = {
+    ("dask", "DataFrame"): "dask.DaskFrames",
+    ("pyspark", "DataFrame"): "spark.SparkFrames",
+    ("ray", "Dataset"): "ray.RayDatasets",
+    ("polars", "LazyFrame"): "polars.PolarsFrames",
+}
+_IN_MEMORY = ("pandas", "polars", "pyarrow", "numpy")
+
+
+def engine_of(frame: Any) -> FrameEngine:
+    """Return what works on a frame.
+
+    Raises
+    ------
+    ValueError
+        If it is not a frame of one of the engines.
+    """
+    for kind in type(frame).__mro__:
+        library = kind.__module__.partition(".")[0]
+        found = _ENGINES.get((library, kind.__name__))
+        if found is not None:
+            module, _, name = found.partition(".")
+            engine: FrameEngine = getattr(importlib.import_module(f"shafer.scale.{module}"), name)()
+            return engine
+    given = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+    instead = ""
+    if given.partition(".")[0] in _IN_MEMORY:
+        instead = " For rows in memory, call the explainer: explainer(frame).to_frame()."
+    raise ValueError(
+        "frame must be a Dask DataFrame, a Spark DataFrame, a Ray Dataset or a polars LazyFrame; "
+        f"got {given}.{instead}"
+    )
+
+
+# calls one function on many items, on the workers of an engine.
+
+Work: TypeAlias = Callable[[Any], Any]
+
+WORKERS_DIE = (
+    "Workers died several times on the same part, probably for lack of memory. Use fewer rows at a "
+    "time (--chunk), fewer workers, or more memory for each."
+)
+
+
+class JobEngine(ABC):
+    """Calls a function on items and gives the results as they come, in any order.
+
+    A worker that dies does not end the job: its items are given to another.
+    """
+
+    def run(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
+        """Give the results, and raise the first error that a user can cause.
+
+        Parameters
+        ----------
+        work : callable
+            Sent to each worker once. It may be called again on an item, after a worker died.
+        items : sequence
+        """
+        if not items:
+            return
+        for outcome in self._outcomes(Careful(work), items):
+            if isinstance(outcome, Refusal):
+                raise ValueError(outcome.reason)
+            yield outcome
+
+    @abstractmethod
+    def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
+        """Call the function on the workers; items may be done in any order."""
+
+
+@final
+@dataclass(frozen=True)
+class Refusal:
+    """An error that would come again on every worker."""
+
+    reason: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Careful:
+    """A function on a worker: in one thread, and errors of the user are sent back."""
+
+    work: Work
+
+    def __call__(self, item: Any) -> Any:
+        """Call the function on an item."""
+        try:
+            with one_thread():
+                return self.work(item)
+        except (TypeError, ValueError) as error:
+            return Refusal(str(error))
+
+
+# The engines that a job may run on, by name.
+
+# The name that users give -> module, class, the library that is needed.
+_JOB_ENGINES = {
+    "dask": ("dask", "DaskJobs", "distributed"),
+    "spark": ("spark", "SparkJobs", "pyspark"),
+    "ray": ("ray", "RayJobs", "ray"),
+}
+ENGINES = tuple(_JOB_ENGINES)
+
+
+def job_engine(name: str | None, address: str | None, workers: int | None) -> JobEngine:
+    """Return an engine.
+
+    Parameters
+    ----------
+    name : {"dask", "spark", "ray"} or None
+        None for this process.
+    address : str, optional
+        A running cluster; by default workers are started on this machine.
+    workers : int, optional
+        How many to start; by default one for each processor.
+    """
+    if name is None:
+        return LocalJobs()
+    module, class_name, library = _JOB_ENGINES[name]
+    if importlib.util.find_spec(library) is None:
+        raise ValueError(f"The engine {name} needs {library}; run: pip install 'shafer[{name}]'")
+    engine = getattr(importlib.import_module(f"shafer.scale.{module}"), class_name)
+    made: JobEngine = engine(address, workers or os.cpu_count() or 1)
+    return made
+
+
+# Jobs in this process, one item after the other.
+
+
+@final
+class LocalJobs(JobEngine):
+    """No engine: the compiled kernels may use all threads."""
+
+    def run(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
+        """Give the results in order."""
+        return map(work, items)
+
+    def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
+        return map(work, items)
+
+
+# One thread for each task: the workers of an engine run side by side already.
+
+_IN_TURN = threading.Lock()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let compiled kernels use one thread, in this thread of the process."""
+    if importlib.util.find_spec("numba") is None:
+        yield
+        return
+    import numba
+
+    before = numba.get_num_threads()
+    with _turns():
+        numba.set_num_threads(1)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
+
+@cache
+def _takes_threads() -> bool:
+    """Return whether numba may be called from several threads at once."""
+    pools = ("numba.np.ufunc.tbbpool", "numba.np.ufunc.omppool")
+    return any(_loads(name) for name in pools)
+
+
+def _loads(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
+def _turns() -> Any:
+    # Without OpenMP and TBB, two calls at the same time would end the process.
+    return nullcontext() if _takes_threads() else _IN_TURN

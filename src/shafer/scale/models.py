@@ -1,0 +1,313 @@
+"""The logistic regression that is trained when no model is given."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._terminal import note, one_line, warn
+from shafer._text import listed
+from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.estimators.evidential_voting import EvidentialVotingClassifier
+from shafer.explain.explainer import Explainer
+from shafer.report.default_study import held_out_error, how_measured, train_default_model
+from shafer.saving.file import load_object
+from shafer.saving.savable import Savable
+from shafer.saving.skops import read_skops
+from shafer.saving.trusted import TrustWording
+from shafer.scale.background_means import MeansOptions, measured_model, prior_sentence
+from shafer.scale.inputs import model_inputs
+from shafer.scale.tables import (
+    Kinds,
+    as_kinds,
+    column_names,
+    identifier_columns,
+    kinds_of,
+    read_labels,
+    read_table,
+    read_texts,
+)
+
+_MOST_CLASSES = 1000
+_MOST_COLUMNS = 10_000
+_LARGEST = 1e150  # the squares of larger numbers overflow
+
+
+@final
+@dataclass(frozen=True)
+class TrainedModel:
+    """A logistic regression trained on a table, and the rows it was trained on.
+
+    Attributes
+    ----------
+    explainer : Explainer
+    kinds : dict
+        The columns it takes and what they hold.
+    X : pandas frame
+    y : array of shape (n,)
+    held_out : float, optional
+        Error by cross-validation.
+    about : tuple of strings
+        Sentences on how it was trained.
+    """
+
+    explainer: Explainer
+    kinds: Kinds
+    X: Any
+    y: NDArray[Any]
+    held_out: float | None
+    about: tuple[str, ...]
+
+    def inputs(self, frame: Any, path: Path) -> Any:
+        """Return the columns of another table as this model takes them."""
+        self.check_columns(frame.columns, path)
+        return as_kinds(frame, self.kinds)
+
+    def check_columns(self, columns: Any, path: Path) -> None:
+        """Refuse a table that lacks a column of the training data."""
+        there = set(columns)
+        lacking = [name for name in self.kinds if name not in there]
+        if lacking:
+            raise ValueError(
+                f"{path} lacks {len(lacking)} column(s) of the training data: {listed(lacking)}. "
+                "Add them."
+            )
+
+
+def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
+    """Train a logistic regression on a table, and measure its error by cross-validation."""
+    _check_width(path, target)
+    frame = read_table(path)
+    y = read_labels(frame, target, path)
+    classes = np.unique(y)
+    if not 2 <= len(classes) <= _MOST_CLASSES:
+        raise ValueError(
+            f"The target {target!r} of {path} must have 2 to {_MOST_CLASSES} classes; "
+            f"it has {len(classes)}."
+        )
+    inputs = frame.drop(columns=[target, *_dropped(frame, target, options.drop, path)])
+    for name in identifier_columns(inputs):
+        warn(
+            f"Column {name!r} has a different value in nearly every row. If it is an id, leave it "
+            f"out: --drop {shlex.quote(name)}"
+        )
+    X, kinds = _inputs(inputs, target, path)
+    note(f"Training a logistic regression on {len(X):,} rows and {len(kinds):,} columns …")
+    model = train_default_model(X, y)
+    note("Measuring its error by cross-validation …")
+    error, folds = held_out_error(model, X, y)
+    explainer = Explainer(
+        model,
+        X,
+        groups="source",
+        prior=options.new_prior,
+        errors=options.errors,
+        missing=options.new_missing,
+    )
+    how = f"{_how_trained(X, path, target)} {prior_sentence(explainer)}"
+    about = (how, how_measured(folds))
+    return TrainedModel(explainer, kinds, X, y, error, about)
+
+
+def _check_width(path: Path, target: str) -> None:
+    """Refuse a table with too many columns before its rows are read, which takes long."""
+    width = sum(name != target for name in column_names(path))
+    if width > _MOST_COLUMNS:
+        raise ValueError(
+            f"{path} has {width:,} columns besides the target. A model is trained here on at most "
+            f"{_MOST_COLUMNS:,}. Keep fewer columns, or train a model yourself and pass --model."
+        )
+
+
+def _dropped(frame: Any, target: str, drop: tuple[str, ...], path: Path) -> list[str]:
+    for name in drop:
+        if name == target or name not in frame.columns:
+            why = "it is the target" if name == target else f"{path} has no such column"
+            raise ValueError(
+                f"--drop {name} cannot be used: {why}. The columns are {listed(frame.columns)}."
+            )
+    return list(dict.fromkeys(drop))
+
+
+def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
+    present = inputs.notna().any()
+    kinds = {name: kind for name, kind in kinds_of(inputs).items() if present[name]}
+    if not kinds:
+        raise ValueError(f"{path} has no column with values besides the target {target!r}.")
+    X = as_kinds(inputs, kinds)
+    for name, column in X.select_dtypes("number").items():
+        beyond = np.flatnonzero(np.abs(column.to_numpy()) > _LARGEST)
+        if len(beyond):
+            raise ValueError(
+                f"Column {name!r} of {path} holds {column.iloc[beyond[0]]} in row {beyond[0]}, "
+                "which is too large to train on. Correct the value, or remove the column."
+            )
+    return X, kinds
+
+
+def _how_trained(X: Any, path: Path, target: str) -> str:
+    numbers = X.select_dtypes("number")
+    gaps = {
+        "numbers ({} rows) replaced by the median": numbers,
+        "texts ({} rows) taken as a category of their own": X.drop(columns=numbers.columns),
+    }
+    counts = {text: int(part.isna().any(axis=1).sum()) for text, part in gaps.items()}
+    imputed = "".join(f", missing {text.format(n)}" for text, n in counts.items() if n)
+    return (
+        f"No model was given, so a logistic regression was trained on all {len(X)} rows of "
+        f"{path.name} to predict {target}: numbers scaled, categories one-hot encoded{imputed}."
+    )
+
+
+# What ``shafer save`` writes: a model with the means of its training data.
+
+
+def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Savable, str]:
+    """Return what to save, and a sentence on its means.
+
+    Parameters
+    ----------
+    named : NamedModel, optional
+        The model of ``--model``.
+    options : MeansOptions
+        The training data, and what to do with the base rate and with missing inputs.
+    """
+    if named is None:
+        raise ValueError("shafer save needs --model, the trained model to save.")
+    if isinstance(named.model, Explainer | EvidentialClassifier | EvidentialVotingClassifier):
+        for option in ("prior", "missing", "errors"):
+            if getattr(options, option) is not None:
+                raise ValueError(
+                    f"--{option} cannot be used: the {type(named.model).__name__} in "
+                    f"{named.file_name} keeps its own choice. Leave out --{option}, or save the "
+                    "model behind it with --train."
+                )
+        return named.model, "The model file has the means of its training data already."
+    if options.train_path is None:
+        raise ValueError(
+            f"shafer save needs --train, the training data of the {type(named.model).__name__} in "
+            f"{named.file_name}: weights of evidence are relative to its means."
+        )
+    frame = read_table(options.train_path)
+    inputs = model_inputs(
+        named.model,
+        kinds_of(frame),
+        options.train_path,
+        target=options.target,
+        text_column=options.text_column,
+    )
+    measured = measured_model(
+        named.model, inputs, options.train_path, lambda: inputs.rows(frame), options
+    )
+    if not isinstance(measured.evidence, Explainer):
+        raise ValueError(
+            f"shafer save cannot store a {type(named.model).__name__}, which makes its own "
+            "evidence. Keep its skops file."
+        )
+    return measured.evidence, measured.sentence
+
+
+# Models on disk: saved files, skops files of known classes; pickles only if the user insists.
+
+SAVED = (".shafer",)
+_SKOPS, _PICKLES = (".skops",), (".pkl", ".pickle", ".joblib")
+_WORDING = TrustWording(True, "Save the model again with skops.io.dump.")
+_WORDING_OF_SAVED = TrustWording(True, "Save the model again.")
+
+
+@final
+@dataclass(frozen=True)
+class NamedModel:
+    """A loaded model and the name of its file."""
+
+    model: Any
+    file_name: str
+
+
+def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = False) -> Any:
+    """Load a model.
+
+    Parameters
+    ----------
+    path : Path
+        A file of ``Explainer.save``, a skops file; or a pickle or joblib file, with
+        ``trust_pickle``.
+    trusted : sequence of str
+        Full names of classes that the user trusts, besides the list in ``trusted_classes``.
+        Functions and methods are never loaded.
+    trust_pickle : bool
+        Load a pickle, which may run any code.
+    """
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder. Give a model file, such as model.skops.")
+    if not path.is_file():
+        raise ValueError(f"{path} does not exist. Check the path.")
+    suffix = path.suffix.lower()
+    if suffix in SAVED:
+        return load_object(path, trusted=trusted, wording=_WORDING_OF_SAVED)
+    if suffix in _PICKLES:
+        if not trust_pickle:
+            raise ValueError(
+                f"{path} is a pickle, and loading a pickle may run any code. If you trust its "
+                "source, add --trust-pickle. It is safer to save the model with skops.io.dump."
+            )
+        return _unpickled(path)
+    if suffix not in _SKOPS:
+        raise ValueError(
+            f"{path} must be a .shafer or .skops file, or a .pkl, .pickle or .joblib file with "
+            "--trust-pickle."
+        )
+    return _from_skops(path, trusted)
+
+
+def _unpickled(path: Path) -> Any:
+    import joblib
+
+    try:
+        return joblib.load(path)
+    except Exception as error:  # a pickle may fail in any way
+        raise ValueError(f"{path} cannot be loaded: {one_line(error)}") from error
+
+
+def _from_skops(path: Path, trusted: Collection[str]) -> Any:
+    with path.open("rb") as file:
+        return read_skops(file, str(path), trusted, _WORDING)
+
+
+# The user's reason codes: a CSV file with the columns component, code and, optionally, text.
+
+
+def read_codes(path: Path) -> dict[str, tuple[str, str | None]]:
+    """Return the code and the text of each component, as they are written in the file.
+
+    Raises
+    ------
+    ValueError
+        If the file has other columns, a component twice, or a component without a code.
+    """
+    frame = read_texts(path)
+    names = set(frame.columns)
+    if not {"component", "code"} <= names <= {"component", "code", "text"}:
+        raise ValueError(
+            f"{path} must have the columns 'component' and 'code', and may have 'text'; it has "
+            f"{listed(frame.columns)}."
+        )
+    if not len(frame):
+        raise ValueError(f"{path} has no rows. Give at least one component with its code.")
+    texts = frame["text"] if "text" in names else [""] * len(frame)
+    codes: dict[str, tuple[str, str | None]] = {}
+    for row, (name, code, text) in enumerate(
+        zip(frame["component"], frame["code"], texts, strict=True)
+    ):
+        if not (name and code):
+            raise ValueError(f"{path} lacks a component or a code in row {row}. Fill it in.")
+        if name in codes:
+            raise ValueError(f"{path} has {name!r} twice, in row {row} again. Keep one of the two.")
+        codes[name] = (code, text or None)
+    return codes

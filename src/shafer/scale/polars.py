@@ -1,0 +1,51 @@
+"""Polars: the rows stay in this process, and stream through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, final
+
+from shafer.rows.background import SumOfPart
+from shafer.scale.engines import FrameEngine
+from shafer.scale.inputs import ModelColumns
+from shafer.scale.scorer import RowScorer
+
+_CHUNK = 100_000
+
+
+@final
+class PolarsFrames(FrameEngine):
+    """Lazy frames of polars."""
+
+    def column_names(self, frame: Any) -> list[str]:
+        """Return the columns of a frame; no row is read."""
+        return list(frame.collect_schema().names())
+
+    def scored(self, frame: Any, scorer: RowScorer) -> Any:
+        """Return a lazy frame with the scores."""
+        import polars
+
+        known = frame.collect_schema()
+        added = polars.DataFrame(scorer.evidence_schema().empty_table()).schema
+        schema = {**{name: known[name] for name in scorer.keep}, **added}
+
+        def scores(rows: Any) -> Any:
+            found = polars.DataFrame(scorer.evidence(rows.to_arrow()))
+            return polars.concat([rows.select(scorer.keep), found], how="horizontal")
+
+        return frame.select(scorer.read).map_batches(scores, schema=schema, streamable=True)
+
+    def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
+        """Return the first rows as a pandas frame."""
+        return frame.select(columns).head(count).collect().to_pandas()
+
+    def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
+        """Sum the rows as they are read."""
+        return sum_of_part(_batches(frame, inputs))
+
+
+def _batches(frame: Any, inputs: ModelColumns) -> Iterator[Any]:
+    selected = frame.select(inputs.names)
+    for part in selected.collect_batches(chunk_size=_CHUNK, engine="streaming"):
+        if len(part) > 0:
+            yield inputs.rows(part.to_pandas())

@@ -1,0 +1,145 @@
+"""``score`` and ``schema``: evidence as columns of a lazy frame, and what these columns are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from shafer._text import listed
+from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.explain.explainer import Explainer
+from shafer.scale.columns import SetDecisions
+from shafer.scale.engines import engine_of
+from shafer.scale.inputs import ModelColumns, check_present, column_choice
+from shafer.scale.scorer import RowScorer, evidence_schema
+from shafer.texts.inputs import first_vectorizer
+
+_REASONS = 3
+
+
+def score(
+    frame: Any,
+    explainer: Explainer | EvidentialClassifier,
+    columns: str | Iterable[str] | None = None,
+    *,
+    keep: str | Iterable[str] = (),
+    reasons: int = _REASONS,
+) -> Any:
+    """Return the evidence of every row of a lazy frame, as a frame of the same kind.
+
+    Nothing is computed until you ask the frame for its rows. The columns and their types are known
+    before. Rows are scored where they are, some thousand at a time; the explainer is sent to each
+    worker once.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame, pyspark.sql.DataFrame, ray.data.Dataset or polars.LazyFrame
+    explainer : Explainer or EvidentialClassifier
+    columns : string or iterable of strings, optional
+        The columns that the model takes; by default those it was trained on. A model that was
+        trained on arrays needs them, in the order of training. A model of texts needs the column
+        with the texts.
+    keep : string or iterable of strings
+        Columns to pass on, such as a key. A Dask frame also keeps its index.
+    reasons : int
+        Reasons for each row; 0 for none.
+
+    Returns
+    -------
+    frame of the same kind
+        The columns of ``keep``, those of :meth:`shafer.Evidence.to_frame` (``probability_yes``,
+        ``belief_yes``, …, ``ignorance``, ``conflict``, ``decision``), and those of the reasons:
+        ``reasons_for`` and ``reasons_over`` (the two classes compared), ``reason_1`` (a
+        component), ``reason_1_value`` (of its input, as text), ``reason_1_weight`` (what it adds to
+        the log-odds) and ``reason_1_share`` (of all that is added). After ``conformalize``,
+        ``decision`` is the calibrated set of ``predict_set``; the column of its groups is read
+        from the frame. Otherwise it is interval dominance, without a guarantee.
+
+    See Also
+    --------
+    schema : The columns and their types.
+    background : An explainer whose background is a lazy frame.
+
+    Examples
+    --------
+    >>> import polars as pl, shafer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> train = pl.DataFrame({"age": [30, 40, 50, 60], "ill": ["no", "no", "yes", "yes"]})
+    >>> model = LogisticRegression().fit(train[["age"]], train["ill"])
+    >>> explainer = shafer.Explainer(model, train[["age"]])
+    >>> lazy = shafer.scale.score(train.lazy(), explainer, keep="age", reasons=1)
+    >>> lazy.select("age", "probability_yes", "reason_1").collect()["reason_1"].to_list()
+    ['age', 'age', 'age', 'age']
+    """
+    chosen = explainer_of(explainer)
+    engine = engine_of(frame)
+    present = engine.column_names(frame)
+    kept = column_choice(keep, "keep")
+    check_present(kept, present, "keep")
+    inputs = columns_of(chosen, columns, present)
+    decisions = SetDecisions.of(explainer, present)
+    scorer = RowScorer(chosen, inputs, kept, checked_reasons(reasons), decisions)
+    twice = [name for name in scorer.evidence_schema().names if name in kept]
+    if twice:
+        raise ValueError(
+            f"keep has {listed(twice)}, and so have the scores. Rename the column of the frame."
+        )
+    if decisions.sentence and decisions.model is None:
+        warnings.warn(decisions.sentence, UserWarning, stacklevel=2)
+    return engine.scored(frame, scorer)
+
+
+def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS) -> Any:
+    """Return the columns that :func:`score` adds and their types, as a pyarrow schema.
+
+    Parameters
+    ----------
+    explainer : Explainer or EvidentialClassifier
+    reasons : int
+        Reasons for each row; 0 for none.
+
+    Returns
+    -------
+    pyarrow.Schema
+
+    See Also
+    --------
+    score : The scores of a lazy frame.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+    >>> shafer.scale.schema(explainer, reasons=0).names[-4:]
+    ['ignorance', 'conflict', 'weight_of_conflict', 'decision']
+    """
+    return evidence_schema(explainer_of(explainer), checked_reasons(reasons))
+
+
+def explainer_of(given: Any) -> Explainer:
+    """Return the explainer, or the one inside a fitted classifier."""
+    if isinstance(given, EvidentialClassifier) and hasattr(given, "explainer_"):
+        return given.explainer_
+    if not isinstance(given, Explainer):
+        raise ValueError(
+            f"explainer must be a shafer.Explainer or a fitted EvidentialClassifier; got "
+            f"{type(given).__name__}. Make one with shafer.Explainer(model, X_train)."
+        )
+    return given
+
+
+def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelColumns:
+    """Return the columns that an explainer takes from a frame."""
+    weighed = explainer._weighed
+    texts = first_vectorizer(weighed.model.encoders) is not None
+    return ModelColumns.of(weighed.columns, columns, present, texts=texts)
+
+
+def checked_reasons(reasons: Any) -> int:
+    """Return the number of reasons; it must be a whole number of at least 0."""
+    if isinstance(reasons, bool) or not isinstance(reasons, int | np.integer) or reasons < 0:
+        raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
+    return int(reasons)

@@ -1,0 +1,478 @@
+"""Tables on disk, whole or in chunks; a column is of the same kind in all chunks."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import importlib.util
+import math
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._files.atomic import replacing
+from shafer._terminal import writing
+from shafer._text import listed
+
+Kind: TypeAlias = Literal["number", "truth", "text"]
+Kinds: TypeAlias = dict[str, Kind]
+"""What each column of the whole table holds. A chunk alone may look different."""
+
+_CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
+_TRUTH = {"true": True, "false": False}
+
+
+def format_of(path: Path) -> Literal["csv", "parquet"]:
+    """Return the format, by the ending of the name."""
+    name = path.name.lower()
+    if name.endswith(_CSV):
+        return "csv"
+    if name.endswith(_PARQUET):
+        return "parquet"
+    raise ValueError(f"A table must be a .csv, .csv.gz or .parquet file; got {path}.")
+
+
+def _pandas(path: Path) -> Any:
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder. Give a .csv, .csv.gz or .parquet file.")
+    if not path.is_file():
+        raise ValueError(f"{path} does not exist. Check the path.")
+    if importlib.util.find_spec("pandas") is None:
+        raise ValueError("Reading tables needs pandas; run: pip install pandas")
+    if format_of(path) == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise ValueError("Reading Parquet files needs pyarrow; run: pip install pyarrow")
+    import pandas
+
+    return pandas
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Name the file in every error of its readers."""
+    import pandas
+
+    try:
+        with warnings.catch_warnings():
+            # Cells beyond the header: pandas would drop them, or take the first column for an
+            # index and shift all others.
+            warnings.simplefilter("error", pandas.errors.ParserWarning)
+            yield
+    except pandas.errors.ParserWarning as error:
+        raise ValueError(
+            f"{path} cannot be read: its rows have more cells than its header has "
+            "names. Cells must be separated by commas."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} cannot be read: it is not UTF-8. Save it as UTF-8.") from error
+    except EOFError as error:
+        raise ValueError(f"{path} cannot be read: it ends too early. Copy it again.") from error
+    except (ValueError, OSError, RuntimeError, csv.Error, zlib.error) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from error
+
+
+def _check_names(names: Any, path: Path) -> list[str]:
+    """Return the column names; refuse names given twice and cells not separated by commas."""
+    texts = [str(name) for name in names]
+    other = next((mark for mark in ";\t|" if len(texts) == 1 and mark in texts[0]), None)
+    if other is not None and format_of(path) == "csv":
+        raise ValueError(f"{path} is separated by {other!r}. Save it with commas.")
+    twice = next((name for name, count in Counter(texts).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"{path} has two columns named {twice!r}. Rename one of them.")
+    return texts
+
+
+def column_names(path: Path) -> list[str]:
+    """Return the names of the columns; no row is read.
+
+    A name that is given twice is refused: pandas would rename the columns of a CSV file.
+    """
+    _pandas(path)
+    with _reading(path):
+        if format_of(path) == "csv":
+            names = [name for name in _csv_header(path) if name]
+        else:
+            from pyarrow import parquet
+
+            names = parquet.read_schema(path).names
+    return _check_names(names, path)
+
+
+def _csv_header(path: Path) -> list[str]:
+    """Return the first line with cells. pandas would need seconds for 100,000 of them."""
+    opened: Any = gzip.open if path.name.lower().endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        return next(filter(None, csv.reader(file)), [])
+
+
+def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
+    """Give a CSV file in frames of so many rows."""
+    pandas = _pandas(path)
+    with _reading(path):
+        chunks = pandas.read_csv(path, chunksize=rows, low_memory=False, index_col=False, **options)
+    with chunks:
+        while True:
+            with _reading(path):
+                chunk = next(chunks, None)
+            if chunk is None:
+                return
+            yield chunk
+
+
+def _parquet_chunks(
+    path: Path, rows: int, columns: list[str], row_groups: Sequence[int] | None
+) -> Iterator[Any]:
+    """Give some columns of a Parquet file in frames of so many rows."""
+    from pyarrow import parquet
+
+    with _reading(path):
+        file = parquet.ParquetFile(path)
+    start = 0
+    with file:
+        groups = None if row_groups is None else list(row_groups)
+        batches = file.iter_batches(batch_size=rows, columns=columns, row_groups=groups)
+        while True:
+            with _reading(path):
+                batch = next(batches, None)
+                if batch is None:
+                    return
+                frame = batch.to_pandas()[columns]
+            frame.index = range(start, start + len(frame))
+            start += len(frame)
+            yield frame
+
+
+def kinds_of(frame: Any) -> Kinds:
+    """Return what each column of a pandas frame holds."""
+    kinds: Kinds = {}
+    for name, dtype in frame.dtypes.items():
+        letter = getattr(dtype, "kind", "O")
+        kinds[str(name)] = "number" if letter in "iuf" else "truth" if letter == "b" else "text"
+    return kinds
+
+
+def _wider(first: Kind | None, second: Kind | None) -> Kind | None:
+    """Return what a column of two tables holds; None is a column without any value."""
+    if first is None or second is None:
+        return first or second
+    return first if first == second else "text"
+
+
+def read_table(path: Path) -> Any:
+    """Read a whole table as a pandas frame."""
+    pandas = _pandas(path)
+    column_names(path)
+    with _reading(path):
+        if format_of(path) == "csv":
+            frame = pandas.read_csv(path, low_memory=False, index_col=False)
+        else:
+            frame = pandas.read_parquet(path)
+    if len(frame) == 0:
+        raise ValueError(f"{path} has no rows.")
+    frame.columns = _check_names(frame.columns, path)
+    return frame.reset_index(drop=True)
+
+
+def read_texts(path: Path) -> Any:
+    """Read a whole CSV file as texts, as they are written; an empty cell is an empty text."""
+    pandas = _pandas(path)
+    if format_of(path) != "csv":
+        raise ValueError(f"{path} must be a .csv file.")
+    column_names(path)
+    with _reading(path):
+        return pandas.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
+
+
+@final
+@dataclass(frozen=True)
+class Survey:
+    """What a table holds.
+
+    Attributes
+    ----------
+    columns : dict
+        The columns and what they hold; None for a column without any value.
+    rows : int
+    group_rows : tuple of int, optional
+        The rows of each row group of a Parquet file.
+    """
+
+    columns: dict[str, Kind | None]
+    rows: int
+    group_rows: tuple[int, ...] | None = None
+
+    @property
+    def kinds(self) -> Kinds:
+        """What the columns hold; a column without any value reads as numbers."""
+        return {name: kind or "number" for name, kind in self.columns.items()}
+
+    @classmethod
+    def joined(cls, surveys: Iterable[Survey]) -> Self:
+        """Join the surveys of several tables. Only columns that all of them have are kept."""
+        first, *others = surveys
+        columns, rows = dict(first.columns), first.rows
+        for other in others:
+            rows += other.rows
+            shared = [name for name in columns if name in other.columns]
+            columns = {name: _wider(columns[name], other.columns[name]) for name in shared}
+        return cls(columns, rows)
+
+
+def surveyed(path: Path, rows: int) -> tuple[Path, Survey]:
+    """Return a table with its survey."""
+    return path, survey(path, rows)
+
+
+def survey(path: Path, rows: int) -> Survey:
+    """Read a table once, in chunks, and return what its columns hold and how many rows it has.
+
+    Parameters
+    ----------
+    path : Path
+    rows : int
+        Rows of a chunk.
+    """
+    _pandas(path)
+    if format_of(path) == "parquet":
+        return _parquet_survey(path)
+    column_names(path)
+    kinds: dict[str, Kind | None] = {}
+    count = 0
+    for chunk in _csv_chunks(path, rows):
+        _check_names(chunk.columns, path)
+        count += len(chunk)
+        present = chunk.notna().any().to_numpy()
+        for (name, kind), some in zip(kinds_of(chunk).items(), present, strict=True):
+            # A column without any value reads as numbers, whatever it holds elsewhere.
+            kinds[name] = _wider(kinds.get(name), kind if some else None)
+    return Survey(kinds, count)
+
+
+def _parquet_survey(path: Path) -> Survey:
+    from pyarrow import parquet, types
+
+    with _reading(path), parquet.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        kinds: dict[str, Kind | None] = {**kinds_of(schema.empty_table().to_pandas())}
+        groups = (file.metadata.row_group(i).num_rows for i in range(file.num_row_groups))
+        rows = tuple(map(int, groups))
+    _check_names(schema.names, path)
+    nothing = [field.name for field in schema if types.is_null(field.type)]
+    kinds |= dict.fromkeys((name for name in nothing if name in kinds), None)
+    return Survey(kinds, sum(rows), rows)
+
+
+def chunks_of(
+    path: Path,
+    kinds: Mapping[str, Kind],
+    rows: int,
+    *,
+    truth_as_text: bool = True,
+    row_groups: Sequence[int] | None = None,
+) -> Iterator[Any]:
+    """Give a table in chunks: pandas frames of the columns in ``kinds``, in that order.
+
+    Parameters
+    ----------
+    path : Path
+    kinds : mapping
+        The columns to read and what they hold.
+    rows : int
+        Rows of a chunk.
+    truth_as_text : bool
+        As in :func:`as_kinds`.
+    row_groups : sequence of int, optional
+        Of a Parquet file; by default all.
+    """
+    _pandas(path)
+    if format_of(path) == "parquet":
+        for frame in _parquet_chunks(path, rows, list(kinds), row_groups):
+            yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
+        return
+    # Anything but numbers is read as text: "007" and "true" must stay as they are.
+    as_text = {name: str for name, kind in kinds.items() if kind != "number"}
+    for chunk in _csv_chunks(path, rows, dtype=as_text, usecols=list(kinds)):
+        yield as_kinds(chunk[list(kinds)], kinds, truth_as_text=truth_as_text)
+
+
+def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = True) -> Any:
+    """Bring the columns of a frame to given kinds; the error names a cell that does not fit.
+
+    Parameters
+    ----------
+    frame : pandas frame
+    kinds : mapping
+        The columns to keep and what they hold.
+    truth_as_text : bool
+        Write truth values as the texts ``True`` and ``False``, like any category.
+    """
+    import pandas
+
+    ready = {str(name): dtype.kind in "iuf" for name, dtype in frame.dtypes.items()}
+    plain = [name for name, kind in kinds.items() if kind == "number" and ready[name]]
+    floats = frame[plain].astype(float)  # all at once: there may be many
+    if len(plain) == len(kinds):
+        return floats
+    columns = {}
+    for name, kind in kinds.items():
+        column = frame[name]
+        if kind == "number":
+            columns[name] = floats[name] if ready[name] else _numbers(pandas, column, name)
+        elif kind == "truth" and not truth_as_text:
+            columns[name] = column_as_texts(column).map(
+                lambda text: _TRUTH.get(text.lower(), text), na_action="ignore"
+            )
+        else:
+            columns[name] = column_as_texts(column, truth=kind == "truth")
+    return pandas.DataFrame(columns, index=frame.index)
+
+
+def _numbers(pandas: Any, column: Any, name: str) -> Any:
+    numbers = pandas.to_numeric(column, errors="coerce")
+    lost = numbers.isna() & column.notna()
+    if lost.any():
+        row = int(column.index[lost.to_numpy()][0])
+        raise ValueError(
+            f"Column {name!r} must hold numbers, as in training; row {row} has {column[row]!r}."
+        )
+    return numbers.astype(float)
+
+
+def column_as_texts(column: Any, truth: bool = False) -> Any:
+    """Return a pandas column as texts, NaN where a value is missing."""
+    missing = column.isna()
+    texts = [
+        math.nan if gone else _text(value) for value, gone in zip(column, missing, strict=True)
+    ]
+    if truth:
+        texts = [t if isinstance(t, float) else str(_TRUTH.get(t.lower(), t)) for t in texts]
+    return type(column)(texts, index=column.index, dtype=object)
+
+
+def _text(value: Any) -> str:
+    whole = isinstance(value, float) and value.is_integer()
+    return str(int(value)) if whole else str(value)
+
+
+# Tables written at once: a CSV or Parquet file that appears when it is complete.
+
+
+def check_output(out: Path, inputs: Iterable[Path | None]) -> None:
+    """Refuse a file that cannot be written, or that is one of the inputs.
+
+    Parameters
+    ----------
+    out : Path
+    inputs : iterable of paths
+        The files that are read; None where there is no such file.
+    """
+    if format_of(out) == "parquet" and importlib.util.find_spec("pyarrow") is None:
+        raise ValueError("Writing Parquet files needs pyarrow; run: pip install pyarrow")
+    read = [path for path in inputs if path is not None]
+    if any(path.exists() and out.exists() and path.samefile(out) for path in read):
+        raise ValueError(f"--out must be another file than the data; got {out}.")
+
+
+def write_table(frame: Any, out: Path) -> None:
+    """Write a pandas frame. If something fails, no file is left behind."""
+    with writing(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(out) as file:
+            if format_of(out) == "parquet":
+                frame.to_parquet(file, index=False)
+            else:
+                packed = "gzip" if out.name.lower().endswith(".gz") else None
+                frame.to_csv(file, mode="wb", index=False, compression=packed)
+
+
+# The class labels in a table: the target column, and its labels as a model writes them.
+
+_LARGEST_WHOLE = 2.0**53  # larger whole numbers are not told apart by floats
+
+
+def read_labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
+    """Return the target column of a pandas frame, checked to hold classes."""
+    if target not in frame.columns:
+        raise ValueError(
+            f"{path} has no column {target!r}; it has {listed(map(str, frame.columns))}."
+        )
+    column = frame[target]
+    missing = int(column.isna().sum())
+    if missing:
+        first = int(column.isna().to_numpy().argmax())
+        raise ValueError(
+            f"The target {target!r} has {missing} missing value(s), the first in row {first} of "
+            f"{path}. Remove those rows."
+        )
+    values = np.asarray(column)
+    if values.dtype.kind == "f":
+        broken = values[(values != np.round(values)) | (np.abs(values) > _LARGEST_WHOLE)]
+        if len(broken):
+            raise ValueError(
+                f"The target {target!r} holds numbers such as {broken[0]}, not classes. "
+                "Divide the numbers into classes first, for instance with pandas.cut."
+            )
+        values = values.astype(np.int64)
+    return values if values.dtype.kind in "iub" else values.astype(str)
+
+
+def _written(label: Any) -> str:
+    """Write a label as a table would; 0, 0.0 and "0" are the same class."""
+    whole = isinstance(label, float) and label.is_integer()
+    return str(int(label)) if whole else str(label)
+
+
+def known_labels(labels: NDArray[Any], classes: NDArray[Any], target: str) -> NDArray[Any]:
+    """Return the labels of a table as the model writes them; 0, 0.0 and "0" are one class."""
+    places = {_written(label): k for k, label in enumerate(classes.tolist())}
+    written = [_written(label) for label in labels.tolist()]
+    unknown = sorted(set(written) - set(places))
+    if unknown:
+        raise ValueError(
+            f"The target {target!r} holds {listed(unknown)}, which the model does not know; "
+            f"its classes are {listed(places)}. Use the labels of the training data."
+        )
+    return np.asarray(classes[[places[label] for label in written]])
+
+
+def label_named(text: str, classes: NDArray[Any], option: str) -> Any:
+    """Return the class that a user named on the command line; "1" names 1, 1.0 and "1"."""
+    places = {_written(label): k for k, label in enumerate(classes.tolist())}
+    if text not in places:
+        raise ValueError(
+            f"{option} names {text!r}, which the model does not know; its classes are "
+            f"{listed(places)}. Use one of them."
+        )
+    return classes.tolist()[places[text]]
+
+
+# columns that look like the names or numbers of the rows themselves.
+
+_FEWEST_ROWS = 30  # below, values of any column may all differ
+_DIFFERENT = 0.99
+
+
+def identifier_columns(frame: Any) -> list[str]:
+    """Return the columns of whole numbers or texts with a different value in nearly each row.
+
+    Parameters
+    ----------
+    frame : pandas frame
+        As it was read.
+    """
+    if len(frame) < _FEWEST_ROWS:
+        return []
+    kinds = {name: getattr(dtype, "kind", "O") for name, dtype in frame.dtypes.items()}
+    return [
+        str(name)
+        for name, kind in kinds.items()
+        if kind not in "bf" and frame[name].nunique() >= _DIFFERENT * len(frame)
+    ]

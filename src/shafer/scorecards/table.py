@@ -1,0 +1,120 @@
+"""``ScorecardTables``: the method of an ``Explainer`` that writes the model as a scorecard."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._typing import Label
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.points import PointScale, scored_weights
+from shafer.evidence.table import native_frame
+from shafer.explain.weighing import WeighedModel
+from shafer.scorecards.bins import FiniteComponent, finite_components
+
+
+class ScorecardTables(ABC):
+    """Points tables of models whose components have finitely many values."""
+
+    _weighed: WeighedModel
+
+    @property
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """Class labels."""
+
+    @abstractmethod
+    def _reference(self) -> Any:
+        """Return the background in the order of training."""
+
+    @abstractmethod
+    def _of_bins(self, X: Any) -> Evidence:
+        """Return evidence whose weights depend on their own component only."""
+
+    def scorecard(
+        self,
+        points: float = 600.0,
+        odds: float = 50.0,
+        pdo: float = 20.0,
+        class_: Label | None = None,
+        *,
+        backend: str | None = "pandas",
+    ) -> Any:
+        """Return the model as a scorecard: a data frame of the points of each component and bin.
+
+        A row of data has one bin of each component; its points add up to the score, as in
+        :meth:`shafer.Evidence.points`. The components must have finitely many values: bins of
+        optbinning or ``KBinsDiscretizer``, categories, indicators, terms of an EBM. See
+        ``docs/guide/scorecards.md``.
+
+        Parameters
+        ----------
+        points, odds, pdo, class_
+            As in :meth:`shafer.Evidence.points`: two classes with names need the favourable one.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            By default pandas; None takes the library in use.
+
+        Returns
+        -------
+        data frame
+            Columns ``component``, ``bin``, ``weight`` and ``points``, and with three or more
+            classes ``class``. For two classes the weight is that for ``class_`` over the other, in
+            log-odds.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import OneHotEncoder
+        >>> X, y = shafer.datasets.load_german_credit(return_X_y=True)
+        >>> X = X[["housing", "telephone"]]
+        >>> model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
+        >>> explainer = shafer.Explainer(model, X, groups="source", prior="own")
+        >>> explainer.scorecard(class_="good").round(1)
+           component        bin  weight  points
+        0    housing       free    -0.5   -14.7
+        1    housing        own     0.2     5.2
+        2    housing       rent    -0.4   -11.7
+        3  telephone       none    -0.1    -2.3
+        4  telephone        yes     0.1     3.3
+        5  base rate  every row     0.9   512.0
+        """
+        return points_table(
+            finite_components(self._weighed, self._of_bins, self._reference()),
+            PointScale(points, odds, pdo),
+            self.classes,
+            class_,
+            backend,
+        )
+
+
+# The table of a scorecard as a data frame: one row for each bin of each component.
+
+
+def points_table(
+    components: Mapping[str, FiniteComponent],
+    scale: PointScale,
+    classes: NDArray[Any],
+    class_: Label | None,
+    backend: str | None,
+) -> Any:
+    """Return a data frame of weights and points; for three or more classes with their class."""
+    names = list(components)
+    owner = np.repeat(np.arange(len(names)), [len(one.bins) for one in components.values()])
+    stacked = np.concatenate([one.weights for one in components.values()])
+    weights = scored_weights(stacked, classes, class_).reshape(len(owner), -1)  # a column each
+    points = scale.factor * weights + np.array(scale.shares(names))[owner, None]
+    labels = classes.tolist() if weights.shape[1] == len(classes) else [class_]
+    bins = [label for one in components.values() for label in one.bins]
+    rows = [(names[g], label, one) for g, label in zip(owner, bins, strict=True) for one in labels]
+    component, label, class_of_row = (list(column) for column in zip(*rows, strict=True))
+    table: dict[str, Any] = {"component": component, "bin": label, "class": class_of_row}
+    if len(classes) == 2:
+        del table["class"]
+    table |= {"weight": weights.ravel(), "points": points.ravel()}
+    return native_frame(table, None, backend)
