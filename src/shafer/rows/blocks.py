@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import narwhals as nw
 import numpy as np
@@ -17,10 +17,12 @@ from scipy import sparse
 from shafer._checks.frames import frame_columns, frame_of
 from shafer._typing import BoolArray
 from shafer.errors import UnsupportedModelError
-from shafer.models.read_model import AdaptedModel
 from shafer.rows.access import values_of
 from shafer.rows.checks import gaps_in
 from shafer.rows.columns import checked_sources, leaf_transformers
+
+if TYPE_CHECKING:
+    from shafer.models.read_model import AdaptedModel
 
 
 @final

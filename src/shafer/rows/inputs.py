@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from shafer._checks.frames import frame_of
 from shafer._typing import Array
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.reasons import InputValues
-from shafer.models.read_model import AdaptedModel
 from shafer.rows.access import take_rows
 from shafer.rows.columns import encoded_sources
 from shafer.texts.inputs import (
@@ -29,6 +28,9 @@ from shafer.texts.inputs import (
     texts_of,
 )
 from shafer.texts.spans import WordSpans
+
+if TYPE_CHECKING:
+    from shafer.models.read_model import AdaptedModel
 
 IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
 """Values of a word."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shafer._checks.labels import component_names
 from shafer.evidence.groups import Groups, read_groups
 from shafer.evidence.layout import is_label_map, read_regions
-from shafer.models.read_model import AdaptedModel
 from shafer.rows.columns import components_by_column, encoded_names, with_columns
 from shafer.texts.inputs import HashedWords
+
+if TYPE_CHECKING:
+    from shafer.models.read_model import AdaptedModel
 
 
 def names_of_components(

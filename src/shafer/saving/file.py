@@ -28,7 +28,7 @@ from shafer.saving.formats import (
 )
 from shafer.saving.skops import SkopsFormat, read_skops
 from shafer.saving.torch import ModuleMismatchError, TorchFormat
-from shafer.saving.trusted import TrustWording
+from shafer.saving.trusted import STORED_NAMES, TrustWording, current_name, stored_name
 from shafer.saving.values import Json, read_value, write_value
 
 _OLDEST = 1
@@ -47,7 +47,7 @@ class ArtefactReader(ObjectSource):
     Attributes
     ----------
     class_name : str
-        The class of the saved object, as the file has it.
+        The class of the saved object: where it lives today.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ArtefactReader(ObjectSource):
         description = _description(self._archive)
         self._libraries = description.get("libraries")
         _check_version(description, source)
-        self.class_name = str(description["class"])
+        self.class_name = current_name(str(description["class"]))
         self._root, self._objects = description["root"], list(description["objects"])
         self._arrays = open_archive(io.BytesIO(read_member(self._archive, ARRAYS)))
         self._made: dict[int, Any] = {}
@@ -207,7 +207,7 @@ def written(value: Any) -> bytes:
     description = {
         "format": FORMAT,
         "version": VERSION,
-        "class": class_name(value),
+        "class": stored_name(class_name(value)),
         "libraries": writer.libraries(),
         "root": root,
         "objects": writer.objects,
@@ -292,11 +292,8 @@ class _Writer(ObjectSink):
 # Saving an object to one file and loading it: without pickle, all or nothing.
 
 SAVED_CLASSES = {
-    "shafer.estimators.evidential_voting.EvidentialVotingClassifier": (
-        "EvidentialVotingClassifier"
-    ),
-    "shafer.estimators.evidential_classifier.EvidentialClassifier": "EvidentialClassifier",
-    "shafer.explain.explainer.Explainer": "Explainer",
+    STORED_NAMES[f"shafer.{name}"]: name
+    for name in ("EvidentialVotingClassifier", "EvidentialClassifier", "Explainer")
 }
 """The classes with a method ``load``, and their public names."""
 

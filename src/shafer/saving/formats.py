@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from shafer.saving.trusted import OWN_CLASSES
+from shafer.saving.trusted import OWN_CLASSES, current_name, stored_name
 from shafer.saving.values import Json, ValueSink, ValueSource
 
 
@@ -193,11 +193,11 @@ class StateFormat(ObjectFormat):
         """Write the class and the attributes."""
         own = class_name(value) in OWN_CLASSES
         state = value.__getstate__() if own else vars(value)
-        return {"class": class_name(value), "state": sink.value(dict(state))}
+        return {"class": stored_name(class_name(value)), "state": sink.value(dict(state))}
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
         """Make the object without calling its class."""
-        name = node["class"]
+        name = current_name(node["class"])
         if name not in STORED_BY_STATE:
             raise ValueError(f"it names the class {name!r}, which is not stored like this")
         cls, state = imported_class(name), source.value(node["state"])

@@ -29,7 +29,15 @@ from shafer.saving.formats import (
     imported,
     with_parts,
 )
-from shafer.saving.trusted import BY_LOADER, NEVER, TRUSTABLE, TrustWording, is_known
+from shafer.saving.trusted import (
+    BY_LOADER,
+    FORMER_NAMES,
+    NEVER,
+    TRUSTABLE,
+    TrustWording,
+    current_name,
+    is_known,
+)
 from shafer.saving.values import Json
 
 _FUNCTIONS_OF_THE_USER = "shafer.models.heads.Contributions"
@@ -128,6 +136,7 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
         In one line, if the file is damaged or forged, or holds classes that are not trusted.
     """
     try:
+        file = _with_current_names(file)
         with open_archive(file) as archive:
             found = audit(archive)
     except Exception as error:  # a forged file can fail in any way
@@ -146,6 +155,33 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
         raise ValueError(f"{source} cannot be loaded: {_line(error)}") from error
     check_vocabularies(model, source)
     return model
+
+
+def _with_current_names(file: BinaryIO) -> BinaryIO:
+    """Return the file with the classes of earlier versions under the names of today.
+
+    Only names that the table has are changed; the result is checked like any other file.
+    """
+    with open_archive(file) as archive:
+        raw = read_member(archive, "schema.json", most=_LARGEST_SCHEMA)
+        if not any(name.rpartition(".")[0].encode() in raw for name in FORMER_NAMES):
+            return file
+        schema, changed = _schema(archive), False
+        for node in _nodes(schema):
+            held = f"{node.get('__module__')}.{node.get('__class__')}"
+            module, _, name = current_name(held).rpartition(".")
+            if held in FORMER_NAMES and f"{module}.{name}" != held:
+                node["__module__"], node["__class__"], changed = module, name, True
+        if not changed:
+            return file
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as renamed:
+            for member in archive.namelist():
+                same = member != "schema.json"
+                renamed.writestr(
+                    member, read_member(archive, member) if same else json.dumps(schema)
+                )
+    return content
 
 
 def _line(error: object) -> str:

@@ -2,8 +2,8 @@
 
 No prefixes, and nothing that the file could make Python call: a loader that calls a function, a
 method or a constructor with arguments from the file is not in the table. To let a class of this
-package into model files, add its full name to ``OWN_CLASSES``; it must keep its state in arrays,
-plain containers and classes listed here.
+package into model files, add it to ``_HOMES``; it must keep its state in arrays, plain containers
+and classes listed here.
 """
 
 from __future__ import annotations
@@ -14,18 +14,54 @@ from dataclasses import dataclass
 from functools import cache
 from typing import final
 
-OWN_CLASSES = (
-    "shafer.conformal.cross.CrossConformalSets",
-    "shafer.conformal.split.ConformalSets",
-    "shafer.estimators.evidential_voting.EvidentialVotingClassifier",
-    "shafer.estimators.sources.FittedSource",
-    "shafer.estimators.neighbour_evidence.NeighbourEvidence",
-    "shafer.estimators.sources.SourceFactors",
-    "shafer.estimators.evidential_classifier.EvidentialClassifier",
-    "shafer.explain.explainer.Explainer",
-    "shafer.models.heads.LinearHead",
-    "shafer.estimators.rbf_layer.RBFLayer",
-)
+_HOMES = {
+    "ConformalSets": "shafer.conformal.split",
+    "CrossConformalSets": "shafer.conformal.cross",
+    "EvidentialClassifier": "shafer.estimators.evidential_classifier",
+    "EvidentialVotingClassifier": "shafer.estimators.evidential_voting",
+    "Explainer": "shafer.explain.explainer",
+    "FittedSource": "shafer.estimators.sources",
+    "LinearHead": "shafer.models.heads",
+    "NeighbourEvidence": "shafer.estimators.neighbour_evidence",
+    "RBFLayer": "shafer.estimators.rbf_layer",
+    "SourceFactors": "shafer.estimators.sources",
+}
+STORED_NAMES = {f"shafer.{name}": f"{home}.{name}" for name, home in _HOMES.items()}
+"""Our classes as files name them, and where they live. A file does not know our modules."""
+
+OWN_CLASSES = tuple(STORED_NAMES.values())
+
+FORMER_NAMES = {
+    "shafer.decision.calibration.cross_conformal.CrossConformalSets": "shafer.CrossConformalSets",
+    "shafer.decision.calibration.split_conformal.ConformalSets": "shafer.ConformalSets",
+    "shafer.models.ensemble.evidential_voting.EvidentialVotingClassifier": (
+        "shafer.EvidentialVotingClassifier"
+    ),
+    "shafer.models.ensemble.fitted_source.FittedSource": "shafer.FittedSource",
+    "shafer.models.ensemble.neighbour_evidence.NeighbourEvidence": "shafer.NeighbourEvidence",
+    "shafer.models.ensemble.source_factors.SourceFactors": "shafer.SourceFactors",
+    "shafer.models.evidential_classifier.EvidentialClassifier": "shafer.EvidentialClassifier",
+    "shafer.models.explainer.Explainer": "shafer.Explainer",
+    "shafer.models.heads.LinearHead": "shafer.LinearHead",
+    "shafer.models.rbf_layer.RBFLayer": "shafer.RBFLayer",
+    "shafer.models.saving.formats.object_parts.TakenOut": "shafer.saving.formats.TakenOut",
+}
+"""Names in files that earlier versions wrote. A class that moves adds a line here, if a file can
+hold its path: skops writes the module of a class."""
+
+_WRITTEN = {home: name for name, home in STORED_NAMES.items()}
+
+
+def stored_name(name: str) -> str:
+    """Return the name of a class in our files, given its full name."""
+    return _WRITTEN.get(name, name)
+
+
+def current_name(name: str) -> str:
+    """Return the full name of a class, given its name in a file of any version."""
+    name = FORMER_NAMES.get(name, name)
+    return STORED_NAMES.get(name, name)
+
 
 # Parts of scikit-learn's own models that are not estimators. All are plain Python and hold numbers.
 # Trees are left out on purpose: scikit-learn follows their stored indices without checks.
