@@ -16,11 +16,7 @@ import shafer
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PACKAGES = sorted(
-    folder.parent.name
-    for folder in (ROOT / "src" / "shafer").glob("*/__init__.py")
-    if not folder.parent.name.startswith("_") and folder.parent.name != "cli"
-)
+PACKAGES = [*shafer._SUBPACKAGES]
 
 
 def _listed_names() -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer._files.atomic import atomic as _files
+from shafer._files import atomic as _files
 from shafer._files.atomic import replacing
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="modes and pipes of POSIX systems")

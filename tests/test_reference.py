@@ -6,7 +6,6 @@ runs as a doctest, and "See Also" with names that exist.
 - A method needs a summary, its parameters and what it returns. Those that users call most need an
   example too. A property needs a summary.
 - An error needs no parameters.
-- ``kernels`` and ``opinion`` are for contributors: a summary, parameters and returns suffice.
 """
 
 from __future__ import annotations
@@ -28,13 +27,8 @@ from numpydoc.docscrape import NumpyDocString
 import shafer
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = sorted(
-    folder.parent.name
-    for folder in (ROOT / "src" / "shafer").glob("*/__init__.py")
-    if not folder.parent.name.startswith("_") and folder.parent.name != "cli"
-)
+PACKAGES = [*shafer._SUBPACKAGES]
 PACKAGES.append("models.torch")
-FOR_CONTRIBUTORS = {"kernels", "opinion"}
 CONSTANTS = {
     "BETTING_RULES",
     "PRECISE_RULES",
@@ -76,7 +70,7 @@ def public_names(package: str) -> Iterator[Public]:
             yield Public(path, name, value)
 
 
-def lacking(value: Any, *, contributors: bool = False, example: str = ">>> ") -> list[str]:
+def lacking(value: Any, *, example: str = ">>> ") -> list[str]:
     """Return what the docstring of a class or function lacks, in words."""
     page = read(inspect.cleandoc(value.__doc__ or ""))
     found = [*lacks_summary(page)]
@@ -84,8 +78,7 @@ def lacking(value: Any, *, contributors: bool = False, example: str = ">>> ") ->
         found += [*lacks_parameters(page, value), *lacks_returns(page, value)]
     elif not issubclass(value, Exception):
         found += lacks_parameters(page, value)
-    if not contributors:
-        found += [*lacks_example(page, example), *([] if page["See Also"] else ["See Also"])]
+    found += [*lacks_example(page, example), *([] if page["See Also"] else ["See Also"])]
     return found
 
 
@@ -190,11 +183,10 @@ def has_page(path: str) -> bool:
 
 @pytest.mark.parametrize("package", ["", *PACKAGES])
 def test_every_name_has_a_complete_page(package: str) -> None:
-    contributors = package in FOR_CONTRIBUTORS
     found = []
     for public in public_names(package):
         example = ".. code-block:: python" if public.path in TAKES_MINUTES else ">>> "
-        lacks = lacking(public.value, contributors=contributors, example=example)
+        lacks = lacking(public.value, example=example)
         found += [f"{public.path} lacks {', '.join(lacks)}"] if lacks else []
         if inspect.isclass(public.value):
             found += lacking_members(public.value, MOST_CALLED.get(public.path, []))

@@ -9,7 +9,7 @@ import numpy as np
 from mapie.risk_control import BinaryClassificationController
 from scipy.special import expit, logit
 
-from shafer.deferral.bounds import rows_without_error, upper_rate
+from shafer.metrics.bounds import rows_without_error, upper_rate
 
 # A hundred thresholds that do not depend on the data, denser near 1.
 GRID = expit(np.linspace(0.0, logit(0.9999), 100))

@@ -66,3 +66,8 @@ def cells(text: str) -> int:
     wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
     joined = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
     return len(text) + wide - joined
+
+
+def harmless(text: str) -> str:
+    """Return the text with control characters replaced: they could move the cursor."""
+    return "".join(c if c.isprintable() else "�" for c in text)

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.report import Study, heart_study, make_study, write_report
-from shafer.report.default_study import train_default_model
+from shafer.scale.default_model import train_default_model
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 

@@ -178,7 +178,7 @@ def test_closed_forms(n_classes: int, heart: Study, open_report: Any) -> None:
 
 def test_values_are_written_alike(heart: Study, open_report: Any) -> None:
     """The sentence on the page and in the terminal name the same numbers."""
-    from shafer.report.sentences import short_name, shown_value
+    from shafer._values import short_name, shown_value
 
     rng = np.random.default_rng(9)
     values = [1234.5, 123.25, -0.00012345, 1e-6, 9.99996e-7, 1e-7, 1e15, 2.5e16, 1e21, 1.5e300]

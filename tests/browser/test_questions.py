@@ -16,7 +16,7 @@ from shafer.asking.answers import ask_rows
 from shafer.asking.sentences import CHECK, SETTLE, STAND, question_sentences
 from shafer.evidence.table import label_texts
 from shafer.report import Study, make_study
-from shafer.report.default_study import train_default_model
+from shafer.scale.default_model import train_default_model
 
 HEADINGS = {"settle": SETTLE, "stand": STAND, "check": CHECK}
 

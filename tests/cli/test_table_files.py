@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def test_too_many_columns_to_train_on(
 
 
 def test_a_model_of_too_many_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shafer.cli.explain.read_table", no_rows)
+    monkeypatch.setattr(sys.modules["shafer.cli.explain"], "read_table", no_rows)
     X = np.random.default_rng(0).normal(size=(4, 20_001))
     skops.io.dump(LogisticRegression().fit(X, [0, 1, 0, 1]), tmp_path / "m.skops")
     refused(

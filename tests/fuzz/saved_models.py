@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
 import shafer
-from shafer.saving import loaded_bytes, saved_bytes
+from shafer.saving.file import loaded_bytes, saved_bytes
 
 from .files import damaged
 

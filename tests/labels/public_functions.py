@@ -7,23 +7,9 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-PACKAGES = (
-    "belief",
-    "datasets",
-    "decision",
-    "evidence",
-    "export",
-    "fusion",
-    "metrics",
-    "models",
-    "monitor",
-    "opinion",
-    "paper",
-    "plots",
-    "report",
-    "scale",
-)
-"""All packages but ``kernels``, which takes arrays alone, and ``cli``, which has its own tests."""
+import shafer
+
+PACKAGES = shafer._SUBPACKAGES
 
 WATCHED = frozenset(
     {"a", "acts", "b", "beside", "chosen", "class_", "classes", "coarse", "columns", "component"}

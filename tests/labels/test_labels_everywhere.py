@@ -67,11 +67,6 @@ NOT_LABELS = {
     "plots.RegionDisplay.plot": "text of a legend",
     "report.heart_study": "prior is a word, 'own' or 'shared'",
     "report.Study.title_of": "the name of a component, as the evidence has it",
-    **{
-        f"opinion.{kind}Opinion.{name}": "arrays alone, without class labels"
-        for kind in ("Discounted", "Mixed", "Pooled", "Table")
-        for name in ("best_sets", "lower_risk", "upper_risk")
-    },
 }
 ELSEWHERE = {"paper.reproduce": "tests/paper/test_reproduce.py"}  # takes long; str and Path there
 

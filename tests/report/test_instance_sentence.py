@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import shafer
-from shafer.report.sentences import BARELY, degrees_of_support, sentence, shown_value, strength
+from shafer._values import shown_value
+from shafer.report.sentences import BARELY, degrees_of_support, sentence, strength
 
 
 @pytest.mark.parametrize(

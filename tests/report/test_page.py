@@ -19,8 +19,8 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 import shafer
 from shafer._json import as_json
 from shafer.report import Study, heart_study, make_study, render, write_report
-from shafer.report.default_study import held_out_error, train_default_model
 from shafer.report.payload import payload
+from shafer.scale.default_model import held_out_error, train_default_model
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_many_categories_and_classes_fit_the_page() -> None:
 
 
 def test_a_text_may_be_called_nan() -> None:
-    from shafer.report.table import plain
+    from shafer._values import plain
 
     assert plain("nan") == "nan"
     assert plain(np.nan) is None

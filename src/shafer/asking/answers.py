@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, final
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import to_numpy
 from shafer._json import few_digits
 from shafer._typing import BoolArray, FloatArray
+from shafer._values import Value, plain
 from shafer.asking.check_cells import CellTable, add_ranked_cells
 from shafer.asking.guard import guard
 from shafer.asking.input_questions import InputQuestions
@@ -22,9 +23,8 @@ from shafer.asking.next_inputs import Suggestions, ranked_units
 from shafer.asking.overturn import conditional_fragility, overturn_rows
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.explain.missing import patterns
-from shafer.report.table import Value, plain
-from shafer.report.what_if import Explains
 from shafer.rows.access import take_rows
 
 
@@ -217,7 +217,9 @@ class AnsweredRows:
     why_not: str = ""
 
 
-def ask_rows(explainer: Explains, X: Any, evidence: Evidence, rows: Sequence[int]) -> AnsweredRows:
+def ask_rows(
+    explainer: Callable[[Any], MassEvidence], X: Any, evidence: Evidence, rows: Sequence[int]
+) -> AnsweredRows:
     """Ask all questions about some rows, in their order.
 
     Parameters

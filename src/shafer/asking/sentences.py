@@ -10,12 +10,15 @@ import math
 import textwrap
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
 
+from shafer._text import harmless
+from shafer._values import short_name, shown_value
 from shafer.asking.answers import LOST, RowQuestions, ask_rows
 from shafer.evidence.table import label_texts
-from shafer.report.sentences import short_name, shown_value
-from shafer.report.study import Study
-from shafer.report.terminal import harmless
+
+if TYPE_CHECKING:
+    from shafer.report.study import Study
 
 SETTLE, STAND, CHECK = "What would settle it", "Would it stand", "Check this value"
 LEAST_STAKE = 0.001

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
-from shafer.deferral.deferring import Deferring
-from shafer.explain.explainer import Explainer
-from shafer.scale.models import NamedModel
-from shafer.scale.tables import Kinds
+from shafer.deferral.deferring import Deferring, ExplainerDeferral
+
+if TYPE_CHECKING:
+    from shafer.scale.models import NamedModel
+    from shafer.scale.tables import Kinds
 
 
 @final
@@ -63,7 +64,9 @@ class DeferColumns:
     def __call__(self, X: Any, frame: Any) -> dict[str, Any]:
         """Return the columns about the rows of X; ``frame`` holds the groups as well."""
         groups = None if self._column is None else frame[self._column].to_numpy()
-        by_name = isinstance(self._model, Explainer) or hasattr(self._model, "feature_names_in_")
+        by_name = isinstance(self._model, ExplainerDeferral) or hasattr(
+            self._model, "feature_names_in_"
+        )
         found = self._model.predict_or_defer(X if by_name else np.asarray(X), groups=groups)
         return {
             "answer": found.labels,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.labels import group_labels, group_positions
 from shafer._typing import BoolArray, FloatArray
-from shafer.deferral.bounds import upper_mean, upper_rate
+from shafer.metrics.bounds import upper_mean, upper_rate
 
 _MOST_POINTS = 400  # of a curve
 

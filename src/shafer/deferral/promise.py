@@ -14,13 +14,13 @@ from shafer._checks.labels import one_position
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer.decision.acts import is_number, read_loss
-from shafer.deferral.bounds import rows_without_error
 from shafer.deferral.search import (
     SelectiveThreshold,
     error_threshold,
     loss_threshold,
     miss_threshold,
 )
+from shafer.metrics.bounds import rows_without_error
 
 KINDS = ("error", "false_negative_rate", "mean_loss")
 DEFAULT_ERROR = 0.05

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.deferral.bounds import (
+from shafer.metrics.bounds import (
     mean_p_value,
     rate_p_value,
     rows_without_error,

@@ -17,10 +17,10 @@ from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import most_probable_but
 from shafer.evidence.errors import class_std, interval, known_errors
 from shafer.evidence.table import label_texts, native_frame
-from shafer.texts.spans import WordSpans
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence, WeighedEvidence
+    from shafer.texts.spans import WordSpans
 
 
 _KEEP = ("all", "positive", "clear")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from scipy import sparse
@@ -12,9 +12,11 @@ from shafer._checks.frames import frame_of
 from shafer._typing import BoolArray, FloatArray
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.explain.explainer import Explainer
 from shafer.explain.unseen import UnseenCategories
 from shafer.rows.checks import gaps_in
+
+if TYPE_CHECKING:
+    from shafer.explain.explainer import Explainer
 
 
 @final

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shafer._checks.labels import group_labels, group_positions, is_missing, label_array
 from shafer._typing import FloatArray
 from shafer.decision.acts import is_number
-from shafer.deferral.bounds import rate_interval
+from shafer.metrics.bounds import rate_interval
 from shafer.metrics.set_predictions import set_predictions
 
 

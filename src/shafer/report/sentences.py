@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Context
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from shafer import _text
 from shafer._checks.arrays import to_numpy
 from shafer._typing import FloatArray
+from shafer._values import short_name
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import Pair, answer_and_rival, disputed_classes
 from shafer.evidence.errors import interval
@@ -34,30 +33,6 @@ NAMED = 4
 """The sentence names at most this many components."""
 BARELY, WEAKLY, MODERATELY = 0.05, 0.2, 0.5
 """Below these degrees of support a component is not named, is called weak, moderate."""
-
-_LONGEST = 40
-_FOUR_DIGITS = Context(prec=4, rounding=ROUND_HALF_UP)
-
-
-def short_name(text: str) -> str:
-    """Return a name short enough for a sentence."""
-    return _text.shortened(text, _LONGEST) if text.strip() else "(blank)"
-
-
-def shown_value(value: Any) -> str:
-    """Return an input value as text: whole numbers as they are, others to four digits."""
-    if value is None:
-        return "missing"
-    if isinstance(value, str):
-        return short_name(value)
-    number = float(value)
-    if number.is_integer() and abs(number) < 1e15:
-        return str(int(number))
-    # Rounded and written as JavaScript does, so that the page shows the same.
-    number = float(_FOUR_DIGITS.create_decimal(number))
-    if 1e-6 <= abs(number) < 1e21:
-        return str(np.format_float_positional(number, trim="-"))
-    return repr(number).replace("e-0", "e-")
 
 
 def degrees_of_support(contrast: FloatArray) -> FloatArray:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import label_positions
 from shafer._typing import FloatArray
+from shafer._values import short_name, shown_value
 from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base_rate
 from shafer.evidence.contrast import Positions, answer_and_rival
 from shafer.evidence.discounted_evidence import DiscountedEvidence
@@ -167,12 +168,12 @@ class Study:
         return found
 
     def _title(self, component: str, row: int, in_text: bool | None) -> str:
-        name = instance_sentence.short_name(component)
+        name = short_name(component)
         if in_text is not None:
             return f"“{name}”" if in_text else f"“{name}” (not in the text)"
         if component not in self.columns or (component == BASE_RATE and self.base_rate is not None):
             return name
-        return f"{name} {instance_sentence.shown_value(self.columns[component][row])}"
+        return f"{name} {shown_value(self.columns[component][row])}"
 
     def sentence(self, row: int) -> str:
         """Return a sentence about the evidence of a row.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -14,32 +13,14 @@ from scipy import sparse
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import component_names
 from shafer._text import listed, shortened
-from shafer.report.sentences import shown_value
+from shafer._values import Value, plain, shown_value
 
-Value: TypeAlias = float | str | None
-"""The value of a cell: a number, a category, or None where it is missing."""
 Columns: TypeAlias = dict[str, list[Value]]
 
 WIDEST_SPARSE = 200
 """A sparse matrix with more columns is summarised in one column."""
 _LONGEST_TEXT = 200
 _MOST_ENTRIES = 8  # of a sparse row, the largest
-
-
-def plain(value: Any) -> Value:
-    """Return a cell as a number, a string, or None if it is missing."""
-    if value is None:
-        return None
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, int | float | np.integer | np.floating):
-        number = float(value)
-        if math.isinf(number):  # JSON has no infinity
-            return "∞" if number > 0 else "−∞"
-        return None if math.isnan(number) else number
-    text = str(value)
-    # The text "nan" is a text; another object that prints as nan is a missing value.
-    return None if not isinstance(value, str) and text in ("nan", "NaT", "<NA>") else text
 
 
 def columns_of(

@@ -11,7 +11,7 @@ import numpy as np
 
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import one_position
-from shafer._text import cells, listed, shortened
+from shafer._text import cells, harmless, listed, shortened
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import UNIT, Pair, most_probable_but, pair_of_row
@@ -571,11 +571,6 @@ def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> lis
 # The user's names for a terminal: without control characters, short, and aligned.
 
 _LONGEST_NAME = 32
-
-
-def harmless(text: str) -> str:
-    """Return the text with control characters replaced: they could move the cursor."""
-    return "".join(c if c.isprintable() else "�" for c in text)
 
 
 def label(text: str, longest: int = _LONGEST_NAME) -> str:

@@ -23,7 +23,8 @@ from shafer.evidence.mass_evidence import MassEvidence
 from shafer.report.table import WIDEST_SPARSE, table_of, texts_of
 
 if TYPE_CHECKING:
-    from shafer.report.table import Columns, Value
+    from shafer._values import Value
+    from shafer.report.table import Columns
 
 
 Explains: TypeAlias = Callable[[Any], MassEvidence]

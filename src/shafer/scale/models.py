@@ -1,4 +1,4 @@
-"""The logistic regression that is trained when no model is given."""
+"""The model of a command: read from a file, or trained on the table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from shafer._text import listed
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.explain.explainer import Explainer
-from shafer.report.default_study import held_out_error, how_measured, train_default_model
 from shafer.saving.file import load_object
 from shafer.saving.savable import Savable
 from shafer.saving.skops import read_skops
 from shafer.saving.trusted import TrustWording
 from shafer.scale.background_means import MeansOptions, measured_model, prior_sentence
+from shafer.scale.default_model import held_out_error, how_measured, train_default_model
 from shafer.scale.inputs import model_inputs
 from shafer.scale.tables import (
     Kinds,

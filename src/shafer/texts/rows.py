@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from shafer.evidence.contrast import pair_of_row
 from shafer.evidence.evidence import Evidence, with_weights
 from shafer.evidence.layout import TokenLayout
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.report.study import Study
+
+if TYPE_CHECKING:
+    from shafer.report.study import Study
 from shafer.texts.marked import MarkedText, Segments, segments_of
 from shafer.texts.spans import WordSpans
 from shafer.texts.terminal import terminal_text

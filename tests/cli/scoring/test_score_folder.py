@@ -95,7 +95,7 @@ def test_a_stopped_run_goes_on_and_shows_nothing_before(
 ) -> None:
     engines = [_Stopped(2), _Stopped(99)]
     given = iter(engines)
-    monkeypatch.setattr("shafer.cli.score.job_engine", lambda *_: next(given))
+    monkeypatch.setattr(sys.modules["shafer.cli.score"], "job_engine", lambda *_: next(given))
     call = ("score", tables / "parquet", "--model", tables / "model.skops")
     call = (*call, "--out", tables / "out")
     assert run(*call).exit_code != 0

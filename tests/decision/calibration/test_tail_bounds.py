@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from shafer.deferral.bounds import (
+from shafer.metrics.bounds import (
     mean_p_value,
     rate_interval,
     rate_p_value,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shafer.evidence import typicality as module
 from shafer.evidence.typicality import class_profile, shrinkage_intensity
 
 
@@ -34,7 +34,7 @@ def test_typicality_is_a_rank_with_a_tail() -> None:
 def test_without_correlations_distances_are_sums_of_squares(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_MOST_CORRELATED", 2)
+    monkeypatch.setattr(sys.modules[class_profile.__module__], "_MOST_CORRELATED", 2)
     weights = np.random.default_rng(1).normal(size=(40, 3)) * [1.0, 2.0, 3.0]
     profile = class_profile(weights, weights.var(axis=0), 2e-16)
     standard = (weights - weights.mean(axis=0)) / profile.spread

@@ -16,7 +16,7 @@ from lightgbm import LGBMClassifier
 from xgboost import XGBClassifier
 
 import shafer
-from shafer.saving import loaded_bytes, saved_bytes
+from shafer.saving.file import loaded_bytes, saved_bytes
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(120, 2)), columns=["a", "b"])

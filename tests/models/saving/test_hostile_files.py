@@ -17,7 +17,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.saving import loaded_bytes, saved_bytes
+from shafer.saving.file import loaded_bytes, saved_bytes
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 Y = (X[:, 0] > 0).astype(int)

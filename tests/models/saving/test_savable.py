@@ -23,7 +23,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from xgboost import XGBClassifier
 
 import shafer
-from shafer.saving import loaded_bytes, saved_bytes
+from shafer.saving.file import loaded_bytes, saved_bytes
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.where(X[:, 0] > 0, "yes", "no")
@@ -165,7 +165,7 @@ def test_trusted_is_a_list_of_names(trusted: Any) -> None:
 def test_a_missing_framework_is_named() -> None:
     code = (
         "import sys; sys.modules['xgboost'] = None\n"
-        "from shafer.saving import loaded_bytes\n"
+        "from shafer.saving.file import loaded_bytes\n"
         "loaded_bytes(sys.stdin.buffer.read())"
     )
     explainer = shafer.Explainer(XGBClassifier(n_estimators=2).fit(X, Y == "yes"), X)

@@ -15,7 +15,7 @@ from linear_worlds import linear_world
 from shafer.asking.answers import LOST, NAMED_NEXT, ask_rows
 from shafer.asking.sentences import asked_about
 from shafer.report import Study, heart_study, make_study
-from shafer.report.default_study import train_default_model
+from shafer.scale.default_model import train_default_model
 
 
 def gappy_study() -> Study:
