@@ -9,15 +9,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shafer import belief, datasets, fusion, metrics
-    from shafer.errors import FrameTooLargeError, TotalConflictError, UnsupportedModelError
+    from shafer import belief as belief
+    from shafer import datasets as datasets
+    from shafer import fusion as fusion
+    from shafer import metrics as metrics
+    from shafer.errors import FrameTooLargeError as FrameTooLargeError
+    from shafer.errors import TotalConflictError as TotalConflictError
+    from shafer.errors import UnsupportedModelError as UnsupportedModelError
     from shafer.estimators.evidential_classifier import EvidentialClassifier
     from shafer.estimators.evidential_voting import EvidentialVotingClassifier
     from shafer.estimators.neighbour_evidence import NeighbourEvidence
-    from shafer.evidence.discounted_evidence import DiscountedEvidence
+    from shafer.evidence.discounted_evidence import DiscountedEvidence as DiscountedEvidence
     from shafer.evidence.evidence import Evidence
     from shafer.evidence.least_commitment import least_commitment
-    from shafer.evidence.mass_evidence import MassEvidence
+    from shafer.evidence.mass_evidence import MassEvidence as MassEvidence
     from shafer.evidence.typicality import typicality
     from shafer.explain.explainer import Explainer
     from shafer.fusion.combine import combine
@@ -57,7 +62,6 @@ _SUBPACKAGES = (
     "plots",
     "report",
     "scale",
-    "scorecards",
 )
 
 __all__ = [

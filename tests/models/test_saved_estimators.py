@@ -173,7 +173,7 @@ def test_a_classifier_in_a_skops_file(clf: Any, rows: Any) -> None:
         trusted = skops.io.get_untrusted_types(data=data)
         ours = [name for name in trusted if name.startswith("shafer.")]
         assert [name.rpartition(".")[2] for name in ours if "conformal" in name] == calibration
-        assert {name for name in ours if "decision" not in name} == {EXPLAINER, CLASSIFIER}
+        assert {name for name in ours if "conformal" not in name} == {EXPLAINER, CLASSIFIER}
         assert not any("partial" in name or "function" in name for name in trusted)
         again = skops.io.loads(data, trusted=trusted)
         assert_array_equal(again.predict_proba(rows), clf.predict_proba(rows))

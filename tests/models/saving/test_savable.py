@@ -36,7 +36,7 @@ def test_the_file_has_plain_members_alone(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "m.shafer") as archive:
         assert archive.namelist() == ["description.json", "arrays.npz", "model/0.skops"]
         text = archive.read("description.json").decode()
-    assert '"shafer.explain.explainer.Explainer"' in text
+    assert '"shafer.Explainer"' in text
     assert f'"sklearn": "{__import__("sklearn").__version__}"' in text
     head = shafer.Explainer((MODEL.coef_, MODEL.intercept_), X)
     head.save(tmp_path / "h.shafer")
