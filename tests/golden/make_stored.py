@@ -457,7 +457,9 @@ def voting_tempered() -> Made:
 def voting_unreliable() -> Made:
     X, y = numbers()
     made = voting(tempering=None, reliability=[0.9, 0.8, 1.0], granularity="components")
-    return made.conformalize(X, y, coverage=0.8), asked()
+    rows = asked()
+    rows["array"][3] = [0.2, -0.9, -0.03, 0.6]  # the row there lies on the threshold
+    return made.conformalize(X, y, coverage=0.8), rows
 
 
 @maker

@@ -69,12 +69,13 @@ def row_answers(explainer: Any, X: Any, chance: float, top: int | None = None) -
     top : int, optional
         The inputs listed for each row; by default all of them, known and missing.
     """
-    if not isinstance(explainer, InputQuestions):
+    ask = getattr(explainer, "ask", None)
+    if not isinstance(ask, InputQuestions):
         raise UnsupportedModelError(
             "Questions about inputs need an Explainer of a linear model; this model makes its own "
             "evidence. Ask ev.fragility(q) of its evidence."
         )
-    asked = explainer._asked()
+    asked = ask.model()
     units = InputUnits.read(asked.inputs.blocks, None, None)
     filled, overturned, found = [], [], []
     table = CellTable(asked.inputs, mixed=top is None)

@@ -1,9 +1,9 @@
-"""``InputQuestions``: the methods of an ``Explainer`` that answer questions about inputs."""
+"""``InputQuestions``: what ``explainer.ask`` offers, one method for each question."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Any, final
 
 from shafer._typing import Array
 from shafer.asking.check_cells import check_cells
@@ -12,12 +12,13 @@ from shafer.asking.inputs import AskedModel
 from shafer.asking.next_inputs import next_inputs
 from shafer.asking.next_measurements import next_measurements
 from shafer.asking.overturn import conditional_fragility, overturn
-from shafer.evidence.evidence import Evidence
 from shafer.evidence.groups import Groups
 from shafer.evidence.table import native_frame
+from shafer.explain.row_pass import ModelPass
 
 
-class InputQuestions(ABC):
+@final
+class InputQuestions:
     """What to do about an uncertain row: measure, check, or trust it.
 
     The questions are for linear models whose features each depend on one column of the data: alone,
@@ -26,15 +27,46 @@ class InputQuestions(ABC):
     ``missing="conditional"`` does; also if the explainer was made with another ``missing``. NaN
     marks a missing input. An input is a column of the data; the columns of a one-hot encoder are
     one input.
+
+    Parameters
+    ----------
+    asked : callable
+        Returns the model with the distribution of its inputs.
+    observe : callable
+        Passes rows through the model.
+
+    See Also
+    --------
+    shafer.Explainer : Its attribute ``ask`` is one.
+
+    Examples
+    --------
+    >>> import numpy as np, shafer
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), X, names=["u", "v"])
+    >>> explainer.ask.overturn([[2.0, np.nan]]).round(2)
+    array([0.14])
     """
 
-    @abstractmethod
-    def _asked(self) -> AskedModel:
-        """Return the model with the distribution of its inputs."""
+    def __init__(
+        self, asked: Callable[[], AskedModel], observe: Callable[[Any], ModelPass]
+    ) -> None:
+        self._asked = asked
+        self._observe = observe
 
-    @abstractmethod
-    def bet(self, X: Any) -> Evidence:
-        """Return the evidence behind the probabilities."""
+    def model(self) -> AskedModel:
+        """Return the model with the distribution of its inputs.
+
+        Returns
+        -------
+        AskedModel
+
+        Raises
+        ------
+        UnsupportedModelError
+            If the model does not allow questions about single inputs.
+        """
+        return self._asked()
 
     def next_inputs(
         self,
@@ -84,7 +116,7 @@ class InputQuestions(ABC):
         >>> explainer = shafer.Explainer(model, heart.data, names=heart.feature_names)
         >>> X = heart.data[:1].copy()
         >>> X[0, [heart.feature_names.index(name) for name in ("age", "ldl", "alcohol")]] = np.nan
-        >>> explainer.next_inputs(X)[["rank", "input", "information"]].round(3)
+        >>> explainer.ask.next_inputs(X)[["rank", "input", "information"]].round(3)
            rank    input  information
         0     1      age        0.024
         1     2      ldl        0.012
@@ -166,7 +198,7 @@ class InputQuestions(ABC):
             return conditional_fragility(self._asked(), X, q)
         if fill != "mean":
             raise ValueError(f"fill must be 'conditional' or 'mean'; got {fill!r}.")
-        return self.bet(X).fragility(q)
+        return self._observe(X).bet.fragility(q)
 
     def check_cells(self, X: Any, top: int | None = None, *, backend: str | None = None) -> Any:
         """Rank the known inputs of each row by what is at stake if they are wrong.

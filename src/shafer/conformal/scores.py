@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MappingProxyType
 
+import numpy as np
 from array_api_compat import array_namespace
 
+from shafer._checks.arrays import to_numpy
 from shafer._kernels.forms import (
     LogTerms,
     log_belief,
@@ -24,6 +26,8 @@ from shafer._kernels.forms import (
 from shafer._kernels.logspace import leave_one_out_logsumexp, log1mexp
 from shafer._kernels.pooling import Pooled
 from shafer._typing import Array
+from shafer.evidence.evidence import Evidence
+from shafer.evidence.mass_evidence import MassEvidence
 
 
 def conformal_scores(pooled: Pooled, score: str = "plausibility") -> Array:
@@ -108,3 +112,17 @@ def check_score(score: str) -> None:
     """Refuse an unknown score."""
     if not isinstance(score, str) or score not in SCORES:
         raise ValueError(f"score must be one of {', '.join(map(repr, SCORES))}; got {score!r}.")
+
+
+def class_scores(evidence: MassEvidence, score: str) -> Array:
+    """Return conformal scores (n, K), also of evidence without weights."""
+    if isinstance(evidence, Evidence):
+        return conformal_scores(evidence.pooled, score)
+    if score != "plausibility":
+        raise ValueError(
+            f"score={score!r} needs evidence with weights, and {type(evidence).__name__} has none. "
+            "Use score='plausibility', or combination='dempster' without reliability."
+        )
+    plausibility = np.clip(to_numpy(evidence.plausibility).astype(np.float64), 0.0, 1.0)
+    with np.errstate(divide="ignore"):  # a class that is certain, or ruled out
+        return np.asarray(np.log1p(-plausibility) - np.log(plausibility))

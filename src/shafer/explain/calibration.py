@@ -90,6 +90,18 @@ class Calibration(OwnCalibration):
         """Whether the factors depend on the row."""
         return self.moderation is not None or (self.inner is not None and self.inner.moderates)
 
+    @property
+    def discounts(self) -> bool:
+        """Whether the mass functions are discounted, here or by the classifier inside."""
+        if self.moderation is not None:
+            return self.moderation.familiarity is not None
+        return self.inner is not None and self.inner.discounts
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the weights stay as they are."""
+        return self.tempering == 1.0 and self.moderation is None and self.inner is None
+
     def factor(self, rows: ModelRows) -> float | FloatArray:
         """Return one factor on all weights, or one for each row."""
         inner = 1.0 if self.inner is None else self.inner.factor(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, final
@@ -14,12 +14,10 @@ from shafer._checks.arrays import row_weights, to_numpy
 from shafer._typing import Array, FloatArray
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
-from shafer.conformal.scores import conformal_scores
-from shafer.conformal.split import ConformalSets, split_conformal
-from shafer.decision.rules import BETTING_RULES, rule_for_costs
+from shafer.conformal.split import ConformalSets
+from shafer.decision.policy import Policy
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
-from shafer.deferral.deferring import ExplainerDeferral
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.evidence import Evidence
@@ -27,27 +25,24 @@ from shafer.evidence.groups import N_GROUPS, Groups
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Calibration, Moderation, ModerationFit
-from shafer.explain.decisions import RowDecisions
 from shafer.explain.error_bars import ErrorBars, ErrorBarsFit, restored_bars
 from shafer.explain.missing import check_gaps, complete_rows
+from shafer.explain.predictor import Predictor
+from shafer.explain.promises import Promises
+from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_probabilities
 from shafer.explain.state import ExplainerState, checked_factor
-from shafer.explain.unseen import UnseenCategories
 from shafer.explain.weighing import WeighedModel
 from shafer.models.read_model import Pool
 from shafer.models.registry import adapt
-from shafer.rows.access import with_row_labels
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
-from shafer.rows.groups import grouped_rows, rows_of_known_groups
 from shafer.rows.partition import with_regions
-from shafer.saving.savable import Savable
-from shafer.scorecards.table import ScorecardTables
 from shafer.texts.inputs import text_rows
 
 
 @final
-class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral, Savable):
+class Explainer(Predictor):
     """Shows the evidence behind the probabilities of a trained model.
 
     Parameters
@@ -125,10 +120,17 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     component_names : tuple of strings
     factor : float
         The factor on all weights, 1 before :meth:`temper`.
-    conformal : ConformalSets or None
-        The calibrated threshold, after :meth:`conformalize`.
-    deferral : DeferralControl or None
-        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
+    promises : Promises
+        The thresholds of :meth:`conformalize` and :meth:`control_error`; also as ``conformal`` and
+        ``deferral``.
+    ask : InputQuestions
+        Questions about inputs, such as ``explainer.ask.next_inputs(X)``.
+    weighed : WeighedModel
+        The model and its means over the background.
+    background : as it was given, or None
+        None if it was an iterator, or the explainer was read from a file.
+    errors : ErrorBars or None
+        Where the errors of the weights come from.
 
     See Also
     --------
@@ -183,7 +185,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
             check_gaps(adapted, missing, background)
         self.factor = checked_factor(temper, "temper")
         with missing_columns_named(given, trained_columns(model), "background"):
-            self._weighed = WeighedModel.fit(
+            self.weighed = WeighedModel.fit(
                 adapted,
                 first,
                 batches,
@@ -201,23 +203,22 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
             )
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
-        self.conformal: ConformalSets | None = None
-        self.deferral: DeferralControl | None = None
-        self._background = None if isinstance(background, Iterator) else background
+        self._promises = Promises()
+        self.background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
-            check_probabilities(model, compared, self._weighed.as_model)
+            check_probabilities(model, compared, self.weighed.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
-        same = self._weighed.groups if automatic else groups  # not those of each refit
+        same = self.weighed.groups if automatic else groups  # not those of each refit
         self._refits = tuple(Explainer(m, background, same, **alike) for m in bars.refits)
         for refit in self._refits:
-            refit._background = None  # only their weights are needed
-        self._errors = bars.bars(self._weighed, [refit._weighed for refit in self._refits])
+            refit.background = None  # only their weights are needed
+        self.errors = bars.bars(self.weighed, [refit.weighed for refit in self._refits])
 
     @property
     def model(self) -> Any:
@@ -227,12 +228,12 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
     @property
     def columns(self) -> tuple[str, ...] | None:
         """The columns of the background in the order of training; None if it was not a frame."""
-        return self._weighed.columns
+        return self.weighed.columns
 
     @property
     def pool(self) -> Pool:
         """The model as evidence: for linear models without groups, the paper's β* and α*."""
-        return self._weighed.pool
+        return self.weighed.pool
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -245,22 +246,35 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         return self.pool.component_names
 
     @property
+    def promises(self) -> Promises:
+        """What was promised on held-out rows: prediction sets and deferral."""
+        return self._promises
+
+    @property
+    def conformal(self) -> ConformalSets | None:
+        """The threshold of :meth:`predict_set`, None before :meth:`conformalize`."""
+        return self._promises.conformal
+
+    @property
+    def deferral(self) -> DeferralControl | None:
+        """The thresholds of :meth:`predict_or_defer`, None before :meth:`control_error`."""
+        return self._promises.deferral
+
+    @property
+    def policy(self) -> Policy:
+        """How evidence becomes a decision: bets, once the weights are tempered or moderated."""
+        plain = self.calibration.is_plain
+        return Policy(not plain, "interval_dominance" if plain else "utility_set")
+
+    @property
+    def ask(self) -> InputQuestions:
+        """Questions about the inputs of rows: what to measure, what to check, would it stand."""
+        return InputQuestions(self._asked, self.observe)
+
+    @property
     def calibration(self) -> Calibration:
         """The factors on the weights, and the discount: the model's own, tempering, moderation."""
-        return Calibration(self.factor, self._moderation, self._weighed.model.calibration)
-
-    @property
-    def own_calibration(self) -> Calibration | None:
-        """The same as ``calibration``, or None if the model's probabilities are not changed."""
-        return None if self._is_plain else self.calibration
-
-    @property
-    def _is_plain(self) -> bool:
-        return (
-            self._weighed.model.calibration is None
-            and self._moderation is None
-            and self.factor == 1.0
-        )
+        return Calibration(self.factor, self._moderation, self.weighed.model.calibration)
 
     def __call__(self, X: Any) -> MassEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them.
@@ -284,32 +298,44 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         (array([[[-1.125,  1.125],
                 [ 0.875, -0.875]]]), array([[0.334, 0.596]]))
         """
-        return self._evidence(X, self._errors)
+        return self.observe(X, errors=True).evidence
 
-    def _evidence(self, X: Any, errors: ErrorBars | None = None) -> MassEvidence:
-        rows, plain = self._weighed(X, errors)
-        bet = _tempered(plain, self.calibration.factor(rows))
-        plainly = self._is_plain  # without a discount, probabilities are not needed yet
-        reliability = None if plainly else self.calibration.reliability(rows, bet.probability)
-        ev = bet if reliability is None else bet.discounted(reliability)
-        return with_row_labels(ev, X)
-
-    def bet(self, X: Any) -> Evidence:
-        """Return the evidence behind the probabilities: tempered and moderated, not discounted.
-
-        It has no error bars.
+    def observe(self, X: Any, *, errors: bool = False) -> ModelPass:
+        """Pass rows through the model once; what follows is computed when it is asked for.
 
         Parameters
         ----------
         X : as the model takes it
             The rows.
+        errors : bool
+            Whether the evidence has error bars, if the explainer was made with ``errors=``.
 
         Returns
         -------
-        Evidence
+        RowPass
+            With ``evidence`` as :meth:`__call__` returns it, ``bet`` (the evidence behind the
+            probabilities: tempered and moderated, not discounted) and ``plain``.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> explainer.observe([[2.0, 1.0]]).bet.probability.round(3)
+        array([[0.378, 0.622]])
         """
-        rows, plain = self._weighed(X)
-        return with_row_labels(_tempered(plain, self.calibration.factor(rows)), X)
+        known = self.background is not None or self._profile is not None
+        profile = self._fitted_profile if known else None
+        return self._passed(X, self.calibration, self.errors if errors else None, profile)
+
+    def _passed(
+        self,
+        X: Any,
+        calibration: Calibration,
+        errors: ErrorBars | None = None,
+        profile: Callable[[], WeightProfile] | None = None,
+    ) -> ModelPass:
+        rows, plain = self.weighed(X, errors)
+        return ModelPass(X, rows, plain, calibration, self.weighed.model.encoders, profile)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -343,70 +369,12 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         >>> round(sure.temper(X, y).factor, 2)
         0.19
         """
-        rows, plain = self._weighed(X)
-        untempered = replace(self.calibration, tempering=1.0)
-        logits = to_numpy(_tempered(plain, untempered.factor(rows)).logits)
+        untempered = self._passed(X, replace(self.calibration, tempering=1.0))
+        logits = to_numpy(untempered.bet.logits)
         self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)
         if self._moderation is not None:
-            self._moderation = self._moderation.calibrated(rows)
-        self.conformal = self.deferral = None
-        return self
-
-    def conformalize(
-        self,
-        X: Any,
-        y: Any,
-        coverage: float = 0.9,
-        *,
-        score: str = "plausibility",
-        class_conditional: bool = False,
-        allow_empty: bool = True,
-        groups: Any = None,
-    ) -> Self:
-        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
-
-        Parameters
-        ----------
-        X : as the model takes it
-            Rows that were not used to train the model, nor in :meth:`temper`.
-        y : array of shape (n,)
-            Their classes.
-        coverage, score, class_conditional, allow_empty
-            As in :func:`shafer.decision.split_conformal`.
-        groups : str or array of shape (n,), optional
-            A column of X, or a label for each row: the coverage then holds in each group.
-
-        Returns
-        -------
-        Explainer
-            The object itself.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> from sklearn.datasets import load_wine
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from sklearn.preprocessing import StandardScaler
-        >>> X, y = load_wine(return_X_y=True)
-        >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::3], y[::3])
-        >>> explainer = shafer.Explainer(model, X[::3])
-        >>> explainer = explainer.temper(X[1::3], y[1::3]).conformalize(X[2::3], y[2::3])
-        >>> explainer.predict_set(X[:1])
-        array([[ True, False, False]])
-        """
-        X, labels, column = grouped_rows(X, groups, self._weighed.columns)
-        self.conformal = split_conformal(
-            self._scores(X, score),
-            y,
-            coverage=coverage,
-            score=score,
-            class_conditional=class_conditional,
-            allow_empty=allow_empty,
-            classes=self.classes,
-            groups=labels,
-            column=column,
-        )
+            self._moderation = self._moderation.calibrated(untempered.rows)
+        self.promises.clear()
         return self
 
     def typicality(self, X: Any) -> Array:
@@ -434,30 +402,27 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         >>> explainer.typicality([[0.0, 0.0], [4.0, 5.0]]).round(3)
         array([0.638, 0.008])
         """
-        rows, plain = self._weighed(X)
-        typical = self._fitted_profile().typicality(plain)
-        categories = UnseenCategories.behind(self._weighed.model.encoders)
-        if categories.blocks or categories.hidden:
-            typical[categories.rows(rows.encoded)] = np.finfo(np.float64).tiny
+        typical = self._passed(X, self.calibration, profile=self._fitted_profile).typicality()
+        assert typical is not None  # without a background, the profile raises an error
         return typical
 
     def _fitted_profile(self) -> WeightProfile:
         if self._profile is None:
-            if self._background is None:
+            if self.background is None:
                 raise ValueError(
                     "typicality compares rows with the background, but this explainer was made "
                     "from an iterator and did not keep it. Compare with rows at hand: "
                     "shafer.typicality(explainer(X), explainer(background))."
                 )
-            usual = self._weighed(self._background)[1]
+            usual = self.weighed(self.background)[1]
             weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
         return self._profile
 
     def __getstate__(self) -> dict[str, Any]:
-        weighed = self._weighed
+        weighed = self.weighed
         weighed.model.check_current()
-        if self._background is not None:
+        if self.background is not None:
             self._fitted_profile()  # the data themselves do not belong in a model file
         return ExplainerState(
             model=self._given,
@@ -468,14 +433,14 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
             groups=weighed.groups,
             means=weighed.means,
             factor=self.factor,
-            conformal=self.conformal,
-            deferral=deferral_state(self.deferral),
+            conformal=self._promises.conformal,
+            deferral=deferral_state(self._promises.deferral),
             moderation=self._moderation,
             missing=weighed.missing,
             profile=self._profile,
             inputs=self._inputs_to_keep(),
             prior=weighed.prior,
-            errors=None if self._errors is None else self._errors.plain(),
+            errors=None if self.errors is None else self.errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
         ).plain()
 
@@ -483,7 +448,7 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         state = ExplainerState.read(given)
         self._given, self._options = state.model, state.options
         model = adapt(state.model, columns=state.columns, **state.options)
-        self._weighed = WeighedModel.identified(
+        self.weighed = WeighedModel.identified(
             model,
             state.means,
             state.classes,
@@ -493,61 +458,14 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
             state.columns,
             state.prior,
         )
-        self.factor, self.conformal = state.factor, state.conformal
-        self.deferral = state.restored_deferral()
+        self.factor = state.factor
+        self._promises = Promises(state.conformal, deferral=state.restored_deferral())
         self._moderation, self._profile = state.moderation, state.profile
-        self._background = self._background_weight = None
+        self.background = self._background_weight = None
         self._refits = tuple(map(_restored, state.refits))
-        others = [refit._weighed for refit in self._refits]
-        self._errors = restored_bars(state.errors, self._weighed, others)
+        others = [refit.weighed for refit in self._refits]
+        self.errors = restored_bars(state.errors, self.weighed, others)
         self._inputs = state.inputs
-
-    def predict_set(
-        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
-    ) -> Array:
-        """Choose a set of classes for each row, boolean (n, K).
-
-        Parameters
-        ----------
-        X : as the model takes it
-        rule : str, optional
-            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
-            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
-            paper's ``"interval_dominance"`` if it is neither.
-        groups : array of shape (n,), optional
-            The group of each row, if :meth:`conformalize` was given labels. A column is found by
-            its name. The set of an unknown group holds all classes.
-        **options
-            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
-
-        Returns
-        -------
-        boolean array of shape (n, K)
-
-        Examples
-        --------
-        >>> import numpy as np, shafer
-        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
-        >>> explainer.predict_set([[2.0, 0.0], [0.0, 0.3]])
-        array([[False,  True],
-               [ True,  True]])
-        """
-        sets = None if rule is not None or options else self.conformal
-        X, labels, _ = rows_of_known_groups(X, groups, sets, self._weighed.columns)
-        if sets is not None:
-            return sets.sets(self._scores(X, sets.score), labels)
-        if rule is None:
-            usual = "interval_dominance" if self._is_plain else "utility_set"
-            rule = rule_for_costs(options, calibrated=not self._is_plain) or usual
-        return self._evidence_for(X, rule).decide(rule, **options)
-
-    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
-        # A bet needs the probabilities only: no discount, and no search for neighbours.
-        return self.bet(X) if rule in BETTING_RULES else self._evidence(X)
-
-    def _scores(self, X: Any, score: str) -> Array:
-        return conformal_scores(self.bet(X).pooled, score)
 
     def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
         """Yield the evidence of each batch; only one batch is in memory at a time.
@@ -572,35 +490,15 @@ class Explainer(InputQuestions, RowDecisions, ScorecardTables, ExplainerDeferral
         for X in batches:
             yield self(X)
 
-    def _reference(self) -> Any:
-        """Return the background in the order of training."""
-        if self._background is None:
-            raise ValueError(
-                "scorecard needs the background, but this explainer did not keep it: it was made "
-                "from an iterator, or read from a file. Make a new Explainer with the rows at hand."
-            )
-        return in_order(self._background, self._weighed.columns)
-
-    def _of_bins(self, X: Any) -> Evidence:
-        """Return evidence whose weights depend on their own component only."""
-        rows, plain = self._weighed(X)
-        factor = self.calibration.factor(rows)
-        if not isinstance(factor, float):
-            raise ValueError(
-                "scorecard needs weights that depend on one component each; with moderate= they "
-                "depend on the whole row. Make an Explainer without moderate=."
-            )
-        return _tempered(plain, factor)
-
     def _asked(self) -> AskedModel:
         if self._inputs is None:
-            background, weight = self._background, self._background_weight
-            self._inputs = LinearInputs.fit(self._weighed, background, weight)
-        return AskedModel(self._weighed, self.calibration, self._inputs)
+            background, weight = self.background, self._background_weight
+            self._inputs = LinearInputs.fit(self.weighed, background, weight)
+        return AskedModel(self.weighed, self.calibration, self._inputs)
 
     def _inputs_to_keep(self) -> LinearInputs | None:
         """Return what questions about inputs need, also if none was asked yet."""
-        if self._background is None or not LinearInputs.worth_keeping(self._weighed):
+        if self.background is None or not LinearInputs.worth_keeping(self.weighed):
             return self._inputs
         try:
             return self._asked().inputs
@@ -620,7 +518,3 @@ def _restored(state: dict[str, Any]) -> Explainer:
     explainer = Explainer.__new__(Explainer)
     explainer.__setstate__(state)
     return explainer
-
-
-def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:
-    return ev if isinstance(factor, float) and factor == 1.0 else ev.tempered(factor)

@@ -1,96 +1,171 @@
-"""Rows as an explainer sees them: their evidence, unseen categories and gaps, in one pass."""
+"""``RowPass``: rows after one pass through a model, and what follows from it.
+
+Everything is computed when it is asked for, and once: the plain evidence, the bet (tempered and
+moderated), the evidence (discounted as well), typicality, unseen categories and gaps.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 from scipy import sparse
 
 from shafer._checks.frames import frame_of
-from shafer._typing import BoolArray, FloatArray
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.decision.rules import BETTING_RULES
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.typicality import WeightProfile
+from shafer.explain.calibration import Calibration
 from shafer.explain.unseen import UnseenCategories
+from shafer.models.read_model import ModelRows
+from shafer.rows.access import with_row_labels
 from shafer.rows.checks import gaps_in
 
-if TYPE_CHECKING:
-    from shafer.explain.explainer import Explainer
+
+class RowPass(ABC):
+    """Rows after one pass through a model."""
+
+    @property
+    @abstractmethod
+    def evidence(self) -> MassEvidence:
+        """The evidence that is shown: tempered, moderated and discounted."""
+
+    @property
+    @abstractmethod
+    def bet(self) -> MassEvidence:
+        """The evidence behind the probabilities: without the discount."""
+
+    @property
+    @abstractmethod
+    def plain(self) -> MassEvidence:
+        """The evidence before tempering and moderation, which reasons are taken from."""
+
+    @abstractmethod
+    def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
+        """Return how typical some rows are; None if the background is not at hand."""
+
+    def decided_by(self, rule: str) -> MassEvidence:
+        """Return the evidence that a rule decides with: a bet needs no discount."""
+        return self.bet if rule in BETTING_RULES else self.evidence
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class ObservedRows:
-    """What one pass through the model tells about rows.
+class ModelPass(RowPass):
+    """Rows after one pass through the model of an explainer.
 
-    Attributes
+    Parameters
     ----------
-    evidence : MassEvidence
-        As the explainer returns it, without error bars.
-    bet : Evidence
-        The same without a discount: the evidence behind the probabilities.
+    X : as the model takes it
+    rows : ModelRows
+        The encoded rows, and the terms of the model.
     plain : Evidence
-        Before tempering and moderation.
-    even : Evidence
-        Tempered, without the factors of single rows that moderation has. A weight then depends on
-        its own component only, for models in which it does so without moderation.
-    row_factor : array of shape (n,)
-        The factor of each row: the weights of ``bet`` are those of ``even`` times it.
-    unseen : boolean array of shape (n,)
-        Rows with a category that an encoder has not been trained on.
-    gaps : array of shape (n,)
-        The share of each row's inputs that is missing.
+        Their weights.
+    calibration : Calibration
+        The factors on the weights, and the discount.
+    encoders : sequence of transformers
+        Those before the model.
+    profile : callable or None
+        Returns the weights of the background rows; None if these are not at hand.
     """
 
-    evidence: MassEvidence
-    bet: Evidence
-    plain: Evidence
-    even: Evidence
-    row_factor: FloatArray
-    unseen: BoolArray
-    gaps: FloatArray
+    def __init__(
+        self,
+        X: Any,
+        rows: ModelRows,
+        plain: Evidence,
+        calibration: Calibration,
+        encoders: Sequence[Any],
+        profile: Callable[[], WeightProfile] | None,
+    ) -> None:
+        self._X = X
+        self.rows = rows
+        self._plain = plain
+        self._calibration = calibration
+        self._encoders = encoders
+        self._profile = profile
+
+    @property
+    def plain(self) -> Evidence:
+        """The evidence before tempering and moderation."""
+        return self._plain
+
+    @cached_property
+    def factor(self) -> float | FloatArray:
+        """The factor on all weights, or one for each row."""
+        return self._calibration.factor(self.rows)
+
+    @cached_property
+    def bet(self) -> Evidence:
+        """The evidence behind the probabilities: tempered and moderated, not discounted."""
+        return with_row_labels(_tempered(self._plain, self.factor), self._X)
+
+    @cached_property
+    def evidence(self) -> MassEvidence:
+        """The same, discounted where the explainer does so."""
+        if not self._calibration.discounts:  # then probabilities are not needed yet
+            return self.bet
+        reliability = self._calibration.reliability(self.rows, self.bet.probability)
+        return self.bet if reliability is None else self.bet.discounted(reliability)
+
+    @cached_property
+    def even(self) -> Evidence:
+        """Tempered, without the factors of single rows that moderation has.
+
+        A weight then depends on its own component only, for models in which it does so without
+        moderation.
+        """
+        return _tempered(self._plain, self._common_factor)
+
+    @property
+    def row_factor(self) -> FloatArray:
+        """The factor of each row, (n,): the weights of ``bet`` are those of ``even`` times it."""
+        factor = np.asarray(self.factor, dtype=np.float64) / self._common_factor
+        return np.broadcast_to(factor, (len(self._plain),))
+
+    @property
+    def _common_factor(self) -> float:
+        factor = self.factor
+        return factor if isinstance(factor, float) else self._calibration.tempering
+
+    def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
+        """Return how typical the weights of some rows are, by default of all of them."""
+        if self._profile is None:
+            return None
+        typical = self._profile().typicality(self._plain if rows is None else self._plain[rows])
+        categories = UnseenCategories.behind(self._encoders)
+        if categories.blocks or categories.hidden:
+            unseen = categories.rows(self.rows.encoded)
+            typical[unseen if rows is None else unseen[rows]] = np.finfo(np.float64).tiny
+        return typical
+
+    @cached_property
+    def unseen(self) -> BoolArray:
+        """Rows with a category that an encoder has not been trained on, (n,)."""
+        found = UnseenCategories.behind(self._encoders)
+        if not found.blocks:
+            return np.zeros(len(self._plain), dtype=bool)
+        # Without ``hidden``, which would warn: what can be found is counted.
+        return UnseenCategories(found.blocks, False).rows(self.rows.encoded)
+
+    @cached_property
+    def gaps(self) -> FloatArray:
+        """The share of each row's inputs that is missing, (n,); 0 for inputs that are no table."""
+        X, n = self._X, len(self._plain)
+        if sparse.issparse(X):
+            held = sparse.coo_array(X)
+            bad = np.isnan(held.data) if held.dtype.kind == "f" else np.zeros(held.nnz, dtype=bool)
+            counts = np.bincount(held.row[bad], minlength=n)
+            return np.asarray(counts / max(1, held.shape[1]), dtype=np.float64)
+        if frame_of(X) is None and len(getattr(X, "shape", ())) != 2:
+            return np.zeros(n)
+        gaps = gaps_in(X)
+        return np.asarray(gaps.mean(axis=1) if gaps.shape[1] else np.zeros(n), dtype=np.float64)
 
 
-def observed_rows(explainer: Explainer, X: Any) -> ObservedRows:
-    """Pass rows through the model of an explainer once."""
-    rows, plain = explainer._weighed(X)
-    calibration = explainer.calibration
-    factor = calibration.factor(rows)
-    common = factor if isinstance(factor, float) else explainer.factor
-    even = plain if common == 1.0 else plain.tempered(common)
-    row_factor = np.broadcast_to(np.asarray(factor, dtype=np.float64) / common, (len(plain),))
-    bet = even if isinstance(factor, float) else plain.tempered(factor)
-    reliability = calibration.reliability(rows, bet.probability)
-    return ObservedRows(
-        bet if reliability is None else bet.discounted(reliability),
-        bet,
-        plain,
-        even,
-        row_factor,
-        _unseen(explainer, rows.encoded, len(plain)),
-        _gap_shares(X, len(plain)),
-    )
-
-
-def _unseen(explainer: Explainer, encoded: Any, n: int) -> BoolArray:
-    found = UnseenCategories.behind(explainer._weighed.model.encoders)
-    # Without ``hidden``, which would warn: what can be found is counted.
-    return UnseenCategories(found.blocks, False).rows(encoded) if found.blocks else _none(n)
-
-
-def _none(n: int) -> BoolArray:
-    return np.zeros(n, dtype=bool)
-
-
-def _gap_shares(X: Any, n: int) -> FloatArray:
-    """Return the share of missing cells in each row of a table; 0 for other inputs."""
-    if sparse.issparse(X):
-        held = sparse.coo_array(X)
-        bad = np.isnan(held.data) if held.dtype.kind == "f" else np.zeros(held.nnz, dtype=bool)
-        counts = np.bincount(held.row[bad], minlength=n)
-        return np.asarray(counts / max(1, held.shape[1]), dtype=np.float64)
-    if frame_of(X) is None and len(getattr(X, "shape", ())) != 2:
-        return np.zeros(n)
-    gaps = gaps_in(X)
-    return np.asarray(gaps.mean(axis=1) if gaps.shape[1] else np.zeros(n), dtype=np.float64)
+def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:
+    return ev if isinstance(factor, float) and factor == 1.0 else ev.tempered(factor)

@@ -392,6 +392,11 @@ class OwnCalibration(ABC):
     def moderates(self) -> bool:
         """Whether the factors depend on the row."""
 
+    @property
+    @abstractmethod
+    def discounts(self) -> bool:
+        """Whether the mass functions are discounted."""
+
     @abstractmethod
     def factor(self, rows: ModelRows) -> float | FloatArray:
         """Return one factor on all weights, or one for each row."""

@@ -26,7 +26,8 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
     """Read the model inside; our own classifier's tempering and moderation are kept."""
     adapted = registry.adapt(held(model), **options).watching(_live(model))
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
-        return replace(adapted, calibration=model.explainer_.own_calibration)
+        own = model.explainer_.calibration
+        return replace(adapted, calibration=None if own.is_plain else own)
     return adapted
 
 

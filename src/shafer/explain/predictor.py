@@ -1,0 +1,358 @@
+"""``Predictor``: what explainers and classifiers share: decisions, sets and promises."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shafer._checks.arrays import to_numpy
+from shafer._typing import Array, FloatArray, Label
+from shafer.conformal.scores import class_scores
+from shafer.conformal.split import split_conformal
+from shafer.decision.policy import Policy
+from shafer.decision.rules import PRECISE_RULES
+from shafer.deferral.deferring import control_error, predict_or_defer
+from shafer.deferral.prediction import DeferringPrediction
+from shafer.deferral.promise import read_promise
+from shafer.explain.decisions import named_acts
+from shafer.explain.promises import Promises
+from shafer.explain.row_pass import RowPass
+from shafer.rows.groups import grouped_rows, rows_of_known_groups
+from shafer.saving.savable import Savable
+
+
+class Predictor(Savable, ABC):
+    """A trained model that answers with evidence, sets, acts and promises.
+
+    A subclass says what its classes and columns are, how rows become evidence (``observe``), where
+    its promises are kept and by which policy it decides.
+    """
+
+    @property
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """Class labels, in the order of every array about classes."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the model in the order of training; None if it does not know them."""
+
+    @property
+    @abstractmethod
+    def promises(self) -> Promises:
+        """What was promised on held-out rows: prediction sets and deferral."""
+
+    @property
+    @abstractmethod
+    def policy(self) -> Policy:
+        """How evidence becomes a decision where no rule is named."""
+
+    @abstractmethod
+    def observe(self, X: Any) -> RowPass:
+        """Pass rows through the model once.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        RowPass
+            Evidence, bet, plain evidence and typicality, computed when they are asked for.
+        """
+
+    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
+        """Predict one class for each row.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
+            The first names the most probable class. For costs, use :meth:`decide`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+        """
+        chosen = to_numpy(self.observe(X).bet.decide(one_class_rule(rule)))
+        return np.asarray(self.classes[np.argmax(chosen, axis=1)])
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities of the classes: the normalised plausibilities.
+
+        Tempering and moderation change them; the discount does not.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, K)
+            Each row sums to 1.
+        """
+        return np.asarray(to_numpy(self.observe(X).bet.betting_probability))
+
+    def decide(
+        self,
+        X: Any,
+        loss: Any = None,
+        rule: str | None = None,
+        reject: float | None = None,
+        *,
+        utility: Any = None,
+        alpha: float | None = None,
+        tolerance: float | str | None = None,
+        expectation: str | None = None,
+    ) -> NDArray[Any]:
+        """Choose an act for each row, and return its name; by default the least expected loss.
+
+        Parameters
+        ----------
+        X : as the model takes it
+        loss : array of shape (acts, K), mapping or data frame, optional
+            What each act costs if the class is k. ``{act: {class: cost}}`` and a data frame are
+            read by class label; see :meth:`shafer.Evidence.decide`. By default the acts are to
+            name one class, and a wrong name costs 1.
+        rule : str, optional
+            A rule of :meth:`shafer.Evidence.decide`. By default ``"expected_loss"``: the least
+            expected loss under the probabilities of ``predict_proba``. Acts that are tied up to
+            rounding go to the first.
+        reject : float, optional
+            The cost of not deciding, an act named ``"reject"``.
+        utility, alpha, tolerance, expectation
+            As in :meth:`shafer.Evidence.decide`.
+
+        Returns
+        -------
+        array of shape (n,)
+            The name of the act of each row, or the class label if there is no loss, or
+            ``"reject"``. The rows of an array have no names: if there are K of them, row k is to
+            name class k, and the result is its label; otherwise they are called "act 0", "act 1",
+            ... With a rule that may keep several acts, each entry is a tuple of names.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> heart = shafer.datasets.load_heart()
+        >>> y = heart.target_names[heart.target]
+        >>> clf = shafer.EvidentialClassifier(moderate="laplace").fit(heart.data[:, :3], y)
+        >>> loss = {"treat": {"chd": 0, "no": 1}, "send home": {"chd": 5, "no": 0}}
+        >>> clf.decide(heart.data[:3, :3], loss, reject=0.6).tolist()
+        ['treat', 'reject', 'reject']
+        >>> clf.decide(heart.data[:3, :3], loss, "maximality").tolist()
+        [('treat',), ('treat', 'send home'), ('treat', 'send home')]
+        """
+        rule = self.policy.act_rule if rule is None else rule
+        evidence = self.observe(X).decided_by(rule)
+        return named_acts(evidence, rule, loss, reject, utility, alpha, tolerance, expectation)
+
+    def conformalize(
+        self,
+        X: Any,
+        y: Any,
+        coverage: float = 0.9,
+        *,
+        score: str = "plausibility",
+        class_conditional: bool = False,
+        allow_empty: bool = True,
+        groups: Any = None,
+    ) -> Self:
+        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that were not used to train the model, nor in :meth:`temper`.
+        y : array of shape (n,)
+            Their classes.
+        coverage, score, class_conditional, allow_empty
+            As in :func:`shafer.decision.split_conformal`.
+        groups : str or array of shape (n,), optional
+            A column of X, or a label for each row: the coverage then holds in each group.
+
+        Returns
+        -------
+        the object itself.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.datasets import load_wine
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> from sklearn.preprocessing import StandardScaler
+        >>> X, y = load_wine(return_X_y=True)
+        >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::3], y[::3])
+        >>> explainer = shafer.Explainer(model, X[::3])
+        >>> explainer = explainer.temper(X[1::3], y[1::3]).conformalize(X[2::3], y[2::3])
+        >>> explainer.predict_set(X[:1])
+        array([[ True, False, False]])
+        """
+        X, labels, column = grouped_rows(X, groups, self.columns)
+        sets = split_conformal(
+            class_scores(self.observe(X).bet, score),
+            y,
+            coverage=coverage,
+            score=score,
+            class_conditional=class_conditional,
+            allow_empty=allow_empty,
+            classes=self.classes,
+            groups=labels,
+            column=column,
+        )
+        self.promises.promise_sets(sets)
+        return self
+
+    def predict_set(
+        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+    ) -> Array:
+        """Choose a set of classes for each row, boolean (n, K).
+
+        Parameters
+        ----------
+        X : as the model takes it
+        rule : str, optional
+            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
+            :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
+            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
+            paper's ``"interval_dominance"`` if it is neither.
+        groups : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` was given labels. A column is found by
+            its name. The set of an unknown group holds all classes.
+        **options
+            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+
+        Returns
+        -------
+        boolean array of shape (n, K)
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
+        >>> explainer.predict_set([[2.0, 0.0], [0.0, 0.3]])
+        array([[False,  True],
+               [ True,  True]])
+        """
+        sets = None if rule is not None or options else self.promises.conformal
+        X, labels, _ = rows_of_known_groups(X, groups, sets, self.columns)
+        seen = self.observe(X)
+        if sets is not None:
+            return sets.sets(class_scores(seen.bet, sets.score), labels)
+        rule = self.policy.rule_of_sets(options) if rule is None else rule
+        return seen.decided_by(rule).decide(rule, **options)
+
+    def control_error(
+        self,
+        X: Any,
+        y: Any,
+        error: float | None = None,
+        confidence: float = 0.9,
+        groups: Any = None,
+        *,
+        false_negative_rate: float | None = None,
+        recall: float | None = None,
+        class_: Label | None = None,
+        mean_loss: float | None = None,
+        loss: Any = None,
+    ) -> Self:
+        """Find the threshold for :meth:`predict_or_defer` that keeps a promise about decided rows.
+
+        A row is decided if its largest betting probability is above the threshold; the others are
+        deferred to a person. The promise holds with the stated confidence over calibration sets,
+        for any model, if new rows come from the same distribution. Nothing is trained again. See
+        ``docs/guide/deferring.md``.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that were not used to train or temper the model. A data frame may have the column
+            of the groups in addition.
+        y : array of shape (n,)
+            Their classes.
+        error : float, optional
+            Promise that at most this share of the decided rows is wrong. 0.05 by default.
+        confidence : float
+            The probability, over calibration sets, that the promise is kept.
+        groups : str or array of shape (n,), optional
+            A column of X, or a label for each row: one threshold for each group, each with the
+            promise. A group with too few rows is deferred as a whole, with a warning.
+        false_negative_rate, recall : float, optional
+            Instead of ``error``: promise that at most this share of the rows of ``class_`` is
+            decided as another class. ``recall=0.95`` is ``false_negative_rate=0.05``. Deferred
+            rows are not missed.
+        class_ : label, optional
+            The class that must not be missed.
+        mean_loss : float, optional
+            Instead of ``error``: promise that the mean loss of the decided rows is at most this.
+            The answer is then the class of the least expected loss.
+        loss : array of shape (K, K), mapping or data frame, optional
+            The loss of each answer (row) under each true class (column), as in
+            :meth:`shafer.Evidence.decide`, with rows named by class labels.
+
+        Returns
+        -------
+        the object itself
+
+        Warns
+        -----
+        UserWarning
+            If nothing can be decided, in all or in a group: too few rows, or too many errors.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> X, y = heart.data, heart.target
+        >>> model = LogisticRegression(max_iter=5000).fit(X[:200], y[:200])
+        >>> explainer = shafer.Explainer(model, X[:200])
+        >>> explainer = explainer.control_error(X[200:400], y[200:400], error=0.3)
+        >>> found = explainer.predict_or_defer(X[400:])
+        >>> found.promise
+        'at most 30 % of the decided rows are wrong, with 90 % confidence'
+        >>> round(found.share_decided, 2)
+        0.89
+        """
+        promise = read_promise(
+            error, confidence, false_negative_rate, recall, class_, mean_loss, loss, self.classes
+        )
+        self.promises.deferral = control_error(self, X, y, promise, groups)
+        return self
+
+    def predict_or_defer(self, X: Any, groups: Any = None) -> DeferringPrediction:
+        """Answer the rows that the promise of :meth:`control_error` allows, and defer the others.
+
+        Parameters
+        ----------
+        X : as the model takes it
+        groups : array of shape (n,), optional
+            The group of each row, if ``control_error`` was given labels; a column is found by its
+            name. Rows of unknown groups are deferred.
+
+        Returns
+        -------
+        DeferringPrediction
+            ``labels`` (of every row), ``deferred`` and ``reason``, (n,) each.
+        """
+        return predict_or_defer(self, X, groups)
+
+
+def one_class_rule(rule: str) -> str:
+    """Return a rule that names one class; raise an error for others."""
+    if rule not in PRECISE_RULES:
+        raise ValueError(
+            f"predict returns one class, so rule must be one of "
+            f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
+            "Use predict_set for rules that return several classes."
+        )
+    return rule
