@@ -1,4 +1,4 @@
-"""``DiscountedOpinion``: pooled evidence from a source that may be wrong."""
+"""``DiscountedMasses``: pooled evidence from a source that may be wrong."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import Opinion
-from shafer._masses.pooled import PooledOpinion
+from shafer._masses.masses import Masses
+from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, BoolArray, FloatArray
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class DiscountedOpinion(Opinion):
+class DiscountedMasses(Masses):
     r"""A share 1 − r of every mass moves to the whole frame (Shafer 1976, p. 252).
 
     .. math:: m' = r\, m + (1 - r)\, m_\Theta
 
     Parameters
     ----------
-    pooled : PooledOpinion
+    pooled : PooledMasses
         The mass function m before discounting.
     reliability : array of shape (...)
         r, between 0 and 1.
     """
 
-    pooled: PooledOpinion
+    pooled: PooledMasses
     reliability: Array
 
     @property
-    def base(self) -> PooledOpinion:
-        """The opinion before discounting."""
+    def base(self) -> PooledMasses:
+        """The mass function before discounting."""
         return self.pooled
 
     def _mixed(self, value: Array, ignorant: Array | float) -> Array:
@@ -118,9 +118,9 @@ class DiscountedOpinion(Opinion):
         """As of m."""
         return self.pooled.log_rounding
 
-    def in_double(self) -> DiscountedOpinion:
+    def in_double(self) -> DiscountedMasses:
         """Return the same in double precision."""
         xp = array_namespace(self.reliability)
         if self.reliability.dtype == xp.float64:
             return self
-        return DiscountedOpinion(self.pooled.in_double(), xp.astype(self.reliability, xp.float64))
+        return DiscountedMasses(self.pooled.in_double(), xp.astype(self.reliability, xp.float64))

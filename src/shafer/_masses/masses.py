@@ -1,4 +1,4 @@
-"""``Opinion``: the mass function of every row, as the decision rules read it."""
+"""``Masses``: the mass function of every row, as the decision rules read it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ROUNDING = 1e-6
 """No tolerance for rounding exceeds this: a difference beyond it always decides."""
 
 
-class Opinion(ABC):
+class Masses(ABC):
     """A mass function for each row, over K classes known by their positions.
 
     Arrays about classes are (..., K), arrays about rows (...).
@@ -161,17 +161,17 @@ class Opinion(ABC):
     # -- other forms ----------------------------------------------------------------------------
 
     @property
-    def base(self) -> Opinion:
-        """The opinion before discounting: what one bets with."""
+    def base(self) -> Masses:
+        """The mass function before discounting: what one bets with."""
         return self
 
     @abstractmethod
-    def in_double(self) -> Opinion:
+    def in_double(self) -> Masses:
         """Return the same in double precision: decisions are made there.
 
         Returns
         -------
-        Opinion
+        Masses
         """
 
 

@@ -1,4 +1,4 @@
-"""``MixedOpinion``: one of several opinions holds, each with its chance."""
+"""``MixedMasses``: one of several mass functions holds, each with its chance."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from shafer import _kernels as kernels
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import MOST_ROUNDING, Opinion
-from shafer._masses.pooled import PooledOpinion
-from shafer._masses.table import TableOpinion
+from shafer._masses.masses import MOST_ROUNDING, Masses
+from shafer._masses.pooled import PooledMasses
+from shafer._masses.table import TableMasses
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import FrameTooLargeError
 
@@ -53,26 +53,26 @@ def mixture(readings: Iterable[Array], shares: Array) -> Array:
 
 @final
 @dataclass(frozen=True, eq=False)
-class MixedOpinion(Opinion):
-    """A mixture of pooled opinions: every sum of masses is the same mixture of the members' sums.
+class MixedMasses(Masses):
+    """A mixture of pooled masses: every sum of masses is the same mixture of the members' sums.
 
     Parameters
     ----------
-    members : tuple of M PooledOpinion
+    members : tuple of M PooledMasses
     shares : array of shape (n, M)
         The chance of each member; rows sum to 1.
     """
 
-    members: tuple[PooledOpinion, ...]
+    members: tuple[PooledMasses, ...]
     shares: Array
 
-    def mixed(self, read: Callable[[PooledOpinion], Array]) -> Array:
+    def mixed(self, read: Callable[[PooledMasses], Array]) -> Array:
         """Mix a reading of the members, (n,) or (n, ...).
 
         Parameters
         ----------
         read : callable
-            Takes the opinion of a member and returns an array of shape (n,) or (n, ...).
+            Takes the masses of a member and returns an array of shape (n,) or (n, ...).
 
         Returns
         -------
@@ -123,7 +123,7 @@ class MixedOpinion(Opinion):
                 f"got {n_classes}. Use expectation='probability' or 'pignistic'."
             )
         masses = to_numpy(self.mixed(lambda member: kernels.all_masses(member.terms)))
-        return TableOpinion(masses.astype(np.float64)).best_sets(utility, alpha)
+        return TableMasses(masses.astype(np.float64)).best_sets(utility, alpha)
 
     @property
     def _eps(self) -> float:
@@ -148,10 +148,10 @@ class MixedOpinion(Opinion):
         """As ``relative_rounding``: a relative error is an absolute one in the logarithm."""
         return self.relative_rounding
 
-    def in_double(self) -> MixedOpinion:
+    def in_double(self) -> MixedMasses:
         """Return the same in double precision."""
         xp = array_namespace(self.shares)
         if self.shares.dtype == xp.float64:
             return self
         members = tuple(member.in_double() for member in self.members)
-        return MixedOpinion(members, xp.astype(self.shares, xp.float64))
+        return MixedMasses(members, xp.astype(self.shares, xp.float64))

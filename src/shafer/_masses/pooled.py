@@ -1,4 +1,4 @@
-"""``PooledOpinion``: the closed forms of pooled weights of evidence."""
+"""``PooledMasses``: the closed forms of pooled weights of evidence."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from shafer import _kernels as kernels
 from shafer._checks.arrays import frozen, to_numpy
 from shafer._kernels.forms import Forms, LogTerms
 from shafer._kernels.pooling import Pooled, Shares, one_minus_exp_ratio
-from shafer._masses.masses import MOST_ROUNDING, Opinion
+from shafer._masses.masses import MOST_ROUNDING, Masses
 from shafer._typing import Array, BoolArray, FloatArray
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PooledOpinion(Opinion):
+class PooledMasses(Masses):
     """The pooled mass function of each row, in closed form for any number of classes.
 
     Parameters
@@ -177,12 +177,12 @@ class PooledOpinion(Opinion):
         """None: the logits are what the model gave, and decide as its own probabilities do."""
         return 0.0
 
-    def in_double(self) -> PooledOpinion:
+    def in_double(self) -> PooledMasses:
         """Return the same in double precision."""
         xp = array_namespace(self.pooled.logits)
         if self.pooled.logits.dtype == xp.float64:
             return self
-        return PooledOpinion(Pooled(*(xp.astype(array, xp.float64) for array in self.pooled)))
+        return PooledMasses(Pooled(*(xp.astype(array, xp.float64) for array in self.pooled)))
 
 
 # The set of classes of largest expected utility under pooled evidence, without 2^K sets.

@@ -1,4 +1,4 @@
-"""``TableOpinion``: all 2^K masses of every row, for small frames."""
+"""``TableMasses``: all 2^K masses of every row, for small frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import Opinion
+from shafer._masses.masses import Masses
 from shafer._masses.pooled import TIE
 from shafer._typing import Array, BoolArray, FloatArray
 
@@ -21,7 +21,7 @@ _BLOCK = 2**22  # masses handled at a time
 
 @final
 @dataclass(frozen=True, eq=False)
-class TableOpinion(Opinion):
+class TableMasses(Masses):
     """A table of normalised masses; class k is bit k of the column index. NumPy, float64.
 
     Parameters
@@ -108,8 +108,8 @@ class TableOpinion(Opinion):
         """As ``rounding``: a relative error is an absolute one in the logarithm."""
         return _ROUNDING
 
-    def in_double(self) -> TableOpinion:
-        """Return this opinion: tables are in double precision."""
+    def in_double(self) -> TableMasses:
+        """Return these masses: tables are in double precision."""
         return self
 
 

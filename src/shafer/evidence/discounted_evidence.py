@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
 from shafer._checks.labels import positions_of
-from shafer._masses.discounted import DiscountedOpinion
-from shafer._masses.pooled import PooledOpinion
+from shafer._masses.discounted import DiscountedMasses
+from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
 from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute
 from shafer.evidence.sources import per_instance, take
@@ -128,8 +128,8 @@ class DiscountedEvidence(MassEvidence):
     # -- the mass function ----------------------------------------------------------------------
 
     @cached_property
-    def _opinion(self) -> DiscountedOpinion:
-        return DiscountedOpinion(PooledOpinion(self.evidence.pooled), self.reliability)
+    def _masses(self) -> DiscountedMasses:
+        return DiscountedMasses(PooledMasses(self.evidence.pooled), self.reliability)
 
     @property
     def _bets_on_costs(self) -> bool:

@@ -25,7 +25,7 @@ from shafer._checks.labels import (
 )
 from shafer._kernels.forms import Forms, LogTerms
 from shafer._kernels.pooling import Pooled
-from shafer._masses.pooled import PooledOpinion
+from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
 from shafer.errors import FrameTooLargeError
 from shafer.evidence import file as npz_file
@@ -728,8 +728,8 @@ class Evidence(WeighedEvidence):
     # -- the pooled mass function ---------------------------------------------------------------
 
     @cached_property
-    def _opinion(self) -> PooledOpinion:
-        return PooledOpinion(self.pooled)
+    def _masses(self) -> PooledMasses:
+        return PooledMasses(self.pooled)
 
     @property
     def _bets_on_costs(self) -> bool:
@@ -737,11 +737,11 @@ class Evidence(WeighedEvidence):
 
     @property
     def _terms(self) -> LogTerms:
-        return self._opinion.terms
+        return self._masses.terms
 
     @property
     def _forms(self) -> Forms:
-        return self._opinion.forms
+        return self._masses.forms
 
     @property
     def ignorance(self) -> Array:
@@ -756,7 +756,7 @@ class Evidence(WeighedEvidence):
     @cached_property
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return frozen(self._opinion.weight_of_conflict)
+        return frozen(self._masses.weight_of_conflict)
 
     @cached_property
     def conflict_for_against(self) -> Array:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shafer import _kernels as kernels
 from shafer._checks.arrays import to_numpy
 from shafer._kernels.forms import LogTerms
-from shafer._masses.masses import Opinion
+from shafer._masses.masses import Masses
 from shafer._typing import Array, Label
 from shafer.decision.acts import read_acts, read_loss
 from shafer.decision.rules import choose, chosen_names, rule_for_costs
@@ -121,23 +121,23 @@ class MassEvidence(ABC):
 
     @property
     @abstractmethod
-    def _opinion(self) -> Opinion:
+    def _masses(self) -> Masses:
         """The mass function as decision rules read it, without labels."""
 
     @property
     def belief(self) -> Array:
         """Belief in each class, (n, K): the mass of the class itself."""
-        return self._opinion.belief
+        return self._masses.belief
 
     @property
     def plausibility(self) -> Array:
         """Plausibility of each class, (n, K): 1 − belief in all other classes."""
-        return self._opinion.plausibility
+        return self._masses.plausibility
 
     @property
     def probability(self) -> Array:
         """Normalised plausibilities of this mass function, (n, K)."""
-        return self._opinion.probability
+        return self._masses.probability
 
     @property
     def betting_probability(self) -> Array:
@@ -146,12 +146,12 @@ class MassEvidence(ABC):
         They are ``probability``, except for discounted evidence: there they are the probabilities
         before discounting.
         """
-        return self._opinion.base.probability
+        return self._masses.base.probability
 
     @property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        return self._opinion.pignistic
+        return self._masses.pignistic
 
     @property
     @abstractmethod
@@ -287,7 +287,7 @@ class MassEvidence(ABC):
         -------
         array of shape (n, acts)
         """
-        return self._opinion.lower_risk(read_loss(loss, self.belief, self.classes).loss)
+        return self._masses.lower_risk(read_loss(loss, self.belief, self.classes).loss)
 
     def upper_risk(self, loss: Any) -> Array:
         """Upper expected loss of each act, (n, acts), for a loss as in :meth:`decide`.
@@ -301,7 +301,7 @@ class MassEvidence(ABC):
         -------
         array of shape (n, acts)
         """
-        return self._opinion.upper_risk(read_loss(loss, self.belief, self.classes).loss)
+        return self._masses.upper_risk(read_loss(loss, self.belief, self.classes).loss)
 
     def decide(
         self,
@@ -361,7 +361,7 @@ class MassEvidence(ABC):
         """
         asked = deciding.Question(rule, loss, utility, reject, alpha, tolerance, expectation)
         named = deciding.with_rule(asked, calibrated=self._bets_on_costs)
-        return deciding.decide(self._opinion, self.classes, named)
+        return deciding.decide(self._masses, self.classes, named)
 
     def acts(self, rule: str | None = None, **options: Any) -> list[Any]:
         """Decide, and return the names of the acts chosen for each instance, or of the classes.
@@ -391,7 +391,7 @@ class MassEvidence(ABC):
         """
         asked = deciding.question(rule, options)
         named = deciding.with_rule(asked, calibrated=self._bets_on_costs)
-        return deciding.named_acts(self._opinion, self.classes, named)
+        return deciding.named_acts(self._masses, self.classes, named)
 
     # -- tables and text ------------------------------------------------------------------------
 
@@ -549,27 +549,27 @@ def with_rule(question: Question, *, calibrated: bool) -> Question:
     return question._replace(rule=rule or "interval_dominance")
 
 
-def decide(opinion: Opinion, classes: NDArray[Any], question: Question) -> Array:
+def decide(masses: Masses, classes: NDArray[Any], question: Question) -> Array:
     """Choose classes, (..., K), or acts where a loss or a utility is given, (..., acts)."""
-    return _decided(opinion, classes, question)[0]
+    return _decided(masses, classes, question)[0]
 
 
-def named_acts(opinion: Opinion, classes: NDArray[Any], question: Question) -> list[Any]:
+def named_acts(masses: Masses, classes: NDArray[Any], question: Question) -> list[Any]:
     """Choose, and return for each row the names of the acts, or the labels of the classes."""
-    chosen, names = _decided(opinion, classes, question)
+    chosen, names = _decided(masses, classes, question)
     return chosen_names(chosen, names)
 
 
 def _decided(
-    opinion: Opinion, classes: NDArray[Any], question: Question
+    masses: Masses, classes: NDArray[Any], question: Question
 ) -> tuple[Array, tuple[Any, ...]]:
     rule, loss, utility, reject, alpha, tolerance, expectation = question
     # Single precision cannot tell risks apart where weights are large.
-    opinion = opinion.in_double()
-    acts = read_acts(loss, utility, reject, opinion.belief, classes)
+    masses = masses.in_double()
+    acts = read_acts(loss, utility, reject, masses.belief, classes)
     options = {"alpha": alpha, "tolerance": tolerance, "expectation": expectation}
     assert rule is not None  # with_rule has filled it in
-    chosen = choose(opinion, rule, acts, reject if acts is None else None, options)
+    chosen = choose(masses, rule, acts, reject if acts is None else None, options)
     return chosen, tuple(classes.tolist()) if acts is None else acts.names
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shafer import belief
 from shafer._checks.arrays import float_array, frozen, to_numpy
 from shafer._checks.labels import class_labels, positions_of
-from shafer._masses.table import TableOpinion
+from shafer._masses.table import TableMasses
 from shafer._typing import Array, FloatArray, Label
 from shafer.belief.combination import dempster
 from shafer.belief.frame import Frame
@@ -135,8 +135,8 @@ class FiniteEvidence(MassEvidence):
         )
 
     @cached_property
-    def _opinion(self) -> TableOpinion:
-        return TableOpinion(self.table)
+    def _masses(self) -> TableMasses:
+        return TableMasses(self.table)
 
     @property
     def ignorance(self) -> FloatArray:

@@ -24,8 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen
-from shafer._masses.mixed import MixedOpinion, mixture
-from shafer._masses.pooled import PooledOpinion
+from shafer._masses.mixed import MixedMasses, mixture
+from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute, table_focal_sets
@@ -91,9 +91,9 @@ class MixedEvidence(MassEvidence):
         )
 
     @cached_property
-    def _opinion(self) -> MixedOpinion:
-        members = tuple(PooledOpinion(member.pooled) for member in self.members)
-        return MixedOpinion(members, self.shares)
+    def _masses(self) -> MixedMasses:
+        members = tuple(PooledMasses(member.pooled) for member in self.members)
+        return MixedMasses(members, self.shares)
 
     @property
     def conflict(self) -> Array:
