@@ -17,7 +17,7 @@ def test_rounding_grows_with_the_members(dtype: str) -> None:
     rng = np.random.default_rng(0)
     sizes = rng.uniform(0, 30, size=(3, 2, 5, 4)).astype(dtype)
     members = tuple(PooledMasses(Pooled(w_for - w_ag, w_for, w_ag)) for w_for, w_ag in sizes)
-    mixed = MixedMasses(members, np.full((5, 3), 1 / 3, dtype=dtype))
+    mixed = MixedMasses(members, np.full((5, 3), 1 / 3, dtype=dtype), np.zeros(5, dtype=dtype))
     eps = np.finfo(dtype).eps
     worst = np.max([member.rounding for member in members], axis=0)
     assert_allclose(mixed.rounding, np.minimum(worst + 12 * eps, 1e-6), rtol=16 * eps)

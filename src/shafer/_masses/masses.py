@@ -1,4 +1,4 @@
-"""``Masses``: the mass function of every row, as the decision rules read it."""
+"""``Masses``: the mass function of every row, with everything that is read from it."""
 
 from __future__ import annotations
 
@@ -58,6 +58,113 @@ class Masses(ABC):
     def log_belief(self) -> Array:
         """Logarithms of the beliefs up to a constant in each row, (..., K); −∞ for no belief."""
         return _log_of(self.belief)
+
+    # -- readings of the row --------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def ignorance(self) -> Array:
+        """Mass of the whole frame, (...)."""
+
+    @property
+    @abstractmethod
+    def conflict(self) -> Array:
+        """Conflict κ, (...): the mass of the empty set before normalising."""
+
+    @cached_property
+    def weight_of_conflict(self) -> Array:
+        """Shafer's weight of conflict −ln(1 − κ), (...); infinite for total conflict."""
+        xp = array_namespace(self.conflict)
+        total = self.conflict >= 1.0
+        weight = -xp.log1p(-xp.where(total, 0.0, self.conflict))
+        return frozen(xp.where(total, xp.inf, weight))
+
+    # -- sets of classes, by the sorted positions of their classes ------------------------------
+
+    @abstractmethod
+    def mass_of(self, inside: list[int]) -> Array:
+        """Mass of a set of classes, (...).
+
+        Parameters
+        ----------
+        inside : list of int
+            The positions of the classes in the set.
+
+        Returns
+        -------
+        array of shape (...)
+        """
+
+    @abstractmethod
+    def belief_of(self, inside: list[int]) -> Array:
+        """Belief in a set of classes, (...).
+
+        Parameters
+        ----------
+        inside : list of int
+            As in :meth:`mass_of`.
+
+        Returns
+        -------
+        array of shape (...)
+        """
+
+    @abstractmethod
+    def plausibility_of(self, inside: list[int]) -> Array:
+        """Plausibility of a set of classes, (...).
+
+        Parameters
+        ----------
+        inside : list of int
+            As in :meth:`mass_of`.
+
+        Returns
+        -------
+        array of shape (...)
+        """
+
+    @abstractmethod
+    def commonality_of(self, inside: list[int]) -> Array:
+        """Commonality of a set of classes, (...): the mass of all sets that contain it.
+
+        Parameters
+        ----------
+        inside : list of int
+            As in :meth:`mass_of`.
+
+        Returns
+        -------
+        array of shape (...)
+        """
+
+    @abstractmethod
+    def of_all_sets(self) -> Array:
+        """All masses, (..., 2^K); class k is bit k of the column index, column 0 the empty set.
+
+        Returns
+        -------
+        array of shape (..., 2**K)
+
+        Raises
+        ------
+        FrameTooLargeError
+            Past 2^26 values, where they have to be computed.
+        """
+
+    @abstractmethod
+    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+        """Find the largest focal sets of each row, the largest first.
+
+        Parameters
+        ----------
+        top : int
+            The largest number of sets for each row.
+
+        Returns
+        -------
+        list of lists of (mass, class positions)
+            One list for each row, in one flat order.
+        """
 
     # -- expectations ---------------------------------------------------------------------------
 

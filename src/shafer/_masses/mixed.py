@@ -61,10 +61,13 @@ class MixedMasses(Masses):
     members : tuple of M PooledMasses
     shares : array of shape (n, M)
         The chance of each member; rows sum to 1.
+    conflict_mass : array of shape (n,)
+        Conflict between the sources that the members are made of.
     """
 
     members: tuple[PooledMasses, ...]
     shares: Array
+    conflict_mass: Array
 
     def mixed(self, read: Callable[[PooledMasses], Array]) -> Array:
         """Mix a reading of the members, (n,) or (n, ...).
@@ -96,6 +99,43 @@ class MixedMasses(Masses):
         """Pignistic probability, (n, K)."""
         return self.mixed(lambda member: member.pignistic)
 
+    @cached_property
+    def ignorance(self) -> Array:
+        """Mass of the whole frame, (n,)."""
+        return self.mixed(lambda member: member.ignorance)
+
+    @property
+    def conflict(self) -> Array:
+        """Conflict between the sources, (n,)."""
+        return self.conflict_mass
+
+    def mass_of(self, inside: list[int]) -> Array:
+        """Mass of a set of classes, (n,)."""
+        return self.mixed(lambda member: member.mass_of(inside))
+
+    def belief_of(self, inside: list[int]) -> Array:
+        """Belief in a set of classes, (n,)."""
+        return self.mixed(lambda member: member.belief_of(inside))
+
+    def plausibility_of(self, inside: list[int]) -> Array:
+        """Plausibility of a set of classes, (n,)."""
+        return self.mixed(lambda member: member.plausibility_of(inside))
+
+    def commonality_of(self, inside: list[int]) -> Array:
+        """Commonality of a set of classes, (n,)."""
+        return self.mixed(lambda member: member.commonality_of(inside))
+
+    def of_all_sets(self) -> Array:
+        """All masses, (n, 2^K)."""
+        return self.mixed(lambda member: member.of_all_sets())
+
+    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+        """Find the largest focal sets of each row, among all 2^K sets."""
+        return self._as_table(self.of_all_sets()).focal_sets(top)
+
+    def _as_table(self, masses: Array) -> TableMasses:
+        return TableMasses(*(to_numpy(x).astype(np.float64) for x in (masses, self.conflict_mass)))
+
     def lower_risk(self, loss: Array) -> Array:
         """Lower expected loss of each act, (n, acts)."""
         return self.mixed(lambda member: member.lower_risk(loss))
@@ -122,8 +162,8 @@ class MixedMasses(Masses):
                 f"'hurwicz' looks at all 2^K sets: at most {MOST_CLASSES} classes are accepted; "
                 f"got {n_classes}. Use expectation='probability' or 'pignistic'."
             )
-        masses = to_numpy(self.mixed(lambda member: kernels.all_masses(member.terms)))
-        return TableMasses(masses.astype(np.float64)).best_sets(utility, alpha)
+        masses = self.mixed(lambda member: kernels.all_masses(member.terms))
+        return self._as_table(masses).best_sets(utility, alpha)
 
     @property
     def _eps(self) -> float:
@@ -154,4 +194,5 @@ class MixedMasses(Masses):
         if self.shares.dtype == xp.float64:
             return self
         members = tuple(member.in_double() for member in self.members)
-        return MixedMasses(members, xp.astype(self.shares, xp.float64))
+        shares, conflict = (xp.astype(x, xp.float64) for x in (self.shares, self.conflict_mass))
+        return MixedMasses(members, shares, conflict)

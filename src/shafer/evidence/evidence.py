@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,20 +13,17 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer import _kernels as kernels
 from shafer._checks.arrays import check_overflows, float_array, frozen, to_numpy
 from shafer._checks.labels import (
     class_labels,
     component_names,
     is_one_label,
     one_position,
-    positions_of,
 )
-from shafer._kernels.forms import Forms, LogTerms
 from shafer._kernels.pooling import Pooled
 from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
-from shafer.errors import FrameTooLargeError
+from shafer.decision.policy import Policy
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import TOP, most_probable
@@ -41,7 +37,7 @@ from shafer.evidence.groups import (
     read_groups,
 )
 from shafer.evidence.layout import ComponentLayout, GridLayout, RegionLayout
-from shafer.evidence.mass_evidence import FocalSet, MassEvidence, pooled_focal_sets
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.points import PointScale, scored_weights
 from shafer.evidence.reasons import ReasonOptions, reasons_frame
 from shafer.evidence.robustness import check_chance, own_conflict, source_fragility
@@ -434,7 +430,7 @@ class WeighedEvidence(MassEvidence, ABC):
     def weight_of_disagreement(self) -> Array:
         """Weight of the conflict between components, −ln(1 − disagreement), (n,)."""
         if self.n_components == 1:
-            return self._constant(0.0)
+            return array_api_compat.array_namespace(self.logits).zeros_like(self.logits[..., 0])
         own = own_conflict(self.unchanged_source())
         xp = array_api_compat.array_namespace(own)
         return frozen(xp.clip(self.weight_of_conflict - own, min=0.0))
@@ -489,13 +485,6 @@ class WeighedEvidence(MassEvidence, ABC):
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)
-
-    def _constant(self, value: float) -> Array:
-        xp = array_api_compat.array_namespace(self.pooled.logits)
-        return xp.full_like(self.pooled.logits[..., 0], value)
-
-
-_LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
 
 
 @final
@@ -732,91 +721,18 @@ class Evidence(WeighedEvidence):
         return PooledMasses(self.pooled)
 
     @property
-    def _bets_on_costs(self) -> bool:
-        return self.calibrated
+    def _policy(self) -> Policy:
+        return Policy(calibrated=self.calibrated)
 
     @property
-    def _terms(self) -> LogTerms:
-        return self._masses.terms
+    def weighed(self) -> Evidence:
+        """The evidence itself: it has weights."""
+        return self
 
     @property
-    def _forms(self) -> Forms:
-        return self._masses.forms
-
-    @property
-    def ignorance(self) -> Array:
-        """Mass of the whole frame m(Θ), (n,): what the evidence leaves open."""
-        return self._forms.ignorance
-
-    @property
-    def conflict(self) -> Array:
-        """Total conflict κ, (n,): the mass of the empty set before normalising."""
-        return self._forms.conflict
-
-    @cached_property
-    def weight_of_conflict(self) -> Array:
-        """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return frozen(self._masses.weight_of_conflict)
-
-    @cached_property
     def conflict_for_against(self) -> Array:
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
-        if self.n_classes == 2:  # evidence against one class is evidence for the other
-            return self.conflict
-        return frozen(kernels.conflict_for_against(self._terms))
-
-    # -- sets of classes ------------------------------------------------------------------------
-
-    def _split(self, subset: Label | Iterable[Label]) -> tuple[list[int], list[int]]:
-        inside = positions_of(subset, self.classes)
-        outside = set(range(self.n_classes)).difference(inside)
-        return inside, sorted(outside)
-
-    def mass_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Mass of one set of class labels, (n,)."""
-        inside, outside = self._split(subset)
-        if not inside:
-            return self._constant(0.0)
-        if len(inside) == 1:
-            return self.belief[..., inside[0]]
-        return kernels.mass_of(self._terms, inside, outside)
-
-    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
-        inside, outside = self._split(subset)
-        if not inside:
-            return self._constant(0.0)
-        return kernels.belief_of(self._terms, inside, outside)
-
-    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
-        inside, _ = self._split(subset)
-        if not inside:
-            return self._constant(0.0)
-        return kernels.plausibility_of(self._terms, inside)
-
-    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
-        inside, _ = self._split(subset)
-        if not inside:
-            return self._constant(1.0)
-        if len(inside) == 1:
-            return self.plausibility[..., inside[0]]
-        return kernels.commonality_of(self._terms, inside)
-
-    def masses(self) -> Array:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
-        rows = math.prod(self.pooled.logits.shape[:-1])
-        if max(rows, 1) * 2**self.n_classes > _LARGEST_TABLE:
-            raise FrameTooLargeError(
-                f"masses() would hold {rows} × 2^{self.n_classes} values; at most 2^26 are "
-                "accepted. Take fewer rows, or use focal_sets(top) or mass_of(set)."
-            )
-        return kernels.all_masses(self._terms)
-
-    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, without enumerating 2^K."""
-        return pooled_focal_sets(self._terms, self.classes, top)
+        return self._masses.conflict_for_against
 
     # -- other evidence -------------------------------------------------------------------------
 

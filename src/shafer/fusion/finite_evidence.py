@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer import belief
 from shafer._checks.arrays import float_array, frozen, to_numpy
-from shafer._checks.labels import class_labels, positions_of
+from shafer._checks.labels import class_labels
 from shafer._masses.table import TableMasses
-from shafer._typing import Array, FloatArray, Label
+from shafer._typing import FloatArray
 from shafer.belief.combination import dempster
 from shafer.belief.frame import Frame
 from shafer.belief.mass import MassFunction
 from shafer.errors import FrameTooLargeError
-from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute, table_focal_sets
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.statements import labels_given, stated
 from shafer.fusion.frames import Alignment
 
 LARGEST_FRAME = 16
 """As many labels as ``shafer.belief`` enumerates."""
 
-NO_WEIGHTS = (
+WITHOUT_WEIGHTS = (
     "Ask the sources for theirs, or combine them with combination='dempster' or 'cautious' and "
     "without reliability=, which gives Evidence."
 )
@@ -69,10 +69,7 @@ class FiniteEvidence(MassEvidence):
     table: FloatArray
     conflict_mass: FloatArray
 
-    if not TYPE_CHECKING:  # a type checker must not accept every name
-
-        def __getattr__(self, name: str) -> Never:
-            raise no_attribute("FiniteEvidence", name, NO_WEIGHTS)
+    _without_weights = WITHOUT_WEIGHTS
 
     @classmethod
     def from_masses(cls, masses: Any, *, classes: Any = None) -> FiniteEvidence:
@@ -136,55 +133,7 @@ class FiniteEvidence(MassEvidence):
 
     @cached_property
     def _masses(self) -> TableMasses:
-        return TableMasses(self.table)
-
-    @property
-    def ignorance(self) -> FloatArray:
-        """Mass of the whole frame m(Θ), (n,)."""
-        return self.table[:, -1]
-
-    @property
-    def conflict(self) -> FloatArray:
-        """Conflict between the sources, (n,): the mass of the empty set before normalising."""
-        return self.conflict_mass
-
-    @cached_property
-    def weight_of_conflict(self) -> Array:
-        """Shafer's weight of conflict −ln(1 − κ), (n,); infinite for total conflict."""
-        with np.errstate(divide="ignore"):
-            return frozen(-np.log1p(-self.conflict_mass))
-
-    def _mask(self, subset: Label | Iterable[Label]) -> int:
-        return sum(1 << k for k in positions_of(subset, self.classes))
-
-    def _sum(self, wanted: NDArray[np.bool_]) -> Array:
-        return np.minimum(self.table[:, wanted].sum(axis=1), 1.0)
-
-    def mass_of(self, subset: Label | Iterable[Label]) -> FloatArray:
-        """Mass of one set of class labels, (n,)."""
-        return self.table[:, self._mask(subset)]
-
-    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
-        sets = np.arange(self.table.shape[1])
-        return self._sum((sets & ~self._mask(subset)) == 0)
-
-    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
-        return self._sum((np.arange(self.table.shape[1]) & self._mask(subset)) != 0)
-
-    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
-        mask = self._mask(subset)
-        return self._sum((np.arange(self.table.shape[1]) & mask) == mask)
-
-    def masses(self) -> FloatArray:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
-        return self.table
-
-    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
-        return table_focal_sets(self.table, self.classes, top)
+        return TableMasses(self.table, self.conflict_mass)
 
 
 def from_rows(rows: list[MassFunction], classes: NDArray[Any]) -> FiniteEvidence:
