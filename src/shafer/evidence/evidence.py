@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -57,15 +56,59 @@ if TYPE_CHECKING:
     from shafer.evidence.reasons import InputValues
 
 
-# weights of evidence of components, and what can be asked of them.
-
-
+@final
 @dataclass(frozen=True, eq=False, repr=False)
-class WeighedEvidence(MassEvidence, ABC):
-    """The components behind a mass function, each with a weight for or against each class.
+class Evidence(MassEvidence):
+    r"""The evidence for and against each of K classes, from G components, for n instances.
 
-    This is the part of :class:`shafer.Evidence` that explains: weights, contrasts, reasons, points,
-    error bars, disagreement and fragility.
+    Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
+    positive, against it when negative. Dempster's rule pools them. Arrays about classes are
+    (n, K) in the order of ``classes``, arrays about instances (n,), arrays about components
+    (n, G, K). All are computed on first use, in the library (NumPy, PyTorch) of the input.
+
+    Make one with :class:`shafer.Explainer`, :func:`shafer.least_commitment` or
+    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]``. What it shares
+    with other types of evidence is documented in :class:`shafer.MassEvidence`.
+
+    Attributes
+    ----------
+    source : WeightSource
+        Where the weights come from; for use inside the library.
+    pooled : Pooled
+        The logits, and the weights for and against each class.
+    component_names : tuple of G strings
+        Names of the components.
+    parts : tuple of strings
+        Names along the second axis, where the rows are components of instances.
+    inputs : InputValues or None
+        Values of the inputs, for :meth:`reasons`.
+    errors : WeightErrors or None
+        How uncertain the weights are; see :attr:`weights_std`.
+    layout : ComponentLayout or None
+        Where the components lie in an image or a text, if they do.
+    calibrated : bool
+        Whether the weights were tempered or moderated.
+    classes : array of shape (K,)
+        Class labels.
+    index : pandas index or array of shape (n,), optional
+        Row labels.
+
+    See Also
+    --------
+    shafer.Explainer : Makes evidence from a trained model.
+    shafer.combine : Combines the evidence of several sources.
+    shafer.plots.WaterfallDisplay : Draws the evidence about one row.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
+    >>> ev.probability.round(3)
+    array([[0.802, 0.198]])
+    >>> ev.belief.round(3), ev.plausibility.round(3)
+    (array([[0.772, 0.075]]), array([[0.925, 0.228]]))
+    >>> ev.decide("interval_dominance")
+    array([[ True, False]])
     """
 
     source: WeightSource
@@ -82,7 +125,154 @@ class WeighedEvidence(MassEvidence, ABC):
     calibrated: bool = False
     """Whether the weights were tempered or moderated: then costs are decided by expected loss."""
 
-    # -- the shape ------------------------------------------------------------------------------
+    # -- making it ------------------------------------------------------------------------------
+
+    @classmethod
+    def from_source(
+        cls,
+        source: WeightSource,
+        classes: NDArray[Any],
+        component_names: tuple[str, ...],
+        parts: tuple[str, ...] = (),
+        index: Any = None,
+        inputs: InputValues | None = None,
+        errors: WeightErrors | None = None,
+        layout: ComponentLayout | None = None,
+        calibrated: bool = False,
+    ) -> Evidence:
+        """Pool a checked source of weights; for use inside the library.
+
+        Parameters
+        ----------
+        source : WeightSource
+            Where the weights come from.
+        classes : array of shape (K,)
+            Class labels.
+        component_names : tuple of G strings
+            Names of the components.
+        parts, index, inputs, errors, layout, calibrated
+            As the attributes of these names.
+
+        Returns
+        -------
+        Evidence
+        """
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            pooled = source.pooled()
+        check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
+        held = Pooled(*map(frozen, pooled))
+        return cls(
+            source,
+            held,
+            component_names,
+            parts,
+            inputs,
+            errors,
+            layout,
+            calibrated,
+            classes=classes,
+            index=index,
+        )
+
+    @classmethod
+    def from_weights(
+        cls, weights: Any, *, classes: Any = None, names: Iterable[Any] | None = None
+    ) -> Evidence:
+        """Take weights of evidence as they are, (n, G, K).
+
+        Parameters
+        ----------
+        weights : array of shape (n, G, K)
+            Positive for the class, negative against it.
+        classes : array of shape (K,), optional
+            Class labels; 0..K−1 by default.
+        names : sequence of G strings, optional
+            Names of the components; x0, x1, ... by default.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[0.9, -0.9], [-0.2, 0.2]]]
+        >>> ev = shafer.Evidence.from_weights(weights, classes=["no", "yes"], names=["age", "ldl"])
+        >>> ev.probability.round(3)
+        array([[0.802, 0.198]])
+        """
+        array = float_array(weights, "weights", ndim=(3,))
+        n, n_components, n_classes = array.shape
+        if n == 0 or n_components == 0:
+            raise ValueError(f"weights must not be empty; got shape {tuple(array.shape)}.")
+        xp = array_api_compat.array_namespace(array)
+        source = DenseWeights(xp.astype(array, array.dtype, copy=True))
+        return cls.from_source(
+            source, class_labels(classes, n_classes), component_names(names, n_components)
+        )
+
+    @classmethod
+    def from_statements(
+        cls, statements: Any, *, classes: Any, columns: Any = None, prior: Any = None
+    ) -> Evidence:
+        """Read experts' statements as evidence: about one case, or about each row of a data frame.
+
+        Parameters
+        ----------
+        statements : sequence of statements, or one; or a data frame
+            About one case: words, ``"for A with weight 1.2"``, ``"against {B, C} with support
+            0.7"`` or ``"for A with probability 0.7"``; or mappings, ``{"against": ["B", "C"],
+            "support": 0.7, "name": "radiologist"}``. Each statement is one component.
+            A data frame has a row for each case.
+        classes : sequence of K labels
+        columns : mapping from the name of an expert to a mapping, for a data frame
+            ``{"doctor": {"for": "diagnosis", "probability": "sure"}}``: the column that names the
+            class (or one class for all rows), and the column of the certainty (or one number for
+            all rows). A percentage may be a text, ``"70 %"``. Each expert is one component. An
+            empty cell (None, NaN) is no opinion: no evidence in that row.
+        prior : array of shape (K,), or mapping or pandas Series by class, optional
+            What the experts thought before they looked at the case, for statements with a
+            probability; all classes alike by default.
+
+        Returns
+        -------
+        Evidence
+
+        Raises
+        ------
+        ValueError
+            If a statement supports a set of several classes but not all but one:
+            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those. If a cell cannot be
+            read; the error names its row and column.
+
+        Notes
+        -----
+        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
+        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
+        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
+        compares the two.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> statements = ["for A with weight 1.2", "against {B, C} with support 0.7"]
+        >>> ev = shafer.Evidence.from_statements(statements, classes=["A", "B", "C"])
+        >>> ev.belief.round(3), ev.component_names
+        (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
+        >>> import pandas as pd
+        >>> seen = pd.DataFrame({"diagnosis": ["A", None, "B"], "sure": [0.7, None, "90 %"]})
+        >>> columns = {"doctor": {"for": "diagnosis", "probability": "sure"}}
+        >>> ev = shafer.Evidence.from_statements(seen, classes=["A", "B", "C"], columns=columns)
+        >>> ev.probability.round(3), ev.component_names
+        (array([[0.7  , 0.15 , 0.15 ],
+               [0.333, 0.333, 0.333],
+               [0.05 , 0.9  , 0.05 ]]), ('doctor',))
+        """
+        labels = class_labels(classes, len(labels_given(classes)))
+        weights, names, index = stated_weights(statements, labels, columns, prior)
+        return cls.from_source(DenseWeights(weights), labels, names, index=index)
+
+    # -- rows and components --------------------------------------------------------------------
 
     def __len__(self) -> int:
         return int(self.pooled.logits.shape[0])
@@ -100,6 +290,48 @@ class WeighedEvidence(MassEvidence, ABC):
         if self.parts:
             return f"{len(self)} instances × {len(self.parts)} components, each on its own"
         return f"{len(self)} instances, {self.n_components} components"
+
+    def _rows(self, positions: NDArray[np.intp]) -> Evidence:
+        pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
+        part = replace(
+            self,
+            source=self.source.rows(positions),
+            pooled=pooled,
+            index=None,
+            inputs=None if self.inputs is None else self.inputs.rows(positions),
+            errors=None if self.errors is None else self.errors.rows(positions),
+            layout=None if self.layout is None else self.layout.rows(positions),
+        )
+        part.unchanged_source()
+        return part
+
+    @cached_property
+    def components(self) -> Evidence:
+        """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
+        source = DenseWeights(self.weights[..., None, :])
+        return Evidence.from_source(
+            source,
+            self.classes,
+            ("itself",),
+            self.component_names,
+            self.index,
+            calibrated=self.calibrated,
+        )
+
+    # -- the pooled mass function ---------------------------------------------------------------
+
+    @cached_property
+    def _masses(self) -> PooledMasses:
+        return PooledMasses(self.pooled)
+
+    @property
+    def _policy(self) -> Policy:
+        return Policy(calibrated=self.calibrated)
+
+    @property
+    def weighed(self) -> Evidence:
+        """The evidence itself: it has weights."""
+        return self
 
     # -- the weights ----------------------------------------------------------------------------
 
@@ -306,6 +538,49 @@ class WeighedEvidence(MassEvidence, ABC):
         asked = ReasonOptions(top, codes, distinct, keep)
         return reasons_frame(self, for_, over, asked, backend)
 
+    def points(
+        self,
+        points: float = 600.0,
+        odds: float = 50.0,
+        pdo: float = 20.0,
+        class_: Label | None = None,
+    ) -> Array:
+        """Points of the components on the scale of a credit score; their sum is the row's score.
+
+        For two classes the score is ``points + pdo / ln 2 · (ln(p / (1 − p)) − ln(odds))``, where
+        p is the probability of ``class_``. For more classes each class has points of its own:
+        pdo more points than another class means twice its probability, and the softmax of
+        score · ln 2 / pdo is ``probability``. All components share the constant part equally, or
+        it belongs to the component ``"base rate"``.
+
+        Parameters
+        ----------
+        points, odds : float
+            A row whose odds of ``class_`` are ``odds`` to 1 has a score of ``points``.
+        pdo : float
+            Points that double the odds.
+        class_ : class label
+            The favourable class. It may be left out with three or more classes, and for two
+            numeric labels: then it is the smaller one, 0 of 0 and 1, because 1 is the event.
+
+        Returns
+        -------
+        array of shape (n, G)
+            With three or more classes and no ``class_``: (n, G, K).
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["bad", "good"])
+        >>> ev.points(class_="good").round(1)
+        array([[191.6, 255.1]])
+        >>> ev.points(class_="good").sum(axis=1).round(1)
+        array([446.7])
+        """
+        scale = PointScale(points, odds, pdo)
+        weights = scored_weights(self.weights, self.classes, class_)
+        return scale.of_weights(weights, self.component_names)
+
     # -- error bars -----------------------------------------------------------------------------
 
     def _known_errors(self) -> WeightErrors:
@@ -383,48 +658,12 @@ class WeighedEvidence(MassEvidence, ABC):
         errors = self._known_errors()
         return interval(self.contrast(a, b), self.contrast_std(a, b), errors, level)
 
-    def points(
-        self,
-        points: float = 600.0,
-        odds: float = 50.0,
-        pdo: float = 20.0,
-        class_: Label | None = None,
-    ) -> Array:
-        """Points of the components on the scale of a credit score; their sum is the row's score.
+    # -- conflict between the components --------------------------------------------------------
 
-        For two classes the score is ``points + pdo / ln 2 · (ln(p / (1 − p)) − ln(odds))``, where
-        p is the probability of ``class_``. For more classes each class has points of its own:
-        pdo more points than another class means twice its probability, and the softmax of
-        score · ln 2 / pdo is ``probability``. All components share the constant part equally, or
-        it belongs to the component ``"base rate"``.
-
-        Parameters
-        ----------
-        points, odds : float
-            A row whose odds of ``class_`` are ``odds`` to 1 has a score of ``points``.
-        pdo : float
-            Points that double the odds.
-        class_ : class label
-            The favourable class. It may be left out with three or more classes, and for two
-            numeric labels: then it is the smaller one, 0 of 0 and 1, because 1 is the event.
-
-        Returns
-        -------
-        array of shape (n, G)
-            With three or more classes and no ``class_``: (n, G, K).
-
-        Examples
-        --------
-        >>> import shafer
-        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["bad", "good"])
-        >>> ev.points(class_="good").round(1)
-        array([[191.6, 255.1]])
-        >>> ev.points(class_="good").sum(axis=1).round(1)
-        array([446.7])
-        """
-        scale = PointScale(points, odds, pdo)
-        weights = scored_weights(self.weights, self.classes, class_)
-        return scale.of_weights(weights, self.component_names)
+    @property
+    def conflict_for_against(self) -> Array:
+        """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
+        return self._masses.conflict_for_against
 
     @cached_property
     def weight_of_disagreement(self) -> Array:
@@ -485,254 +724,6 @@ class WeighedEvidence(MassEvidence, ABC):
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Evidence(WeighedEvidence):
-    r"""The evidence for and against each of K classes, from G components, for n instances.
-
-    Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
-    positive, against it when negative. Dempster's rule pools them. Arrays about classes are
-    (n, K) in the order of ``classes``, arrays about instances (n,), arrays about components
-    (n, G, K). All are computed on first use, in the library (NumPy, PyTorch) of the input.
-
-    Make one with :class:`shafer.Explainer`, :func:`shafer.least_commitment` or
-    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]``. What it shares
-    with other types of evidence is documented in :class:`shafer.MassEvidence`.
-
-    Attributes
-    ----------
-    source : WeightSource
-        Where the weights come from; for use inside the library.
-    pooled : Pooled
-        The logits, and the weights for and against each class.
-    component_names : tuple of G strings
-        Names of the components.
-    parts : tuple of strings
-        Names along the second axis, where the rows are components of instances.
-    inputs : InputValues or None
-        Values of the inputs, for :meth:`reasons`.
-    errors : WeightErrors or None
-        How uncertain the weights are; see :attr:`weights_std`.
-    layout : ComponentLayout or None
-        Where the components lie in an image or a text, if they do.
-    calibrated : bool
-        Whether the weights were tempered or moderated.
-    classes : array of shape (K,)
-        Class labels.
-    index : pandas index or array of shape (n,), optional
-        Row labels.
-
-    See Also
-    --------
-    shafer.Explainer : Makes evidence from a trained model.
-    shafer.combine : Combines the evidence of several sources.
-    shafer.plots.WaterfallDisplay : Draws the evidence about one row.
-
-    Examples
-    --------
-    >>> import shafer
-    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
-    >>> ev.probability.round(3)
-    array([[0.802, 0.198]])
-    >>> ev.belief.round(3), ev.plausibility.round(3)
-    (array([[0.772, 0.075]]), array([[0.925, 0.228]]))
-    >>> ev.decide("interval_dominance")
-    array([[ True, False]])
-    """
-
-    @classmethod
-    def from_source(
-        cls,
-        source: WeightSource,
-        classes: NDArray[Any],
-        component_names: tuple[str, ...],
-        parts: tuple[str, ...] = (),
-        index: Any = None,
-        inputs: InputValues | None = None,
-        errors: WeightErrors | None = None,
-        layout: ComponentLayout | None = None,
-        calibrated: bool = False,
-    ) -> Evidence:
-        """Pool a checked source of weights; for use inside the library.
-
-        Parameters
-        ----------
-        source : WeightSource
-            Where the weights come from.
-        classes : array of shape (K,)
-            Class labels.
-        component_names : tuple of G strings
-            Names of the components.
-        parts, index, inputs, errors, layout, calibrated
-            As the attributes of these names.
-
-        Returns
-        -------
-        Evidence
-        """
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            pooled = source.pooled()
-        check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
-        held = Pooled(*map(frozen, pooled))
-        return cls(
-            source,
-            held,
-            component_names,
-            parts,
-            inputs,
-            errors,
-            layout,
-            calibrated,
-            classes=classes,
-            index=index,
-        )
-
-    @classmethod
-    def from_weights(
-        cls, weights: Any, *, classes: Any = None, names: Iterable[Any] | None = None
-    ) -> Evidence:
-        """Take weights of evidence as they are, (n, G, K).
-
-        Parameters
-        ----------
-        weights : array of shape (n, G, K)
-            Positive for the class, negative against it.
-        classes : array of shape (K,), optional
-            Class labels; 0..K−1 by default.
-        names : sequence of G strings, optional
-            Names of the components; x0, x1, ... by default.
-
-        Returns
-        -------
-        Evidence
-
-        Examples
-        --------
-        >>> import shafer
-        >>> weights = [[[0.9, -0.9], [-0.2, 0.2]]]
-        >>> ev = shafer.Evidence.from_weights(weights, classes=["no", "yes"], names=["age", "ldl"])
-        >>> ev.probability.round(3)
-        array([[0.802, 0.198]])
-        """
-        array = float_array(weights, "weights", ndim=(3,))
-        n, n_components, n_classes = array.shape
-        if n == 0 or n_components == 0:
-            raise ValueError(f"weights must not be empty; got shape {tuple(array.shape)}.")
-        xp = array_api_compat.array_namespace(array)
-        source = DenseWeights(xp.astype(array, array.dtype, copy=True))
-        return cls.from_source(
-            source, class_labels(classes, n_classes), component_names(names, n_components)
-        )
-
-    @classmethod
-    def from_statements(
-        cls, statements: Any, *, classes: Any, columns: Any = None, prior: Any = None
-    ) -> Evidence:
-        """Read experts' statements as evidence: about one case, or about each row of a data frame.
-
-        Parameters
-        ----------
-        statements : sequence of statements, or one; or a data frame
-            About one case: words, ``"for A with weight 1.2"``, ``"against {B, C} with support
-            0.7"`` or ``"for A with probability 0.7"``; or mappings, ``{"against": ["B", "C"],
-            "support": 0.7, "name": "radiologist"}``. Each statement is one component.
-            A data frame has a row for each case.
-        classes : sequence of K labels
-        columns : mapping from the name of an expert to a mapping, for a data frame
-            ``{"doctor": {"for": "diagnosis", "probability": "sure"}}``: the column that names the
-            class (or one class for all rows), and the column of the certainty (or one number for
-            all rows). A percentage may be a text, ``"70 %"``. Each expert is one component. An
-            empty cell (None, NaN) is no opinion: no evidence in that row.
-        prior : array of shape (K,), or mapping or pandas Series by class, optional
-            What the experts thought before they looked at the case, for statements with a
-            probability; all classes alike by default.
-
-        Returns
-        -------
-        Evidence
-
-        Raises
-        ------
-        ValueError
-            If a statement supports a set of several classes but not all but one:
-            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those. If a cell cannot be
-            read; the error names its row and column.
-
-        Notes
-        -----
-        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
-        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
-        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
-        compares the two.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> statements = ["for A with weight 1.2", "against {B, C} with support 0.7"]
-        >>> ev = shafer.Evidence.from_statements(statements, classes=["A", "B", "C"])
-        >>> ev.belief.round(3), ev.component_names
-        (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
-        >>> import pandas as pd
-        >>> seen = pd.DataFrame({"diagnosis": ["A", None, "B"], "sure": [0.7, None, "90 %"]})
-        >>> columns = {"doctor": {"for": "diagnosis", "probability": "sure"}}
-        >>> ev = shafer.Evidence.from_statements(seen, classes=["A", "B", "C"], columns=columns)
-        >>> ev.probability.round(3), ev.component_names
-        (array([[0.7  , 0.15 , 0.15 ],
-               [0.333, 0.333, 0.333],
-               [0.05 , 0.9  , 0.05 ]]), ('doctor',))
-        """
-        labels = class_labels(classes, len(labels_given(classes)))
-        weights, names, index = stated_weights(statements, labels, columns, prior)
-        return cls.from_source(DenseWeights(weights), labels, names, index=index)
-
-    def _rows(self, positions: NDArray[np.intp]) -> Evidence:
-        pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        part = replace(
-            self,
-            source=self.source.rows(positions),
-            pooled=pooled,
-            index=None,
-            inputs=None if self.inputs is None else self.inputs.rows(positions),
-            errors=None if self.errors is None else self.errors.rows(positions),
-            layout=None if self.layout is None else self.layout.rows(positions),
-        )
-        part.unchanged_source()
-        return part
-
-    @cached_property
-    def components(self) -> Evidence:
-        """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
-        source = DenseWeights(self.weights[..., None, :])
-        return Evidence.from_source(
-            source,
-            self.classes,
-            ("itself",),
-            self.component_names,
-            self.index,
-            calibrated=self.calibrated,
-        )
-
-    # -- the pooled mass function ---------------------------------------------------------------
-
-    @cached_property
-    def _masses(self) -> PooledMasses:
-        return PooledMasses(self.pooled)
-
-    @property
-    def _policy(self) -> Policy:
-        return Policy(calibrated=self.calibrated)
-
-    @property
-    def weighed(self) -> Evidence:
-        """The evidence itself: it has weights."""
-        return self
-
-    @property
-    def conflict_for_against(self) -> Array:
-        """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
-        return self._masses.conflict_for_against
 
     # -- other evidence -------------------------------------------------------------------------
 
