@@ -1,8 +1,9 @@
-"""The mass function of every row, as decision rules read it: beliefs, plausibilities, risks.
+"""The mass function of every row: readings of classes and of sets of classes, and risks.
 
 ``Masses`` is the abstract class. ``PooledMasses`` has closed forms for any number of classes,
 ``DiscountedMasses`` and ``MixedMasses`` are made of it, ``TableMasses`` holds all 2^K masses.
-May import ``kernels``, ``_validation``, ``_errors`` and ``_typing``; knows no class labels.
+Classes are known by their positions; evidence puts labels on top. May import ``_kernels``,
+``_checks``, ``errors`` and ``_typing``.
 """
 
 from shafer._masses.discounted import DiscountedMasses

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import Any, cast, final
 
 import array_api_compat
 import numpy as np
@@ -30,6 +30,7 @@ from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliabil
 from shafer.evidence.errors import WeightErrors, interval, known_errors, standard_deviations
 from shafer.evidence.groups import (
     N_GROUPS,
+    Groups,
     automatic_groups,
     check_group_count,
     component_positions,
@@ -38,7 +39,7 @@ from shafer.evidence.groups import (
 from shafer.evidence.layout import ComponentLayout, GridLayout, RegionLayout
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.points import PointScale, scored_weights
-from shafer.evidence.reasons import ReasonOptions, reasons_frame
+from shafer.evidence.reasons import InputValues, ReasonOptions, reasons_frame
 from shafer.evidence.robustness import check_chance, own_conflict, source_fragility
 from shafer.evidence.sources import (
     DenseWeights,
@@ -50,10 +51,6 @@ from shafer.evidence.sources import (
     take,
 )
 from shafer.evidence.statements import labels_given, stated_weights
-
-if TYPE_CHECKING:
-    from shafer.evidence.groups import Groups
-    from shafer.evidence.reasons import InputValues
 
 
 @final
@@ -81,13 +78,13 @@ class Evidence(MassEvidence):
     parts : tuple of strings
         Names along the second axis, where the rows are components of instances.
     inputs : InputValues or None
-        Values of the inputs, for :meth:`reasons`.
+        Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved.
     errors : WeightErrors or None
-        How uncertain the weights are; see :attr:`weights_std`.
+        How uncertain the weights are, if it is known; see :attr:`weights_std`.
     layout : ComponentLayout or None
         Where the components lie in an image or a text, if they do.
     calibrated : bool
-        Whether the weights were tempered or moderated.
+        Whether the weights were tempered or moderated: then costs are decided by expected loss.
     classes : array of shape (K,)
         Class labels.
     index : pandas index or array of shape (n,), optional
@@ -115,15 +112,10 @@ class Evidence(MassEvidence):
     pooled: Pooled
     component_names: tuple[str, ...]
     parts: tuple[str, ...] = ()
-    """Names along the second axis, where the rows are the components of instances."""
     inputs: InputValues | None = None
-    """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
     errors: WeightErrors | None = None
-    """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
     layout: ComponentLayout | None = None
-    """Where the components lie in an image or a text, if they do."""
     calibrated: bool = False
-    """Whether the weights were tempered or moderated: then costs are decided by expected loss."""
 
     # -- making it ------------------------------------------------------------------------------
 
@@ -926,55 +918,11 @@ class Evidence(MassEvidence):
         return cls.from_source(*npz_file.load(path))
 
 
-# the evidence behind a mass function that has weights and components.
-
-
-def with_weights(evidence: MassEvidence) -> Evidence:
-    """Return the ``Evidence`` with the weights; for discounted evidence, the one it was made of.
-
-    Parameters
-    ----------
-    evidence : MassEvidence
-        ``Evidence`` or ``DiscountedEvidence``.
-
-    Returns
-    -------
-    Evidence
-
-    Raises
-    ------
-    ValueError
-        If the evidence was combined in a way that leaves no weights.
-
-    See Also
-    --------
-    shafer.DiscountedEvidence : Evidence without weights of its own.
-
-    Examples
-    --------
-    >>> import shafer
-    >>> from shafer.evidence import with_weights
-    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]])
-    >>> with_weights(ev.discounted(0.5)) is ev
-    True
-    """
-    plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
-    if isinstance(plain, Evidence):
-        return plain
-    raise ValueError(
-        f"Weights of evidence are needed here, and {type(evidence).__name__} has no weights. Pass "
-        "the evidence of each source by itself, as it was before combine. IntervalDisplay, "
-        "MassDisplay and UncertaintyDisplay work without weights."
-    )
-
-
-# Results of evidence on a device, started while the device still works on the weights.
-
-
 def prepare_on_device(evidence: Evidence) -> None:
     """Start the closed forms, and the weights of a few classes for maps, on a CUDA device.
 
-    The evidence keeps them. Elsewhere they are computed when they are asked for.
+    The device computes them while it still works on the weights, and the evidence keeps them.
+    Elsewhere they are computed when they are asked for.
     """
     logits = evidence.logits
     if array_api_compat.is_torch_array(logits) and logits.is_cuda:
