@@ -8,7 +8,7 @@ Classes are known by their positions; evidence puts labels on top. May import ``
 
 from shafer._masses.discounted import DiscountedMasses
 from shafer._masses.masses import Masses
-from shafer._masses.mixed import MixedMasses, mixture
+from shafer._masses.mixed import MixedMasses
 from shafer._masses.pooled import PooledMasses
 from shafer._masses.table import TableMasses
 
@@ -18,5 +18,4 @@ __all__ = [
     "MixedMasses",
     "PooledMasses",
     "TableMasses",
-    "mixture",
 ]

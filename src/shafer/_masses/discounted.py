@@ -11,7 +11,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import Masses
+from shafer._masses.masses import Focal, Masses
 from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, BoolArray, FloatArray
 
@@ -117,7 +117,7 @@ class DiscountedMasses(Masses):
         scaled = self._mixed(masses[..., :-1], 0.0)
         return xp.concat([scaled, self._mixed(masses[..., -1:], 1.0)], axis=-1)
 
-    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+    def focal_sets(self, top: int) -> list[list[Focal]]:
         """Find the largest focal sets of each row, without enumerating 2^K."""
         frame = tuple(range(self._n_classes))
         reliability = to_numpy(self.reliability).reshape(-1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -14,6 +15,10 @@ from shafer._typing import Array, BoolArray, FloatArray
 
 MOST_ROUNDING = 1e-6
 """No tolerance for rounding exceeds this: a difference beyond it always decides."""
+
+
+Focal: TypeAlias = tuple[float, tuple[int, ...]]
+"""A mass, and the positions of the classes in its set."""
 
 
 class Masses(ABC):
@@ -152,7 +157,7 @@ class Masses(ABC):
         """
 
     @abstractmethod
-    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+    def focal_sets(self, top: int) -> list[list[Focal]]:
         """Find the largest focal sets of each row, the largest first.
 
         Parameters
@@ -162,7 +167,7 @@ class Masses(ABC):
 
         Returns
         -------
-        list of lists of (mass, class positions)
+        list of lists of Focal
             One list for each row, in one flat order.
         """
 

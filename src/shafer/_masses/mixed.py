@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shafer import _kernels as kernels
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import MOST_ROUNDING, Masses
+from shafer._masses.masses import MOST_ROUNDING, Focal, Masses
 from shafer._masses.pooled import PooledMasses
 from shafer._masses.table import TableMasses
 from shafer._typing import Array, BoolArray, FloatArray
@@ -21,34 +21,6 @@ from shafer.errors import FrameTooLargeError
 
 MOST_CLASSES = 16
 """As many classes as a table of all sets is made for."""
-
-
-def mixture(readings: Iterable[Array], shares: Array) -> Array:
-    """Mix readings of M members, each (n,) or (n, ...), by shares (n, M).
-
-    A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
-
-    Parameters
-    ----------
-    readings : iterable of M arrays
-        Each of shape (n,) or (n, ...).
-    shares : array of shape (n, M)
-        The share of each member; each row sums to 1.
-
-    Returns
-    -------
-    array
-        Of the shape of a reading.
-    """
-    xp = array_namespace(shares)
-    total: Array = 0.0
-    low = high = None
-    for position, values in enumerate(readings):
-        share = shares[:, position]
-        total = total + values * (share if values.ndim == 1 else share[:, None])
-        low = values if low is None else xp.minimum(low, values)
-        high = values if high is None else xp.maximum(high, values)
-    return xp.maximum(low, xp.minimum(total, high))
 
 
 @final
@@ -69,40 +41,40 @@ class MixedMasses(Masses):
     shares: Array
     conflict_mass: Array
 
-    def mixed(self, read: Callable[[PooledMasses], Array]) -> Array:
-        """Mix a reading of the members, (n,) or (n, ...).
+    def _mixed(self, read: Callable[[PooledMasses], Array]) -> Array:
+        """Mix a reading of the members, (n,) or (n, ...), by their shares.
 
-        Parameters
-        ----------
-        read : callable
-            Takes the masses of a member and returns an array of shape (n,) or (n, ...).
-
-        Returns
-        -------
-        array
-            Of the same shape.
+        A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
         """
-        return frozen(mixture(map(read, self.members), self.shares))
+        xp = array_namespace(self.shares)
+        total: Array = 0.0
+        low = high = None
+        for position, values in enumerate(map(read, self.members)):
+            share = self.shares[:, position]
+            total = total + values * (share if values.ndim == 1 else share[:, None])
+            low = values if low is None else xp.minimum(low, values)
+            high = values if high is None else xp.maximum(high, values)
+        return frozen(xp.maximum(low, xp.minimum(total, high)))
 
     @cached_property
     def belief(self) -> Array:
         """Belief in each class, (n, K)."""
-        return self.mixed(lambda member: member.belief)
+        return self._mixed(lambda member: member.belief)
 
     @cached_property
     def plausibility(self) -> Array:
         """Plausibility of each class, (n, K)."""
-        return self.mixed(lambda member: member.plausibility)
+        return self._mixed(lambda member: member.plausibility)
 
     @cached_property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K)."""
-        return self.mixed(lambda member: member.pignistic)
+        return self._mixed(lambda member: member.pignistic)
 
     @cached_property
     def ignorance(self) -> Array:
         """Mass of the whole frame, (n,)."""
-        return self.mixed(lambda member: member.ignorance)
+        return self._mixed(lambda member: member.ignorance)
 
     @property
     def conflict(self) -> Array:
@@ -111,25 +83,25 @@ class MixedMasses(Masses):
 
     def mass_of(self, inside: list[int]) -> Array:
         """Mass of a set of classes, (n,)."""
-        return self.mixed(lambda member: member.mass_of(inside))
+        return self._mixed(lambda member: member.mass_of(inside))
 
     def belief_of(self, inside: list[int]) -> Array:
         """Belief in a set of classes, (n,)."""
-        return self.mixed(lambda member: member.belief_of(inside))
+        return self._mixed(lambda member: member.belief_of(inside))
 
     def plausibility_of(self, inside: list[int]) -> Array:
         """Plausibility of a set of classes, (n,)."""
-        return self.mixed(lambda member: member.plausibility_of(inside))
+        return self._mixed(lambda member: member.plausibility_of(inside))
 
     def commonality_of(self, inside: list[int]) -> Array:
         """Commonality of a set of classes, (n,)."""
-        return self.mixed(lambda member: member.commonality_of(inside))
+        return self._mixed(lambda member: member.commonality_of(inside))
 
     def of_all_sets(self) -> Array:
         """All masses, (n, 2^K)."""
-        return self.mixed(lambda member: member.of_all_sets())
+        return self._mixed(lambda member: member.of_all_sets())
 
-    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+    def focal_sets(self, top: int) -> list[list[Focal]]:
         """Find the largest focal sets of each row, among all 2^K sets."""
         return self._as_table(self.of_all_sets()).focal_sets(top)
 
@@ -138,11 +110,11 @@ class MixedMasses(Masses):
 
     def lower_risk(self, loss: Array) -> Array:
         """Lower expected loss of each act, (n, acts)."""
-        return self.mixed(lambda member: member.lower_risk(loss))
+        return self._mixed(lambda member: member.lower_risk(loss))
 
     def upper_risk(self, loss: Array) -> Array:
         """Upper expected loss of each act, (n, acts)."""
-        return self.mixed(lambda member: member.upper_risk(loss))
+        return self._mixed(lambda member: member.upper_risk(loss))
 
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
         """Mix those of the members: the greedy point is linear in the masses."""
@@ -162,7 +134,7 @@ class MixedMasses(Masses):
                 f"'hurwicz' looks at all 2^K sets: at most {MOST_CLASSES} classes are accepted; "
                 f"got {n_classes}. Use expectation='probability' or 'pignistic'."
             )
-        masses = self.mixed(lambda member: kernels.all_masses(member.terms))
+        masses = self._mixed(lambda member: kernels.all_masses(member.terms))
         return self._as_table(masses).best_sets(utility, alpha)
 
     @property

@@ -16,7 +16,7 @@ from shafer import _kernels as kernels
 from shafer._checks.arrays import frozen, to_numpy
 from shafer._kernels.forms import Forms, LogTerms
 from shafer._kernels.pooling import Pooled, Shares, one_minus_exp_ratio
-from shafer._masses.masses import MOST_ROUNDING, Masses
+from shafer._masses.masses import MOST_ROUNDING, Focal, Masses
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import FrameTooLargeError
 
@@ -173,7 +173,7 @@ class PooledMasses(Masses):
             )
         return kernels.all_masses(self.terms)
 
-    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+    def focal_sets(self, top: int) -> list[list[Focal]]:
         """Find the largest focal sets of each row, without enumerating 2^K."""
         flat = [
             to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])

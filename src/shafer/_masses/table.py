@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import Masses
+from shafer._masses.masses import Focal, Masses
 from shafer._masses.pooled import TIE
 from shafer._typing import Array, BoolArray, FloatArray
 
@@ -92,7 +92,7 @@ class TableMasses(Masses):
         """All masses, (n, 2^K)."""
         return self.table
 
-    def focal_sets(self, top: int) -> list[list[tuple[float, tuple[int, ...]]]]:
+    def focal_sets(self, top: int) -> list[list[Focal]]:
         """Find the largest focal sets of each row, among all 2^K sets."""
         return [
             [
