@@ -88,88 +88,30 @@ class Masses(ABC):
 
     @abstractmethod
     def mass_of(self, inside: list[int]) -> Array:
-        """Mass of a set of classes, (...).
-
-        Parameters
-        ----------
-        inside : list of int
-            The positions of the classes in the set.
-
-        Returns
-        -------
-        array of shape (...)
-        """
+        """Mass of a set of classes, (...)."""
 
     @abstractmethod
     def belief_of(self, inside: list[int]) -> Array:
-        """Belief in a set of classes, (...).
-
-        Parameters
-        ----------
-        inside : list of int
-            As in :meth:`mass_of`.
-
-        Returns
-        -------
-        array of shape (...)
-        """
+        """Belief in a set of classes, (...)."""
 
     @abstractmethod
     def plausibility_of(self, inside: list[int]) -> Array:
-        """Plausibility of a set of classes, (...).
-
-        Parameters
-        ----------
-        inside : list of int
-            As in :meth:`mass_of`.
-
-        Returns
-        -------
-        array of shape (...)
-        """
+        """Plausibility of a set of classes, (...)."""
 
     @abstractmethod
     def commonality_of(self, inside: list[int]) -> Array:
-        """Commonality of a set of classes, (...): the mass of all sets that contain it.
-
-        Parameters
-        ----------
-        inside : list of int
-            As in :meth:`mass_of`.
-
-        Returns
-        -------
-        array of shape (...)
-        """
+        """Commonality of a set of classes, (...): the mass of all sets that contain it."""
 
     @abstractmethod
     def of_all_sets(self) -> Array:
         """All masses, (..., 2^K); class k is bit k of the column index, column 0 the empty set.
 
-        Returns
-        -------
-        array of shape (..., 2**K)
-
-        Raises
-        ------
-        FrameTooLargeError
-            Past 2^26 values, where they have to be computed.
+        Where they have to be computed, more than 2^26 of them are refused.
         """
 
     @abstractmethod
     def focal_sets(self, top: int) -> list[list[Focal]]:
-        """Find the largest focal sets of each row, the largest first.
-
-        Parameters
-        ----------
-        top : int
-            The largest number of sets for each row.
-
-        Returns
-        -------
-        list of lists of Focal
-            One list for each row, in one flat order.
-        """
+        """Find the ``top`` largest focal sets of each row, largest first; rows in a flat order."""
 
     # -- expectations ---------------------------------------------------------------------------
 

@@ -449,8 +449,11 @@ class MassEvidence(ABC):
 
     # -- the evidence that has weights ----------------------------------------------------------
 
-    _without_weights: ClassVar[str] = ""
-    """What to do instead, for those who ask a type without weights for them."""
+    _without_weights: ClassVar[str] = (
+        "Ask the sources for theirs, or combine them with combination='dempster' or 'cautious' and "
+        "without reliability=, which gives Evidence."
+    )
+    """What to do instead, for those who ask evidence without weights for them."""
 
     @property
     def undiscounted(self) -> MassEvidence:
@@ -482,13 +485,14 @@ class MassEvidence(ABC):
     if not TYPE_CHECKING:  # a type checker must not accept every name
 
         def __getattr__(self, name: str) -> Never:
-            """Say where the weights are, if a type without weights is asked for them."""
-            if self._without_weights and _needs_weights(name):
-                kind, advice = type(self).__name__, self._without_weights.format(name=name)
-                if name in ("weights", "components"):
-                    raise AttributeError(f"{kind} has no {name}. {advice}")
-                raise AttributeError(f"{kind} has no weights, so it has no {name!r}. {advice}")
-            return object.__getattribute__(self, name)  # raises the usual error
+            """Say where the weights are, if evidence without weights is asked for them."""
+            evidence = sys.modules["shafer.evidence.evidence"].Evidence  # loaded after this class
+            if isinstance(self, evidence) or name.startswith("_") or not _has(evidence, name):
+                return object.__getattribute__(self, name)  # raises the usual error
+            kind, advice = type(self).__name__, self._without_weights.format(name=name)
+            if name in ("weights", "components"):
+                raise AttributeError(f"{kind} has no {name}. {advice}")
+            raise AttributeError(f"{kind} has no weights, so it has no {name!r}. {advice}")
 
     # -- tables and text ------------------------------------------------------------------------
 
@@ -561,9 +565,5 @@ def _row_labels(index: Any, n: int) -> Any:
     return index
 
 
-def _needs_weights(name: str) -> bool:
-    """Return whether ``Evidence`` has a public name, which another type lacks."""
-    evidence = sys.modules["shafer.evidence.evidence"].Evidence  # a subclass: loaded after this
-    return not name.startswith("_") and (
-        name in evidence.__dataclass_fields__ or name in dir(evidence)
-    )
+def _has(kind: type[Evidence], name: str) -> bool:
+    return hasattr(kind, name) or name in kind.__dataclass_fields__

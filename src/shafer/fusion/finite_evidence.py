@@ -27,12 +27,6 @@ from shafer.fusion.frames import Alignment
 LARGEST_FRAME = 16
 """As many labels as ``shafer.belief`` enumerates."""
 
-WITHOUT_WEIGHTS = (
-    "Ask the sources for theirs, or combine them with combination='dempster' or 'cautious' and "
-    "without reliability=, which gives Evidence."
-)
-"""Advice to those who ask combined evidence for weights."""
-
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,8 +62,6 @@ class FiniteEvidence(MassEvidence):
 
     table: FloatArray
     conflict_mass: FloatArray
-
-    _without_weights = WITHOUT_WEIGHTS
 
     @classmethod
     def from_masses(cls, masses: Any, *, classes: Any = None) -> FiniteEvidence:

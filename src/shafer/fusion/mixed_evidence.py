@@ -29,7 +29,6 @@ from shafer._typing import Array
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.sources import DenseWeights, take
-from shafer.fusion.finite_evidence import WITHOUT_WEIGHTS
 
 
 @final
@@ -71,8 +70,6 @@ class MixedEvidence(MassEvidence):
     members: tuple[Evidence, ...]
     shares: Array
     conflict_mass: Array
-
-    _without_weights = WITHOUT_WEIGHTS
 
     def __len__(self) -> int:
         return int(self.shares.shape[0])
