@@ -171,7 +171,7 @@ def combine_tables(
     frame = Frame(alignment.classes.tolist())
     tables = []
     for s, evidence in enumerate(evidences):
-        own = _unnormalised(evidence) if combination == "bold" else _masses(evidence)
+        own = _unnormalised(evidence) if combination == "bold" else _normalised(evidence)
         moved = np.zeros((len(own), frame.n_subsets))
         np.add.at(moved.T, alignment.masks(s, balloon=balloon), own.T)
         if reliability is not None:
@@ -192,7 +192,7 @@ def _with_conflict(result: FiniteEvidence, conflict: NDArray[np.float64]) -> Fin
     return replace(result, conflict_mass=frozen(np.minimum(conflict, 1.0)))
 
 
-def _masses(evidence: MassEvidence) -> NDArray[np.float64]:
+def _normalised(evidence: MassEvidence) -> NDArray[np.float64]:
     """Return the masses in double precision; those of single precision sum to 1 only nearly."""
     table: NDArray[np.float64] = to_numpy(evidence.masses()).astype(np.float64)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
@@ -200,7 +200,7 @@ def _masses(evidence: MassEvidence) -> NDArray[np.float64]:
 
 def _unnormalised(evidence: MassEvidence) -> NDArray[np.float64]:
     """Return the masses before normalising, with the conflict on the empty set."""
-    table = _masses(evidence)
+    table = _normalised(evidence)
     # exp(−weight) keeps the digits of 1 − κ that κ itself has lost near one.
     left = np.exp(-to_numpy(evidence.weight_of_conflict).astype(np.float64))
     conflict = to_numpy(evidence.conflict).astype(np.float64)
