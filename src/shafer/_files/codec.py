@@ -164,7 +164,7 @@ class _Rule:
 
 
 @cache
-def _declared(cls: type[Any]) -> dict[str, _Rule]:
+def _declared(cls: Any) -> dict[str, _Rule]:
     """Return what the fields of a dataclass declare."""
     hints = get_type_hints(cls, include_extras=True)
     return {
@@ -274,7 +274,7 @@ class _Place:
             return self.number(rule, given)
         if hint in (bool, str):
             return self.plain(rule, given)
-        if is_dataclass(hint):
+        if isinstance(hint, type) and is_dataclass(hint):
             return self.object(hint, given)
         return self.array(rule, given) if origin is np.ndarray or rule.shapes else given
 

@@ -280,7 +280,9 @@ def deferral_state(control: DeferralControl | None) -> dict[str, Any] | None:
     if control is None:
         return None
     promise, found = control.promise, control.found
-    parts = {name: np.array([getattr(part, name) for part in found]) for name in _PARTS}
+    parts: dict[str, Any] = {
+        name: np.array([getattr(part, name) for part in found]) for name in _PARTS
+    }
     state: dict[str, Any] = written(
         _StoredDeferral(
             **written(promise),

@@ -24,6 +24,7 @@ from shafer._checks.arrays import (
 )
 from shafer._checks.labels import class_labels, component_names
 from shafer._files.arrays import read_array_file, write_array_file
+from shafer._files.codec import EVIDENCE
 from shafer.evidence.errors import (
     ComponentSums,
     LinearErrors,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
 
 
-_FORMAT = "shafer-evidence-1"
 _LABEL_KINDS = "biufU"
 _LABELS = "region_labels"
 Stored: TypeAlias = tuple[
@@ -70,7 +70,7 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
     arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
     arrays |= arrays_to_store(evidence.errors)
     header: dict[str, Any] = {
-        "format": _FORMAT,
+        "format": EVIDENCE.current,
         "source": stored_kind(source),
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
@@ -104,7 +104,7 @@ def _plain_labels(classes: NDArray[Any]) -> list[Any]:
 
 def load(path: str | os.PathLike[str]) -> Stored:
     """Read the arguments of ``Evidence.from_source``, in their order."""
-    return read_array_file(path, _FORMAT, _understood, "Evidence.save", "the evidence")
+    return read_array_file(path, EVIDENCE, _understood, "Evidence.save", "the evidence")
 
 
 def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
