@@ -35,12 +35,6 @@ from shafer._text import shortened
 
 _Content = TypeVar("_Content")
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_KINDS: dict[Any, str] = {
-    np.floating: "floats",
-    np.bool_: "truth values",
-    np.integer: "whole numbers",
-    np.int64: "whole numbers",
-}
 
 
 # Versions: the formats of all stored objects, and what the older ones lack.
@@ -204,7 +198,7 @@ def written(value: Any) -> Any:
     }
 
 
-def read(cls: type[_Content], given: Any, sizes: Mapping[str, int] | None = None) -> _Content:
+def read(cls: type[_Content], given: Any, sizes: Mapping[str, Any] | None = None) -> _Content:
     """Make a dataclass from what :func:`written` gave.
 
     Parameters
@@ -212,14 +206,15 @@ def read(cls: type[_Content], given: Any, sizes: Mapping[str, int] | None = None
     cls : dataclass
     given : mapping from field to value
     sizes : mapping from letter to int, optional
-        Sizes that are known.
+        Sizes that are known; for ``"..."`` a tuple of them.
 
     Raises
     ------
     ValueError
         If a field is missing, unknown, of another type or shape, or not finite.
     """
-    return _Place("", dict(sizes or {}), {}).object(cls, given)
+    found: _Content = _Place("", dict(sizes or {}), {}).object(cls, given)
+    return found
 
 
 @final
@@ -234,7 +229,7 @@ class _Place:
     def wrong(self, what: str) -> ValueError:
         return ValueError(f"{self.name or 'it'} {what}")
 
-    def object(self, cls: type[_Content], given: Any) -> _Content:
+    def object(self, cls: Any, given: Any) -> Any:
         """Read a dataclass. What is there is read first: its errors tell more."""
         if not isinstance(given, Mapping):
             raise self.wrong(f"must be a mapping; got {type(given).__name__}.")
@@ -319,12 +314,13 @@ class _Place:
         return {name: self.part(name, _Rule.of(value), item) for name, item in given.items()}
 
     def plain(self, rule: _Rule, given: Any) -> Any:
-        if not isinstance(given, rule.hint):
+        kinds = (bool, np.bool_) if rule.hint is bool else str
+        if not isinstance(given, kinds):
             raise self.wrong(f"must be of type {rule.hint.__name__}; got {type(given).__name__}.")
         allowed = rule.one(OneOf)
         if allowed is not None and given not in allowed:
             raise self.wrong(f"must be one of {tuple(allowed)}; got {shortened(repr(given))}.")
-        return given
+        return rule.hint(given)
 
     def number(self, rule: _Rule, given: Any) -> Any:
         whole = rule.hint is int
@@ -344,28 +340,47 @@ class _Place:
 
     def array(self, rule: _Rule, given: Any) -> Any:
         """Read an array; where the type names no dtype, it keeps its library and precision."""
-        if sparse.issparse(given):  # made of arrays that were checked
+        if rule.hint is sparse.csr_array:  # made of arrays that were checked
+            if not isinstance(given, sparse.csr_array):
+                raise self.wrong(f"must be a CSR array; got {type(given).__name__}.")
             self.fit(given.shape, rule)
             return given
         if not array_api_compat.is_array_api_obj(given) or np.ma.isMaskedArray(given):
             raise self.wrong(f"must be an array; got {type(given).__name__}.")
-        typed = get_origin(rule.hint) is np.ndarray
-        if not typed and not isinstance(given, np.ndarray):  # a tensor
-            self.fit(tuple(given.shape), rule)
-            return float_array(given, self.name)
-        array = np.asarray(given)
-        kind = get_args(get_args(rule.hint)[1])[0] if typed else np.floating
-        kind = get_origin(kind) or kind
-        floats = kind is np.floating
-        if array.dtype not in _FLOATS if floats else not _is_of(array, kind):
-            raise self.wrong(f"must hold {_KINDS.get(kind, 'numbers')}; it holds {array.dtype}.")
-        self.fit(array.shape, rule)
         limits = rule.one(Limits) or Limits()
-        if floats and not limits.infinite and not limits.nan:
+        if get_origin(rule.hint) is np.ndarray:
+            array, what = self.typed(np.asarray(given), get_args(get_args(rule.hint)[1])[0])
+        elif isinstance(given, np.ndarray):
+            self.check_dtype(given, given.dtype in _FLOATS, "floats")
+            array, what = given, "floats"
+        else:  # a tensor
+            array, what = float_array(given, self.name), "floats"
+        self.fit(tuple(array.shape), rule)
+        if what == "floats" and not limits.infinite and not limits.nan:
             check_finite(array, self.name)
-        if array.dtype.kind in "fi" and not _hold(array, limits):
-            raise self.wrong(f"must hold {_told(_KINDS.get(kind, 'numbers'), limits)}.")
-        return array.astype(np.float64, copy=False) if typed and floats else array
+        if limits != Limits() and not _hold(array, limits):
+            raise self.wrong(f"must hold {_told(what, limits)}.")
+        return array
+
+    def typed(self, array: NDArray[Any], declared: Any) -> tuple[NDArray[Any], str]:
+        """Return an array of the declared type, and what it holds in words."""
+        kind = get_origin(declared) or declared
+        if kind is np.floating:
+            self.check_dtype(array, array.dtype in _FLOATS, "floats")
+            return array.astype(np.float64, copy=False), "floats"
+        if kind is np.bool_:
+            self.check_dtype(array, array.dtype == np.bool_, "truth values")
+            return array, "truth values"
+        if kind is not Any and issubclass(kind, np.integer):
+            whole = array.dtype.kind == "i" and array.dtype.isnative
+            self.check_dtype(array, whole, "whole numbers")
+            concrete = kind in (np.int64, np.intp)
+            return array.astype(kind, copy=False) if concrete else array, "whole numbers"
+        return array, "values"
+
+    def check_dtype(self, array: NDArray[Any], fits: bool, what: str) -> None:
+        if not fits:
+            raise self.wrong(f"must hold {what}; it holds {array.dtype}.")
 
     def count(self, n: int, rule: _Rule, what: str) -> None:
         """Compare a number with the size that a rule names."""
@@ -426,13 +441,6 @@ def _parsed(token: str) -> tuple[str, int]:
     return letter, int(f"{sign}{offset}" or 0)
 
 
-def _is_of(array: NDArray[Any], kind: type[Any]) -> bool:
-    """Return whether an array is of a dtype: any for ``np.generic`` and ``Any``."""
-    if kind is Any or kind is np.generic:
-        return True
-    return array.dtype.isnative and np.issubdtype(array.dtype, kind)
-
-
 def _hold(values: NDArray[Any], limits: Limits) -> bool:
     """Return whether numbers lie within limits."""
     if not limits.nan and np.isnan(values).any():
@@ -445,4 +453,5 @@ def _hold(values: NDArray[Any], limits: Limits) -> bool:
 def _told(what: str, limits: Limits) -> str:
     """Return the limits in words."""
     least = f" of at least {limits.least:g}" if limits.least > -math.inf else ""
-    return f"{what if limits.infinite else f'finite {what}'}{least}"
+    bounded = limits.infinite or what.startswith("whole")
+    return f"{what if bounded else f'finite {what}'}{least}"
