@@ -326,17 +326,17 @@ class _Place:
         whole = rule.hint is int
         kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
         limits = rule.one(Limits) or Limits()
+        fits = isinstance(given, kinds) and not isinstance(given, bool)
         try:
-            fits = isinstance(given, kinds) and not isinstance(given, bool)
-            found = rule.hint(given) if fits else None
+            fits = fits and _hold(np.asarray(float(given)), limits)
         except OverflowError:  # a whole number of hundreds of digits
-            found = None
-        if found is None or not _hold(np.asarray(found), limits):
+            fits = False
+        if not fits:
             what = "whole number" if whole else "number"
             raise self.wrong(f"must be a {_told(what, limits)}; got {shortened(repr(given))}.")
         if whole and rule.shapes:
-            self.count(found, rule, "be {}")
-        return found
+            self.count(int(given), rule, "be {}")
+        return rule.hint(given)
 
     def array(self, rule: _Rule, given: Any) -> Any:
         """Read an array; where the type names no dtype, it keeps its library and precision."""
@@ -426,9 +426,10 @@ class _Place:
         sizes = []
         for token in tokens:
             letter, offset = _parsed(token)
-            sizes.append(str(known[letter] + offset) if letter in known else token)
-        if tokens[:1] == ["..."]:
-            sizes[0] = ", ".join(map(str, known.get("...", ("...",))))
+            if token == "...":
+                sizes += map(str, known.get("...", ("...",)))
+            else:
+                sizes.append(str(known[letter] + offset) if letter in known else token)
         return f"({', '.join(sizes)}{',' * (len(sizes) == 1)})"
 
 

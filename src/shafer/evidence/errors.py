@@ -304,7 +304,7 @@ class TableErrors(WeightErrors):
         Factors on the weights of each row.
     """
 
-    index: Annotated[NDArray[np.integer[Any]], "n T"]
+    index: Annotated[NDArray[np.integer[Any]], "n T", Limits(least=0)]
     tables: Annotated[FloatArray, "R lines K"]
     shares: Annotated[FloatArray, "R", Limits(least=0.0)]
     sums: ComponentSums
