@@ -354,13 +354,15 @@ def test_older_formats_get_what_they_lack() -> None:
     assert format_.completed(old) == new
     assert old == {"format": 1, "part": {"c": 1}}
     assert format_.completed({"format": 1, "a": 7, "part": None})["a"] == 7
-    for other in (3, "1", None, [], {}):
+    others: tuple[Any, ...] = (3, "1", None, [], {})
+    for other in others:
         assert format_.completed({"format": other}) == {"format": other}
 
 
 def test_an_explainer_of_another_version_is_refused() -> None:
     plain = EXAMPLES["explainer"].plain()
-    for other in ({"format": 99}, {"format": "4"}, {"format": []}, {"extra": 1}):
+    others: tuple[Any, ...] = ({"format": 99}, {"format": "4"}, {"format": []}, {"extra": 1})
+    for other in others:
         with pytest.raises(ValueError, match="another version of shafer, or is damaged"):
             ExplainerState.read({**plain, **other})
     older = {name: part for name, part in plain.items() if name != "deferral"}

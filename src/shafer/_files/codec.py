@@ -423,7 +423,7 @@ class _Place:
     def shown(self, tokens: list[str]) -> str:
         """Return a shape for an error, with the sizes that are known."""
         known = {**self.sizes, **self.own}
-        sizes = []
+        sizes: list[str] = []
         for token in tokens:
             letter, offset = _parsed(token)
             if token == "...":
