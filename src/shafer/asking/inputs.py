@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -177,8 +177,8 @@ class LinearInputs:
 
     missing: MissingInputs
     blocks: InputBlocks
-    ranks: tuple[int, ...]
-    values: tuple[ValueDecoder | None, ...]
+    ranks: Annotated[tuple[int, ...], "I"]
+    values: Annotated[tuple[ValueDecoder | None, ...], "I"]
 
     @classmethod
     def fit(cls, weighed: WeighedModel, background: Any, sample_weight: Any) -> LinearInputs:
@@ -360,8 +360,8 @@ class ValueDecoder:
         Their features. A single feature is sorted, and no two rows are equal.
     """
 
-    values: NDArray[Any]
-    encoded: FloatArray
+    values: Annotated[NDArray[Any], "v"]
+    encoded: Annotated[FloatArray, "v b"]
 
     @classmethod
     def fit(cls, column: Any, features: FloatArray) -> ValueDecoder:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import array_api_compat
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import frame_columns
+from shafer._files.codec import OneOf, Says
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
@@ -67,10 +68,10 @@ class MissingInputs:
         transformers, or if they pass NaN on by themselves.
     """
 
-    how: str
-    means: FloatArray
-    beta: FloatArray
-    offset_change: FloatArray
+    how: Annotated[str, OneOf(*MISSING[1:]), Says(_UNKNOWN)]
+    means: Annotated[FloatArray, "J"]
+    beta: Annotated[FloatArray, "J K"]
+    offset_change: Annotated[FloatArray, "K"]
     gaussian: ConditionalGaussian | None
     blocks: InputBlocks | None = None
 
@@ -260,10 +261,10 @@ class ConditionalGaussian:
         Of the standardised features, and its inverse.
     """
 
-    mean: FloatArray
-    spread: FloatArray
-    correlation: FloatArray
-    precision: FloatArray
+    mean: Annotated[FloatArray, "J"]
+    spread: Annotated[FloatArray, "J"]
+    correlation: Annotated[FloatArray, "J J"]
+    precision: Annotated[FloatArray, "J J"]
 
     @classmethod
     def fit(cls, features: FloatArray, share: FloatArray) -> ConditionalGaussian:
@@ -368,6 +369,7 @@ def standardised(centred: FloatArray, spread: FloatArray) -> FloatArray:
 # Which models and transformers can take missing inputs, and rows without any.
 
 MISSING = ("error", "vacuous", "conditional")
+_UNKNOWN = f"missing must be one of {MISSING[1:]}; got {{got}}."
 
 
 def complete_rows(X: Any) -> Any:
