@@ -16,12 +16,22 @@ from typing import Any, BinaryIO, final
 import shafer
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
-from shafer.scale.background_means import MeansOptions
+from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model
+from shafer.scale.columns import ScoreColumns, ScoreOptions
 from shafer.scale.engines import JobEngine, LocalJobs
-from shafer.scale.models import NamedModel
+from shafer.scale.inputs import ModelInputs, model_inputs
+from shafer.scale.models import NamedModel, train_on
 from shafer.scale.plan import Unit, WorkPlan, difference, is_csv, make_request
-from shafer.scale.scorer import ChunkScorer, ExtraColumns
-from shafer.scale.tables import Survey, check_output, format_of, survey, surveyed
+from shafer.scale.scorer import RowScorer, arrow_table, reads_of
+from shafer.scale.tables import (
+    Kinds,
+    Survey,
+    check_output,
+    chunks_of,
+    format_of,
+    survey,
+    surveyed,
+)
 
 
 @final
