@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from shafer.scale.scorer import ScoredRows
 
 
-def set_column(
-    predictor: Predictor | None, present: Collection[str]
-) -> tuple[Column | None, str]:
+def set_column(predictor: Predictor | None, present: Collection[str]) -> tuple[Column | None, str]:
     """Return the column, and what the user should know about it.
 
     Parameters
@@ -37,7 +35,7 @@ def set_column(
     sentence : str
         Empty without ``conformalize``.
     """
-    sets = None if predictor is None else calibrated_sets(predictor)
+    sets = None if predictor is None else _calibrated_sets(predictor)
     if predictor is None or sets is None:
         return None, ""
     grouped = isinstance(sets, ConformalSets) and sets.groups is not None
@@ -56,10 +54,11 @@ def set_column(
     )
 
 
-def calibrated_sets(predictor: Predictor) -> ConformalSets | CrossConformalSets | None:
+def _calibrated_sets(predictor: Predictor) -> ConformalSets | CrossConformalSets | None:
     """Return the calibration that ``conformalize`` left in a model, if there is one."""
-    kept = predictor.promises
-    return kept.conformal if kept.cross is None else kept.cross
+    # The folds belong to a classifier; the explainer inside it cannot predict with them.
+    sets: ConformalSets | CrossConformalSets | None = predictor.promises.conformal
+    return getattr(predictor, "conformal_", sets)
 
 
 @final

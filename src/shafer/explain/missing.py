@@ -113,9 +113,7 @@ class MissingInputs:
             blocks,
         )
 
-    def complete(
-        self, model: AdaptedModel, X: Any, passed: ModelRows | None = None
-    ) -> FilledRows:
+    def complete(self, model: AdaptedModel, X: Any, passed: ModelRows | None = None) -> FilledRows:
         """Pass X through the model once, and fill in what is missing.
 
         Parameters
@@ -152,9 +150,7 @@ class MissingInputs:
             return rows, self.blocks.feature_gaps(missing, len(self.beta))
         return self._passed_on(model, X, model.incomplete_rows(X))
 
-    def _found(
-        self, model: AdaptedModel, X: Any, passed: ModelRows
-    ) -> tuple[ModelRows, BoolArray]:
+    def _found(self, model: AdaptedModel, X: Any, passed: ModelRows) -> tuple[ModelRows, BoolArray]:
         """Return where features are missing, after a pass that may have filled them in.
 
         Known inputs have the same features in every pass: each feature depends on one input.

@@ -60,9 +60,7 @@ class MeasuredModel:
     predictor: Predictor | None = None
 
     @classmethod
-    def relative(
-        cls, explainer: Explainer, means: str, predictor: Predictor | None = None
-    ) -> Self:
+    def relative(cls, explainer: Explainer, means: str, predictor: Predictor | None = None) -> Self:
         """Measure an explainer's evidence from ``means``, the end of "the means …"."""
         sentence = f"Weights of evidence are relative to the means {means}."
         sentence = f"{sentence} {prior_sentence(explainer)}"

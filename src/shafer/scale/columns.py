@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -17,15 +17,16 @@ from shafer.asking.columns import ask_columns
 from shafer.conformal.columns import set_column
 from shafer.decision.acts import ACT_COLUMN, check_reject, read_acts
 from shafer.decision.rules import PRECISE_RULES, chosen_names
-from shafer.deferral.columns import defer_columns
+from shafer.deferral.columns import defer_columns, promise_of
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence, with_weights
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import reason_column_kinds, reason_columns
 from shafer.evidence.table import evidence_column_kinds, evidence_columns
 from shafer.explain.explainer import Explainer
-from shafer.scale.background_means import MeasuredModel
-from shafer.scale.models import read_codes
+from shafer.explain.predictor import Predictor
+from shafer.scale.background_means import MeasuredModel, scored
+from shafer.scale.models import NamedModel, read_codes
 from shafer.scale.scorer import ScoredRows
 from shafer.scale.tables import label_named, read_table
 
@@ -69,6 +70,13 @@ class ScoreOptions:
             if value is not None and self.reasons is None:
                 raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
         _ = self.known_codes
+
+    def promise(self, named: NamedModel | None) -> str:
+        """Return a sentence on the promise of a model file, empty without ``defer``."""
+        if not self.defer:
+            return ""
+        model = None if named is None else scored(named.model)
+        return f"Promise: {promise_of(model if isinstance(model, Predictor) else None).text}."
 
     def choices(self) -> dict[str, Any]:
         """Return the options that are not files, as plain values."""
@@ -159,13 +167,13 @@ class ScoreColumns:
     def __iter__(self) -> Iterator[Column]:
         return iter(self.listed)
 
-    def numbered(self) -> ScoreColumns:
-        """Put the numbers of the rows in front."""
-        return replace(self, listed=(Column("row", "whole", _row_numbers), *self.listed))
-
 
 def _row_numbers(rows: ScoredRows) -> NDArray[np.intp]:
     return np.arange(rows.first, rows.first + len(rows.seen.evidence))
+
+
+ROW = Column("row", "whole", _row_numbers)
+"""The number of each row, in tables that are read from files."""
 
 
 def _evidence(model: MeasuredModel) -> tuple[Column, ...]:

@@ -81,15 +81,15 @@ def score(
     kept = column_choice(keep, "keep")
     check_present(kept, present, "keep")
     inputs = columns_of(chosen, columns, present)
-    model, listed = listed_columns(explainer, reasons, present)
-    scorer = RowScorer(model, inputs, listed.listed, kept)
-    twice = [column.name for column in listed if column.name in kept]
+    model, scores = listed_columns(explainer, reasons, present)
+    scorer = RowScorer(model, inputs, scores.listed, kept)
+    twice = [column.name for column in scores if column.name in kept]
     if twice:
         raise ValueError(
             f"keep has {listed(twice)}, and so have the scores. Rename the column of the frame."
         )
-    if listed.sentence and not listed.promised:
-        warnings.warn(listed.sentence, UserWarning, stacklevel=2)
+    if scores.sentence and not scores.promised:
+        warnings.warn(scores.sentence, UserWarning, stacklevel=2)
     return engine.scored(frame, scorer)
 
 
