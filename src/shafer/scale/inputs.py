@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from shafer._text import listed
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
-from shafer.models.read_model import AdaptedModel
+from shafer.models.read_model import ReadModel
 from shafer.scale.tables import Kind, Kinds, column_as_texts
 
 
@@ -284,9 +284,7 @@ def _several(candidates: list[str], others: Iterable[str]) -> str:
 # Which columns of the data are texts: those whose categories are texts.
 
 
-def text_columns(
-    model: AdaptedModel, columns: Sequence[str] | None, n_columns: int
-) -> frozenset[int]:
+def text_columns(model: ReadModel, columns: Sequence[str] | None, n_columns: int) -> frozenset[int]:
     """Return the positions of the columns that the model, or its transformers, take as texts."""
     if model.encoders:
         return frozenset(_of_transformer(model.encoders[0], list(range(n_columns)), columns))
