@@ -378,20 +378,7 @@ class FileScorer:
     ) -> FileScorer:
         """Find the columns and the means, and check the options before any row is scored.
 
-        Parameters
-        ----------
-        named : NamedModel, optional
-            By default a logistic regression is trained.
-        data : Path
-            The data as the user named them, for messages.
-        files : sequence of paths
-            The tables to be scored.
-        kinds : dict
-            Their columns, and what these hold.
-        options : MeansOptions
-        chunk : int
-            Rows held at a time.
-        wanted : ScoreOptions
+        ``data`` are the ``files`` as the user named them, and ``kinds`` their columns.
         """
         if named is None:
             model, inputs = _trained(data, kinds, options)
