@@ -43,7 +43,7 @@ def interval_dominance(belief: Array, plausibility: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import interval_dominance
+    >>> from shafer.decision.class_rules import interval_dominance
     >>> belief = np.array([[0.6, 0.1, 0.0], [0.3, 0.2, 0.0]])
     >>> interval_dominance(belief, np.array([[0.9, 0.4, 0.1], [0.7, 0.6, 0.1]]))
     array([[ True, False, False],

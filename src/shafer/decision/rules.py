@@ -142,7 +142,7 @@ def choose(
     Examples
     --------
     >>> import shafer
-    >>> from shafer.decision import choose
+    >>> from shafer.decision.rules import choose
     >>> from shafer._masses import PooledOpinion
     >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]])
     >>> choose(PooledOpinion(ev.pooled), "interval_dominance")
@@ -246,7 +246,7 @@ def chosen_names(chosen: Array, names: tuple[Any, ...]) -> list[Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import chosen_names
+    >>> from shafer.decision.rules import chosen_names
     >>> chosen_names(np.array([[True, False], [True, True]]), ("no", "yes"))
     [('no',), ('no', 'yes')]
     """
@@ -286,7 +286,7 @@ def rule_for_costs(options: Mapping[str, Any], *, calibrated: bool) -> str | Non
 
     Examples
     --------
-    >>> from shafer.decision import rule_for_costs
+    >>> from shafer.decision.rules import rule_for_costs
     >>> rule_for_costs({"loss": [[0, 5], [1, 1]]}, calibrated=True)
     'expected_loss'
     >>> rule_for_costs({}, calibrated=True) is None

@@ -12,7 +12,9 @@ from numpy.testing import assert_array_equal
 
 import shafer
 from shafer._checks import to_numpy
-from shafer.decision import PRECISE_RULES, RULES, choose_largest, interval_dominance
+from shafer.decision import PRECISE_RULES, RULES
+from shafer.decision.class_rules import interval_dominance
+from shafer.decision.dominance import choose_largest
 
 LIBRARIES = [np.asarray, torch.asarray, array_api_strict.asarray]
 LOSS = np.array([[0.0, 1.0, 4.0], [1.0, 0.0, 1.0], [2.0, 1.5, 0.0], [0.7, 0.7, 0.7]])
