@@ -427,6 +427,13 @@ def classifier_guard() -> Made:
 
 
 @maker
+def classifier_guard_deferral() -> Made:
+    X, y = numbers(400)
+    made = classifier(guard=True).conformalize(X, y, coverage=0.8)
+    return made.control_error(X, y, error=0.2), asked()
+
+
+@maker
 def classifier_errors() -> Made:
     return classifier(errors="laplace", prior="own"), asked()
 

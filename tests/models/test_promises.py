@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,19 @@ def test_files_keep_promises(options: dict[str, Any], cv: int | None, tmp_path: 
     assert_array_equal(theirs.deferred, ours.deferred)
     assert theirs.promise == ours.promise
     assert (again.explainer_.deferral is None) == (clf.explainer_.deferral is None)
+
+
+def test_files_from_before_guarded_promises_had_a_home() -> None:
+    """Then the explainer inside held the thresholds of deferral."""
+    clf = promised(made(guard=True))
+    state = clf.__getstate__()
+    del state["deferral_state_"]
+    state["explainer_"] = copy.deepcopy(clf.explainer_)
+    state["explainer_"].promises.deferral = clf.deferral_
+    again = object.__new__(shafer.EvidentialClassifier)
+    again.__setstate__(state)
+    assert again.deferral_ is clf.deferral_
+    assert again.explainer_.deferral is None
 
 
 def test_an_explainer_predicts_as_its_model() -> None:

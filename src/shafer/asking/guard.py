@@ -24,14 +24,18 @@ from shafer.asking.known_cells import KnownCells
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.table import native_frame
 from shafer.explain.missing import patterns
+from shafer.models.read_model import ModelRows
 
 _MOST_REPAIRS = 4
 
 
-def guard(asked: AskedModel, X: Any) -> GuardedPrediction:
-    """Return the guarded probabilities, the alarm and the repaired cells of each row of X."""
+def guard(asked: AskedModel, X: Any, passed: ModelRows | None = None) -> GuardedPrediction:
+    """Return the guarded probabilities, the alarm and the repaired cells of each row of X.
+
+    ``passed`` is X after an earlier pass through the model, which is then not repeated.
+    """
     table, parts = CellTable(asked.inputs), []
-    for rows in asked.chunks(X):
+    for rows in asked.chunks(X, passed):
         answers = _Answers.empty(rows, len(asked.names))
         answers.fill(rows, asked)
         _list_repairs(table, rows, answers.repaired, asked.inputs)

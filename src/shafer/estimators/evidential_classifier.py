@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import label_positions
 from shafer._typing import BoolArray, FloatArray
+from shafer.asking.guard import guard
 from shafer.conformal.cross import CrossConformalSets, cross_conformal
 from shafer.conformal.scores import class_scores
 from shafer.conformal.split import ConformalSets
@@ -286,7 +287,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         if not self.guard:
             return seen
         # The pass has refused NaN unless ``missing`` allows it; the guard takes it as missing.
-        return GuardedPass(seen, explainer.ask.guard(X).evidence)
+        return GuardedPass(seen, guard(explainer.ask.model(), X, seen.rows).evidence)
 
     def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row.
@@ -494,11 +495,15 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         sets, folds = state.pop("conformal_", None), state.pop("fold_explainers_", ())
+        older = "deferral_state_" not in state
         deferral = state.pop("deferral_state_", None)
         super().__setstate__(state)
         if "explainer_" not in state:
             return
         kept = self.promises
+        if self.guard and older:  # then the explainer inside held the thresholds
+            inside = self.explainer_.promises
+            kept.deferral, inside.deferral = inside.deferral, None
         if isinstance(sets, CrossConformalSets):
             kept.promise_cross(sets, folds)
         elif isinstance(sets, ConformalSets):
