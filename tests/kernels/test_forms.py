@@ -1,4 +1,4 @@
-"""The closed forms against sums over all 2^K masses, and against the formulas in plain numbers."""
+"""The closed forms, and the quadrature, against sums written out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from shafer import _kernels as kernels
-from shafer._kernels.forms import LogTerms, closed_forms
+from shafer._kernels.forms import LogTerms, closed_forms, gauss_legendre, quadrature_size
+
+# The closed forms against sums over all 2^K masses, and against the formulas in plain numbers.
+
 
 WEIGHT = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 9.0, -9.0]), st.floats(-4, 4))
 WEIGHTS = st.integers(2, 5).flatmap(lambda k: arrays(float, (2, 2, k), elements=WEIGHT))
@@ -119,3 +122,20 @@ def test_rounding_does_not_lead_above_one(K: int, scale: float, dtype: str) -> N
         assert (forms.plausibility <= 1.0).all()
         assert (forms.belief <= forms.plausibility).all()
         assert (forms.belief >= 0.0).all()
+
+
+# The quadrature: enough nodes for any number of classes.
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 8, 20, 64, 100, 300, 1000, 3000, 10_000])
+def test_every_monomial_is_integrated_to_rounding(n_classes: int) -> None:
+    # The integrand has nonnegative coefficients, so this bounds its relative error.
+    one_minus_t, weight = gauss_legendre(quadrature_size(n_classes))
+    degree = np.unique(np.geomspace(1, n_classes, 200).astype(int)) - 1
+    integral = np.exp(degree[:, None] * np.log1p(-one_minus_t)) @ weight
+    assert_allclose(integral, 1 / (degree + 1.0), rtol=5e-15)
+
+
+def test_the_number_of_nodes_grows_as_the_root() -> None:
+    assert quadrature_size(3) == 2
+    assert quadrature_size(10_000) < 400

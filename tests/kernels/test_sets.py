@@ -1,4 +1,4 @@
-"""E-admissibility under 0-1 loss against all sets, and the shares it is made of."""
+"""Risks and sets of classes, against all sets."""
 
 from __future__ import annotations
 
@@ -13,6 +13,44 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from shafer import _kernels as kernels
+from shafer._kernels.sets import largest_focal_sets
+
+# Lower and upper risks against their definition over all focal sets.
+
+
+finite = st.floats(-4, 4)
+
+
+@given(
+    st.integers(2, 6).flatmap(
+        lambda k: st.tuples(
+            arrays(float, (2, 3, k), elements=finite), arrays(float, (4, k), elements=finite)
+        )
+    )
+)
+def test_definition(drawn: tuple[NDArray[Any], NDArray[Any]]) -> None:
+    weights, loss = drawn
+    n_classes = loss.shape[1]
+    terms = kernels.log_terms(kernels.pool(weights))
+    masses = kernels.all_masses(terms)
+    lower, upper = np.zeros((2, 4)), np.zeros((2, 4))
+    for mask in range(1, 2**n_classes):
+        inside = [k for k in range(n_classes) if mask >> k & 1]
+        lower += masses[:, [mask]] * loss[:, inside].min(axis=1)
+        upper += masses[:, [mask]] * loss[:, inside].max(axis=1)
+    assert_allclose(kernels.lower_risk(terms, loss), lower, rtol=1e-10, atol=1e-12)
+    assert_allclose(kernels.upper_risk(terms, loss), upper, rtol=1e-10, atol=1e-12)
+
+
+def test_zero_one_loss_gives_belief_and_plausibility() -> None:
+    terms = kernels.log_terms(kernels.pool(np.array([[[1.0, -0.5, 0.2], [0.3, 0.4, -2.0]]])))
+    loss = 1 - np.eye(3)
+    assert_allclose(kernels.upper_risk(terms, loss), 1 - np.exp(kernels.log_belief(terms)))
+    assert_allclose(kernels.lower_risk(terms, loss), 1 - np.exp(kernels.log_plausibility(terms)))
+
+
+# E-admissibility under 0-1 loss against all sets, and the shares it is made of.
+
 
 WEIGHT = st.one_of(st.sampled_from([0.0, 1e-9, -1e-9, -60.0, -1e3, 40.0]), st.floats(-4, 4))
 WEIGHTS = st.integers(2, 6).flatmap(lambda k: arrays(float, (1, 2, k), elements=WEIGHT))
@@ -83,3 +121,43 @@ def test_the_search_agrees_with_asking_every_class(K: int) -> None:
         excess = kernels.excess_belief(parts, position, threshold[:, k : k + 1])
         assert (kept[:, k] == (excess <= 1e-12)).all()
     assert len(np.unique(kept.sum(axis=1))) == K  # every size of set is among them
+
+
+# The largest focal sets against all 2^K masses, and their cost for many classes.
+
+
+FOCAL_WEIGHT = st.one_of(st.sampled_from([0.0, 1.0, -1.0, -40.0]), st.floats(-4, 4))
+
+
+def find(weights: NDArray[Any], top: int) -> list[tuple[float, tuple[int, ...]]]:
+    terms = kernels.log_terms(kernels.pool(weights))
+    log_u, log_v, log_singleton, log_scale = (array[0] for array in kernels.focal_logarithms(terms))
+    return largest_focal_sets(log_u, log_v, log_singleton, float(log_scale[0]), top)
+
+
+@given(st.integers(2, 5).flatmap(lambda k: arrays(float, (1, 2, k), elements=FOCAL_WEIGHT)))
+def test_all_focal_sets_in_order_of_mass(weights: NDArray[Any]) -> None:
+    masses = kernels.all_masses(kernels.log_terms(kernels.pool(weights)))[0]
+    found = find(weights, len(masses))
+    logs = [log_mass for log_mass, _ in found]
+    assert logs == sorted(logs, reverse=True)
+    assert len({inside for _, inside in found}) == len(found)
+    by_set = np.zeros_like(masses)
+    for log_mass, inside in found:
+        by_set[sum(1 << k for k in inside)] = np.exp(log_mass)
+    assert_allclose(by_set, masses, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("top", [1, 2, 5])
+def test_few_of_many(top: int) -> None:
+    # 2^60 sets: only a search that stops at the wanted number ends.
+    weights = np.random.default_rng(0).normal(size=(1, 3, 60))
+    found = find(weights, top)
+    assert len(found) == top
+    assert found == find(weights, 8)[:top]
+
+
+def test_rounding_does_not_lead_above_one() -> None:
+    never = np.full(2, -np.inf)
+    ((log_mass, inside),) = largest_focal_sets(np.zeros(2), never, never, 1e-16, 1)
+    assert (log_mass, inside) == (0.0, (0, 1))
