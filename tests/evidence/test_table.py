@@ -1,4 +1,4 @@
-"""Evidence as data frames of every kind."""
+"""Evidence as data frames and in notebooks."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import shafer
+
+# Evidence as data frames of every kind.
 
 
 @pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
@@ -62,3 +64,27 @@ def test_default_backend(pool: Any, X: Any, monkeypatch: pytest.MonkeyPatch) -> 
 def test_unknown_backend(pool: Any, X: Any) -> None:
     with pytest.raises(ValueError, match="backend must be one of pandas, polars, pyarrow"):
         pool(X).to_frame("excel")
+
+
+# Notebook display.
+
+
+def test_the_page_says_what_it_leaves_out() -> None:
+    many = shafer.Evidence.from_weights(np.zeros((6, 1, 7)))
+    assert "Shown: the first 5 instances, the 6 most probable classes of each." in (
+        many._repr_html_()
+    )
+    assert "Shown" not in shafer.Evidence.from_weights(np.zeros((5, 1, 6)))._repr_html_()
+
+
+def test_names_are_no_mathematics() -> None:
+    ev = shafer.Evidence.from_weights(np.zeros((1, 1, 2)), classes=["$x$", "$y$"])
+    for page in (ev._repr_html_(), ev.components._repr_html_()):
+        assert page.startswith('<div class="tex2jax_ignore mathjax_ignore">')
+        assert page.endswith("</div>")
+
+
+def test_long_names_are_cut() -> None:
+    ev = shafer.Evidence.from_weights(np.zeros((1, 1, 2)), classes=["a" * 500, "b"])
+    assert len(repr(ev)) < 200
+    assert "a" * 100 not in ev._repr_html_()

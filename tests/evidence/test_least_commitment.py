@@ -1,4 +1,4 @@
-"""Least commitment: the minimum itself, the two binary forms, and wrong input."""
+"""Least commitment: the minimum itself, contributions given directly, and means over streams."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import shafer
+from shafer.evidence import RunningMean, least_commitment, least_commitment_additive
+
+# Least commitment: the minimum itself, the two binary forms, and wrong input.
 
 
 def test_it_is_the_least_committed() -> None:
@@ -227,3 +232,125 @@ def test_single_precision_far_from_the_means() -> None:
     assert_allclose(shafer.Explainer(layer, X)(X).probability, wanted, atol=1e-6)
     scaled = shafer.Explainer(layer, X / 4e6)(X / 4e6)
     assert scaled.probability.dtype == torch.float32
+
+
+# Contributions given directly: the same identification, and what the pool refuses.
+
+
+@pytest.fixture
+def linear() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    return {
+        "coef": rng.normal(size=(3, 4)),
+        "intercept": rng.normal(size=3),
+        "features": rng.normal(size=(20, 4)) + 2.0,
+    }
+
+
+def test_it_agrees_with_the_linear_form(linear: dict[str, Any]) -> None:
+    features, coef = linear["features"], linear["coef"]
+    contributions = features[:, :, None] * coef.T
+    means = features.mean(axis=0)
+    expected = least_commitment(coef, linear["intercept"], means)(features)
+    pool = least_commitment_additive(contributions.mean(axis=0), linear["intercept"])
+    assert_allclose(pool(contributions).weights, expected.weights, atol=1e-12)
+    tensors = least_commitment_additive(
+        torch.asarray(contributions.mean(axis=0)), torch.asarray(linear["intercept"])
+    )(torch.asarray(contributions))
+    assert isinstance(tensors.belief, torch.Tensor)
+    assert_allclose(tensors.weights.numpy(), expected.weights, atol=1e-12)
+
+
+def test_constants_may_move(linear: dict[str, Any]) -> None:
+    # From the intercept to a component, or between classes and components: nothing changes.
+    contributions = linear["features"][:, :, None] * linear["coef"].T
+    moved = contributions.copy()
+    moved[:, 1] += linear["intercept"]
+    moved += np.random.default_rng(1).normal(size=(20, 4, 1))
+    one = least_commitment_additive(contributions.mean(axis=0), linear["intercept"])
+    other = least_commitment_additive(moved.mean(axis=0))
+    assert_allclose(other(moved).weights, one(contributions).weights, atol=1e-12)
+
+
+def test_it_has_the_smallest_sum_of_squares(linear: dict[str, Any]) -> None:
+    contributions = np.tanh(linear["features"])[:, :, None] * linear["coef"].T
+    pool = least_commitment_additive(contributions.mean(axis=0), linear["intercept"])
+    weights = pool(contributions).weights
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        shares = rng.normal(size=(4, 3))
+        shares -= shares.mean(axis=0)  # what one component gives up another gets
+        other = weights + 0.1 * shares + 0.1 * rng.normal(size=(20, 4, 1))
+        assert (other**2).sum() > (weights**2).sum()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0.0, 1.0],), r"mean_contributions must have 2 dimension\(s\)"),
+        ((np.zeros((0, 2)),), "mean_contributions must not be empty"),
+        ((np.zeros((2, 2)), [1.0]), "one value for each of the 2 classes; got shape"),
+        ((np.full((2, 2), np.nan),), "mean_contributions must be finite"),
+    ],
+)
+def test_wrong_means(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        least_commitment_additive(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("contributions", "message"),
+    [
+        (np.zeros((3, 2)), r"contributions must have 3 dimension\(s\)"),
+        (np.zeros((3, 5, 2)), r"must have shape \(n, 4, 2\); got \(3, 5, 2\)"),
+        (np.zeros((0, 4, 2)), "at least one row"),
+        (np.full((1, 4, 2), np.inf), "contributions must be finite"),
+    ],
+)
+def test_wrong_contributions(contributions: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        least_commitment_additive(np.zeros((4, 2)))(contributions)
+
+
+# Means over a stream: the same however the rows are cut, in double precision.
+
+
+@given(st.lists(st.integers(0, 7), min_size=1, max_size=6), st.booleans(), st.integers(0, 6))
+def test_any_cut_gives_the_mean(sizes: list[int], weighted: bool, workers: int) -> None:
+    rng = np.random.default_rng(sum(sizes))
+    n = sum(sizes) + 1
+    X, weight = rng.normal(1e6, 1, size=(n, 3)), rng.random(n) if weighted else np.ones(n)
+    parts = np.split(np.arange(n), np.cumsum(sizes))
+    left, right = RunningMean(), RunningMean()
+    for number, rows in enumerate(parts):
+        worker = left if number < workers else right
+        worker.partial_fit(X[rows], weight[rows] if weighted else None)
+    merged = left.merge(right)
+    assert_allclose(merged.mean, np.average(X, axis=0, weights=weight), rtol=1e-14)
+    assert_allclose(merged.weight, weight.sum())
+
+
+@pytest.mark.parametrize("form", [np.asarray, torch.asarray, sparse.csr_array])
+def test_single_precision_does_not_drift(form: Any) -> None:
+    X = np.full((2_000_000, 2), 100.1, dtype=np.float32)
+    for weight in (None, np.ones(len(X))):
+        mean = RunningMean().partial_fit(form(X), weight).mean
+        assert mean.dtype in (np.float32, torch.float32)
+        assert_allclose(np.asarray(mean), np.float32(100.1), rtol=1e-6)
+
+
+def test_weights_of_any_kind() -> None:
+    X = torch.arange(6.0).reshape(3, 2)
+    for weight in ([1, 2, 1], np.array([1, 2, 1]), torch.tensor([1.0, 2.0, 1.0]), 5.0):
+        assert_allclose(RunningMean().partial_fit(X, weight).mean.numpy(), [2.0, 3.0])
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(ValueError, match="at least one row with a positive weight"):
+        _ = RunningMean().partial_fit(np.ones((2, 2)), [0.0, 0.0]).mean
+    with pytest.raises(ValueError, match=r"same columns; got shape \(3,\) after \(2,\)"):
+        RunningMean().partial_fit(np.ones((1, 2))).partial_fit(np.ones((1, 3)))
+    with pytest.raises(ValueError, match="one weight for each of the 2 rows; got 3"):
+        RunningMean().partial_fit(np.ones((2, 2)), np.ones(3))
+    with pytest.raises(ValueError, match="background must be finite"):
+        RunningMean().partial_fit([[np.nan]])
