@@ -1,7 +1,8 @@
-"""What users give for rows that are none: a word at the door, whatever the model."""
+"""What is refused as rows, and rows with gaps."""
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import lightgbm
@@ -15,15 +16,19 @@ from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBClassifier
 
 import shafer
+
+# What users give for rows that are none: a word at the door, whatever the model.
+
 
 X, Y = load_iris(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=list("abcd"))
@@ -172,3 +177,86 @@ def test_data_that_only_a_library_can_read() -> None:
     model = BOOSTED["lightgbm"].fit(X, Y)
     with pytest.raises(ValueError, match="got Dataset. Pass the data that it was made from"):
         shafer.Explainer(model, lightgbm.Dataset(X))
+
+
+# Rows with gaps, and rows unlike any other, through the public faces.
+
+
+WINE, CULTIVAR = load_wine(return_X_y=True)
+TRAIN, TEST = np.arange(len(WINE)) % 2 == 0, np.arange(len(WINE)) % 2 == 1
+
+
+def _model():
+    return make_pipeline(StandardScaler(), LogisticRegression())
+
+
+def _with_gaps(share: float = 0.5) -> np.ndarray:
+    rows = WINE[TEST].copy()
+    rows[np.random.default_rng(0).random(rows.shape) < share] = np.nan
+    return rows
+
+
+@pytest.mark.parametrize("groups", [None, "one"])
+@pytest.mark.parametrize("how", ["vacuous", "conditional"])
+def test_complete_rows_are_as_before(how: str, groups) -> None:
+    model = _model().fit(WINE[TRAIN], CULTIVAR[TRAIN])
+    plain = shafer.Explainer(model, WINE[TRAIN], groups)(WINE[TEST])
+    ready = shafer.Explainer(model, WINE[TRAIN], groups, missing=how)(WINE[TEST])
+    assert ready.weights == pytest.approx(plain.weights, abs=1e-10)
+    assert ready.component_names == plain.component_names
+
+
+def test_guessing_beats_silence_beats_the_mean() -> None:
+    rows = _with_gaps()
+    model = _model().fit(WINE[TRAIN], CULTIVAR[TRAIN])
+    at_mean = np.where(np.isnan(rows), WINE[TRAIN].mean(axis=0), rows)
+    losses = [log_loss(CULTIVAR[TEST], model.predict_proba(at_mean))]
+    for how in ("vacuous", "conditional"):
+        clf = shafer.EvidentialClassifier(_model(), missing=how).fit(WINE[TRAIN], CULTIVAR[TRAIN])
+        p = clf.predict_proba(rows)
+        losses.append(log_loss(CULTIVAR[TEST], p))
+        assert (clf.predict(rows) == clf.classes_[p.argmax(axis=1)]).all()
+        assert clf.predict_set(rows).any(axis=1).all()
+    assert losses[0] > losses[1] > losses[2]
+
+
+def test_gaps_and_moderation_go_together() -> None:
+    clf = shafer.EvidentialClassifier(
+        _model(), "one", moderate="laplace+discount", missing="conditional"
+    ).fit(WINE[TRAIN], CULTIVAR[TRAIN])
+    whole, holed = clf.evidence(WINE[TEST]), clf.evidence(_with_gaps())
+    assert isinstance(holed, shafer.DiscountedEvidence)
+    assert np.isfinite(holed.belief).all()
+    assert holed.evidence.ignorance.mean() > whole.evidence.ignorance.mean()
+
+
+def test_gaps_are_an_error_unless_a_meaning_is_chosen() -> None:
+    model = _model().fit(WINE[TRAIN], CULTIVAR[TRAIN])
+    with pytest.raises(ValueError, match="NaN"):
+        shafer.Explainer(model, WINE[TRAIN])(_with_gaps())
+    with pytest.raises(ValueError, match="missing must be one of 'error', 'vacuous'"):
+        shafer.Explainer(model, WINE[TRAIN], missing="mean")
+    trees = HistGradientBoostingClassifier(max_iter=2).fit(WINE, CULTIVAR)
+    with pytest.raises(shafer.UnsupportedModelError, match="linear models"):
+        shafer.Explainer(trees, WINE, missing="vacuous")
+    with pytest.raises(ValueError, match="one dense array; got an iterator"):
+        shafer.Explainer(model, iter([WINE]), missing="vacuous")
+
+
+def test_an_explainer_knows_what_is_usual() -> None:
+    model = _model().fit(WINE[TRAIN], CULTIVAR[TRAIN])
+    explainer = shafer.Explainer(model, WINE[TRAIN], moderate="laplace")
+    noise = WINE[TEST] + 5 * WINE.std(axis=0) * np.random.default_rng(0).normal(
+        size=WINE[TEST].shape
+    )
+    usual, unusual = explainer.typicality(WINE[TEST]), explainer.typicality(noise)
+    assert np.median(usual) > 0.2
+    assert np.median(unusual) < 0.05
+    plain = shafer.Explainer(model, WINE[TRAIN])
+    assert shafer.typicality(plain(WINE[TEST]), plain(WINE[TRAIN])) == pytest.approx(usual)
+    for made in (explainer, plain):  # typicality was called before, or was not
+        reopened = pickle.loads(pickle.dumps(made))
+        assert reopened.typicality(WINE[TEST]) == pytest.approx(usual)
+    batches = shafer.Explainer(model, iter([WINE[TRAIN]]))
+    with pytest.raises(ValueError, match=r"shafer\.typicality\(explainer\(X\)"):
+        batches.typicality(WINE[TEST])
