@@ -1,4 +1,4 @@
-"""Rules by name: ties, options and errors, and decisions where numbers are large, small or equal."""
+"""Rules by name: ties, options and errors; decisions where numbers are large, small or equal."""
 
 from __future__ import annotations
 
