@@ -1,4 +1,4 @@
-"""Pipelines: encoded columns, the columns they came from, and text that stays sparse."""
+"""Pipelines and other models that hold one: columns, texts that stay sparse."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from sklearn.feature_extraction.text import (
     TfidfVectorizer,
 )
 from sklearn.feature_selection import SelectKBest
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
@@ -40,9 +41,13 @@ from sklearn.preprocessing import (
     StandardScaler,
     TargetEncoder,
 )
+from sklearn.semi_supervised import SelfTrainingClassifier
 
 import shafer
 from shafer.evidence.sources import SparseWeights
+
+# Pipelines: encoded columns, the columns they came from, and text that stays sparse.
+
 
 LR = LogisticRegression(max_iter=5000)
 
@@ -330,3 +335,24 @@ def test_text_beside_numbers() -> None:
     model = make_pipeline(encoder, LR).fit(frame, LIKED)
     assert isinstance(_check(model, frame).source, SparseWeights)
     assert _check(model, frame, "source").component_names == ("review", "stars")
+
+
+# Models that hold another, and are explained by it.
+
+
+X, Y = load_iris(return_X_y=True)
+
+
+def test_self_training() -> None:
+    some = np.where(np.arange(150) % 3 == 0, -1, Y)
+    model = SelfTrainingClassifier(LogisticRegression(max_iter=1000)).fit(X, some)
+    ev = shafer.Explainer(model, X)(X)
+    assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
+
+
+def test_wrapped_again() -> None:
+    inner = make_pipeline(StandardScaler(), shafer.EvidentialClassifier(LogisticRegression()))
+    model = FrozenEstimator(inner.fit(X, Y))
+    ev = shafer.Explainer(model, X, "source")(X)
+    assert_allclose(ev.probability, inner.predict_proba(X), atol=1e-10)
+    assert ev.component_names == ("x0", "x1", "x2", "x3")

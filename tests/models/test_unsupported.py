@@ -1,4 +1,4 @@
-"""What is refused: one sentence why, and what to use instead."""
+"""What is refused, subclasses too: one sentence why, and what to use instead."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import shap
 import xgboost
 from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
+from numpy.testing import assert_allclose
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
@@ -39,7 +40,7 @@ from sklearn.linear_model import (
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid, RadiusNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -50,6 +51,9 @@ from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 import shafer
+
+# What is refused: one sentence why, and what to use instead.
+
 
 IRIS = load_iris(return_X_y=True)
 BINARY = (IRIS[0][50:], IRIS[1][50:] - 1)
@@ -207,3 +211,75 @@ def test_shap_values_of_probabilities() -> None:
     steps = np.diff(odds, axis=1, prepend=np.log(0.5))
     with pytest.raises(shafer.UnsupportedModelError, match="each class against the rest"):
         shafer.models.from_shap(shap.Explanation(steps, np.full(3, np.log(0.5))), output="raw")
+
+
+# Subclasses of supported models: those that may have other probabilities are refused.
+
+
+X, Y = load_iris(return_X_y=True)
+X = X - X.mean(axis=0)
+
+
+class _Hook(GaussianNB):
+    def _joint_log_likelihood(self, X: Any) -> Any:
+        return super()._joint_log_likelihood(X) * 2
+
+
+class _Log(BernoulliNB):
+    def predict_log_proba(self, X: Any) -> Any:
+        return super().predict_log_proba(X) / 2
+
+
+class _Decision(LogisticRegression):
+    def decision_function(self, X: Any) -> Any:
+        return 3 * super().decision_function(X)
+
+
+class _Mixin:
+    def predict_joint_log_proba(self, X: Any) -> Any:
+        return np.zeros((len(X), 3))
+
+
+class _Mixed(_Mixin, GaussianNB):
+    pass
+
+
+class _Harmless(GaussianNB):
+    """Overrides only what takes no part in the probabilities."""
+
+    note = "mine"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        return super().fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Any:
+        return super().predict(X)[::-1]
+
+    def describe(self) -> str:
+        return self.note
+
+
+@pytest.mark.parametrize(
+    ("kind", "method"),
+    [
+        (_Hook, "_joint_log_likelihood"),
+        (_Log, "predict_log_proba"),
+        (_Decision, "decision_function"),
+        (_Mixed, "predict_joint_log_proba"),
+    ],
+)
+def test_refused(kind: Any, method: str) -> None:
+    with pytest.raises(shafer.UnsupportedModelError, match=f"overrides {method} of .*Pass a plain"):
+        shafer.Explainer(kind().fit(X, Y), X)
+
+
+def test_a_method_of_the_model_itself() -> None:
+    model = GaussianNB().fit(X, Y)
+    model.predict_proba = lambda rows: np.full((len(rows), 3), 1 / 3)
+    with pytest.raises(shafer.UnsupportedModelError, match="overrides predict_proba"):
+        shafer.Explainer(model, X)
+
+
+def test_accepted() -> None:
+    model = _Harmless().fit(X, Y)
+    assert_allclose(shafer.Explainer(model, X)(X).probability, model.predict_proba(X))
