@@ -63,15 +63,17 @@ def _broken(page: Path) -> list[str]:
     return broken
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_resolve(page):
-    assert _broken(page) == []
+def test_links_resolve():
+    assert len(PAGES) > 100
+    assert [(str(page.relative_to(ROOT)), link) for page in PAGES for link in _broken(page)] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_source_paths_exist(page):
-    named = set(_PATH.findall(page.read_text(encoding="utf-8")))
-    assert [path for path in sorted(named) if not (ROOT / path).exists()] == []
+def test_source_paths_exist():
+    named = [(page, path) for page in PAGES for path in set(_PATH.findall(page.read_text("utf-8")))]
+    gone = [
+        (str(page.relative_to(ROOT)), path) for page, path in named if not (ROOT / path).exists()
+    ]
+    assert gone == []
 
 
 def test_architecture_names_existing_modules():

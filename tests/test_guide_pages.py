@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 DOCS = Path(__file__).parents[1] / "docs"
 FORM = (
     "What for",
@@ -34,10 +32,11 @@ def _entries(text: str) -> dict[str, str]:
     return entries
 
 
-@pytest.mark.parametrize("page", TASKS, ids=lambda page: page.stem)
-def test_a_task_has_the_form_of_the_guide(page):
-    headings = _headings(page.read_text(encoding="utf-8"))
-    assert [heading for heading in headings if heading in FORM] == list(FORM)
+def test_a_task_has_the_form_of_the_guide():
+    assert len(TASKS) > 10
+    headings = {page.stem: _headings(page.read_text(encoding="utf-8")) for page in TASKS}
+    found = {stem: [heading for heading in h if heading in FORM] for stem, h in headings.items()}
+    assert {stem: form for stem, form in found.items() if form != list(FORM)} == {}
 
 
 def test_the_glossary_has_two_sentences_for_each_word():
