@@ -74,11 +74,11 @@ class Reading:
 
     def logits(self, X: Any, kind: str) -> Any:
         """Return the logits of the betting probabilities, (n, K)."""
-        return self._explainers[kind].bet(X).logits
+        return self._explainers[kind].observe(X).bet.logits
 
     def belief(self, X: Any, kind: str) -> Any:
         """Return the beliefs before any discount, (n, K)."""
-        return self._explainers[kind].bet(X).belief
+        return self._explainers[kind].observe(X).bet.belief
 
     def ignorance(self, X: Any, kind: str) -> Any:
         """Return m(Θ), (n,), after discounting if there is any."""

@@ -79,7 +79,7 @@ def explainer_results(explainer: shafer.Explainer, rows: Any, groups: Any = None
     """Return the evidence of rows, and the answers that need what was fitted beside the model."""
     found = evidence_results(explainer(rows))
     found["factor"] = explainer.factor
-    found["bet"] = explainer.bet(rows).probability
+    found["bet"] = explainer.observe(rows).bet.probability
     found["predict_set"] = explainer.predict_set(rows, groups=groups)
     found["typicality"] = _or_error(lambda: explainer.typicality(rows))
     asked: Any = getattr(explainer, "ask", explainer)

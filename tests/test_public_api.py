@@ -64,7 +64,6 @@ def test_names_of_models() -> None:
         "EvidentialClassifier",
         "EvidentialVotingClassifier",
         "Explainer",
-        "GuardedPrediction",
         "LinearHead",
         "NeighbourEvidence",
         "RBFLayer",
@@ -105,6 +104,8 @@ def test_names_of_subpackages() -> None:
         "UnitDisplay",
         "WaterfallDisplay",
     ]
+    assert shafer.asking.__all__ == ["GuardedPrediction", "InputQuestions"]
+    assert shafer.scorecards.__all__ == ["scorecard"]
     assert shafer.export.__all__ == ["EvidencePythonModel", "pyfunc", "to_onnx"]
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         shafer.export.nonsense  # noqa: B018 - the access is the test

@@ -156,7 +156,7 @@ def _measure_split(table: MixedTable, seed: int) -> dict[str, Any]:
             result[f"{kind}, accuracy: {how}"] = accuracy(p, y_test)
         filled = answers["conditional"]
         event = filled.argmax(axis=1) != answers["complete"].argmax(axis=1)
-        chance = explainers["conditional"].overturn(gappy)
+        chance = explainers["conditional"].ask.overturn(gappy)
         result[f"{kind}, overturn"] = (event, chance, 1.0 - filled.max(axis=1))
     return result
 

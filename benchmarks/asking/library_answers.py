@@ -22,7 +22,7 @@ class LibraryAnswers:
 
     def best_input(self, X: Any) -> tuple[Any, Any]:
         """Return the missing input with the most information, and that, −inf if none is missing."""
-        table = self._explainer.next_inputs(X, top=1)
+        table = self._explainer.ask.next_inputs(X, top=1)
         best, nats = np.zeros(len(X), dtype=int), np.full(len(X), -np.inf)
         best[table["row"]] = [self._place[name] for name in table["input"]]
         nats[table["row"]] = table["information"]
@@ -30,16 +30,16 @@ class LibraryAnswers:
 
     def plan(self, X: Any, budget: int) -> Any:
         """Return rows and inputs to measure, in order, decided before anything is measured."""
-        table = self._explainer.next_measurements(X, budget=budget)
+        table = self._explainer.ask.next_measurements(X, budget=budget)
         return table["row"].to_numpy(), np.array([self._place[name] for name in table["input"]])
 
     def overturn(self, X: Any) -> Any:
         """Return the chance that the missing inputs change the decision, (n,)."""
-        return self._explainer.overturn(X)
+        return self._explainer.ask.overturn(X)
 
     def fragility(self, X: Any, q: float, fill: str) -> Any:
         """Return the chance that lost inputs change the decision, (n,)."""
-        return self._explainer.fragility(X, q, fill=fill)
+        return self._explainer.ask.fragility(X, q, fill=fill)
 
     @staticmethod
     def of_model(model: Any, background: Any, X: Any, q: float) -> tuple[Any, Any]:
@@ -49,7 +49,7 @@ class LibraryAnswers:
 
     def cells(self, X: Any) -> tuple[Any, Any]:
         """Return the surprise and the stake of every cell, (n, J)."""
-        table = self._explainer.check_cells(X, top=None)
+        table = self._explainer.ask.check_cells(X, top=None)
         where = table["row"], [self._place[name] for name in table["input"]]
         surprise, stake = np.zeros(X.shape), np.zeros(X.shape)
         surprise[where], stake[where] = table["surprise"], table["stake"]
@@ -57,5 +57,5 @@ class LibraryAnswers:
 
     def guard(self, X: Any) -> tuple[Any, Any]:
         """Return guarded probabilities and the alarm."""
-        guarded = self._explainer.guard(X)
+        guarded = self._explainer.ask.guard(X)
         return guarded.probability, guarded.alarm

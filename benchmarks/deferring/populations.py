@@ -63,7 +63,7 @@ def real_population(name: str, column: str) -> Population:
     model.fit(data.X[train], data.y[train])
     moderate = None if trees else "laplace"
     explainer = shafer.Explainer(model, data.X[train], moderate=moderate)
-    answers = sure_answers(explainer.bet(data.X[rest]))
+    answers = sure_answers(explainer.observe(data.X[rest]).bet)
     values = data.X[rest][:, data.columns.index(column)]
     groups = np.searchsorted(np.quantile(values, [0.25, 0.5, 0.75]), values)
     wrong = answers.positions != data.y[rest]

@@ -49,6 +49,7 @@ _HOME = {
     "typicality": "shafer.evidence.typicality",
 }
 _SUBPACKAGES = (
+    "asking",
     "belief",
     "datasets",
     "decision",
@@ -62,6 +63,7 @@ _SUBPACKAGES = (
     "plots",
     "report",
     "scale",
+    "scorecards",
 )
 
 __all__ = [

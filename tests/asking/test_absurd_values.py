@@ -27,15 +27,15 @@ def test_an_absurd_value_leaves_no_trace(
     explainer, X = asked
     row, gap = X[:1].copy(), X[:1].copy()
     row[0, 1], gap[0, 1] = huge, np.nan
-    found, without = explainer.guard(row), explainer.guard(gap)
+    found, without = explainer.ask.guard(row), explainer.ask.guard(gap)
     assert_allclose(found.probability, without.probability, rtol=1e-12)
     assert found.repaired[0].tolist() == [False, True, False, False, False, False]
-    cell = explainer.check_cells(row).iloc[0]
+    cell = explainer.ask.check_cells(row).iloc[0]
     assert cell["input"] == "x1"
     usual = found.to_frame()["expected"].iloc[0]
     assert_allclose(cell["expected"], usual, rtol=1e-9)
     assert np.isfinite([cell["surprise"], cell["stake"]]).all()
-    assert np.isfinite(explainer.fragility(row)).all()
+    assert np.isfinite(explainer.ask.fragility(row)).all()
 
 
 def test_five_fill_values_in_a_row(asked: tuple[shafer.Explainer, FloatArray]) -> None:
@@ -43,15 +43,15 @@ def test_five_fill_values_in_a_row(asked: tuple[shafer.Explainer, FloatArray]) -
     row, gap = X[:1].copy(), X[:1].copy()
     row[0, :5], gap[0, :5] = 1e20, np.nan
     # Four are repaired; the mixture answers as if the fifth were missing, too.
-    found = explainer.guard(row)
+    found = explainer.ask.guard(row)
     assert found.repaired.sum() == 4
-    assert_allclose(found.probability, explainer.guard(gap).probability, atol=0.02)
+    assert_allclose(found.probability, explainer.ask.guard(gap).probability, atol=0.02)
 
 
 def test_groups_of_inputs_by_name_only(asked: tuple[shafer.Explainer, FloatArray]) -> None:
     explainer, _ = asked
     with pytest.raises(ValueError, match="measured together: a mapping .* got 'auto'"):
-        explainer.next_inputs(np.full((1, 6), np.nan), groups="auto")
+        explainer.ask.next_inputs(np.full((1, 6), np.nan), groups="auto")
 
 
 def test_classifier_options() -> None:

@@ -41,10 +41,10 @@ def gappy_iris(rate: float = 0.4) -> tuple[Any, Any, Any]:
 def test_linear_models(model: Any) -> None:
     X, y, gappy = gappy_iris()
     explainer = shafer.Explainer(model.fit(X, y), X)
-    assert (explainer.overturn(gappy) <= 1).all()
-    guarded = explainer.guard(X)
+    assert (explainer.ask.overturn(gappy) <= 1).all()
+    guarded = explainer.ask.guard(X)
     assert np.abs(guarded.probability - explainer(X).betting_probability).mean() < 0.05
-    assert len(explainer.next_inputs(gappy, top=None)) == np.isnan(gappy).sum()
+    assert len(explainer.ask.next_inputs(gappy, top=None)) == np.isnan(gappy).sum()
 
 
 def test_calibrated_models() -> None:
@@ -64,8 +64,8 @@ def test_tensors_and_lists() -> None:
     explainer, X, rng = linear_world(0, 3)
     gappy = np.where(rng.random((9, 6)) < 0.4, np.nan, X[:9])
     tensors = shafer.Explainer(tuple(map(torch.tensor, explainer._given)), torch.tensor(X))
-    assert_allclose(tensors.overturn(torch.tensor(gappy)), explainer.overturn(gappy))
-    found, wanted = tensors.next_inputs(torch.tensor(gappy)), explainer.next_inputs(gappy)
+    assert_allclose(tensors.overturn(torch.tensor(gappy)), explainer.ask.overturn(gappy))
+    found, wanted = tensors.next_inputs(torch.tensor(gappy)), explainer.ask.next_inputs(gappy)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)  # the libraries add in another order
     X, y, gappy = gappy_iris()
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
@@ -82,7 +82,7 @@ def test_moderation_counts_in_the_guard() -> None:
     read = shafer.Explainer(model, X[::5], moderate="laplace", missing="conditional")
     without = X[:3].copy()
     without[:, 1] = np.nan
-    found = explainer.guard(bad)
+    found = explainer.ask.guard(bad)
     assert found.repaired[:, 1].all()
     assert_allclose(found.probability, read.guard(without).probability, rtol=1e-9)
     assert np.abs(found.probability - read(without).probability).max() < 0.1
@@ -93,7 +93,7 @@ def test_a_background_with_gaps_behind_an_imputer() -> None:
     model = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()).fit(gappy, y)
     explainer = shafer.Explainer(model, gappy)
     complete = shafer.Explainer(model, X)
-    first, second = explainer.overturn(gappy), complete.overturn(gappy)
+    first, second = explainer.ask.overturn(gappy), complete.overturn(gappy)
     assert np.corrcoef(first, second)[0, 1] > 0.9
     read = shafer.Explainer(model, gappy, missing="conditional")
     assert np.isfinite(read(gappy).weights).all()
@@ -125,7 +125,7 @@ def test_a_model_trained_further_is_noticed() -> None:
     X, y, gappy = gappy_iris()
     model = LogisticRegression(max_iter=2000).fit(X, y)
     explainer = shafer.Explainer(model, X)
-    explainer.overturn(gappy)
+    explainer.ask.overturn(gappy)
     model.fit(X, 2 - y)
     with pytest.raises(ValueError, match="trained again"):
-        explainer.overturn(gappy)
+        explainer.ask.overturn(gappy)

@@ -56,7 +56,7 @@ def test_a_category_is_one_input(drop: Any) -> None:
     gappy = X[:6].copy()
     gappy.loc[0, "ward"] = None
     gappy.loc[1, ["ward", "smokes", "dose", "age"]] = None
-    found = explainer.next_inputs(gappy, top=None)
+    found = explainer.ask.next_inputs(gappy, top=None)
     assert found["row"].tolist() == [0, 1, 1, 1, 1]
     assert set(found["input"]) == set(X.columns)
     assert (found["information"] > 0).all()
@@ -70,7 +70,7 @@ def test_a_category_is_one_input(drop: Any) -> None:
     q = moved.T @ np.linalg.solve(covariance[np.ix_(block, block)], moved)
     variance = 2 * np.trace(slopes.T @ covariance @ slopes)
     kappa = 1 / np.sqrt(1 + np.pi / 8 * variance)
-    p = softmax(kappa * inputs.level(explainer._weighed.model))
+    p = softmax(kappa * inputs.level(explainer.weighed.model))
     expected = 0.5 * kappa**2 * (p @ np.diag(q) - p @ q @ p)
     line = found[(found["row"] == 1) & (found["input"] == "ward")]
     assert_allclose(line["information"].iloc[0], expected, rtol=1e-6)
@@ -80,7 +80,7 @@ def test_frames_of_all_libraries() -> None:
     explainer, X = explained()
     gaps = np.random.default_rng(1).random(X.shape) < 0.3
     gappy = X.mask(gaps)
-    found = explainer.overturn(gappy)
+    found = explainer.ask.overturn(gappy)
     assert 0 < found.max() < 1
     for other in (
         gappy[X.columns[::-1]],
@@ -89,7 +89,7 @@ def test_frames_of_all_libraries() -> None:
         gappy.assign(unused=1.0),
         gappy.astype({"ward": "category"}),
     ):
-        assert_allclose(explainer.overturn(other), found, atol=1e-12)
+        assert_allclose(explainer.ask.overturn(other), found, atol=1e-12)
     ev = explained(missing="conditional")[0](pl.from_pandas(gappy))
     assert np.isfinite(ev.weights).all()
 
@@ -107,8 +107,8 @@ def test_missing_conditional_fills_categories() -> None:
     explainer, X = explained(missing="conditional")
     gappy = X.copy()
     gappy["ward"] = None
-    filled = explainer._weighed.missing.complete(explainer._weighed.model, gappy)
-    blocks = explainer._weighed.missing.blocks
+    filled = explainer.weighed.missing.complete(explainer.weighed.model, gappy)
+    blocks = explainer.weighed.missing.blocks
     indicators = filled.rows.terms[:, list(blocks.features[blocks.names.index("ward")])]
     assert_allclose(indicators.sum(axis=1), 1.0, atol=0.1)
     old = X["age"] > 58
@@ -118,7 +118,7 @@ def test_missing_conditional_fills_categories() -> None:
 
 def test_cells_in_words() -> None:
     explainer, X = explained()
-    found = explainer.check_cells(X[:20], top=None)
+    found = explainer.ask.check_cells(X[:20], top=None)
     wards = found[found["input"] == "ward"]
     assert set(wards["value"]) | set(wards["expected"]) <= {"east", "north", "west"}
     ages = found[found["input"] == "age"]
@@ -126,9 +126,9 @@ def test_cells_in_words() -> None:
     assert ages["expected"].astype(float).between(30, 75).all()
     odd = X[:1].copy()
     odd["age"], odd["ward"] = 80.0, "east"
-    worst = explainer.check_cells(odd, top=None).sort_values("surprise").iloc[-1]
+    worst = explainer.ask.check_cells(odd, top=None).sort_values("surprise").iloc[-1]
     assert worst["input"] in ("age", "ward")
-    guarded = explainer.guard(odd.assign(age=500.0)).to_frame()
+    guarded = explainer.ask.guard(odd.assign(age=500.0)).to_frame()
     assert guarded["input"].tolist() == ["age"]
     assert guarded["value"].tolist() == ["500"]
 
@@ -140,8 +140,8 @@ def test_splines_are_one_input() -> None:
     explainer = shafer.Explainer(model, X[["age", "dose"]])
     gappy = X.loc[:3, ["age", "dose"]].copy()
     gappy.loc[1, "age"] = np.nan
-    assert explainer.next_inputs(gappy)["input"].tolist() == ["age"]
-    cells = explainer.check_cells(X[["age", "dose"]], top=None).set_index("input")
+    assert explainer.ask.next_inputs(gappy)["input"].tolist() == ["age"]
+    cells = explainer.ask.check_cells(X[["age", "dose"]], top=None).set_index("input")
     assert cells.loc["age", "expected"].between(20, 90).all()
 
 

@@ -26,7 +26,7 @@ def test_against_direct_computation(n_classes: int, gaps: list[int]) -> None:
     explainer, X, _ = linear_world(n_classes, n_classes)
     read = shafer.Explainer(explainer._given, X, missing="conditional")
     row = with_gaps(X[0], gaps)
-    found = explainer.check_cells(row[None, :], top=None).set_index("input")
+    found = explainer.ask.check_cells(row[None, :], top=None).set_index("input")
     assert sorted(found.index) == [f"x{j}" for j in range(6) if j not in gaps]
     now = read(row[None, :])
     kappa = np.linalg.norm(now.logits) / np.linalg.norm(unmoderated(explainer, row))
@@ -66,12 +66,12 @@ def test_a_wrong_value_surprises_most() -> None:
     bad = X[:20].copy()
     mean, covariance = moments(explainer)
     bad[:, 2] = mean[2] + 12 * np.sqrt(covariance[2, 2])
-    every = explainer.check_cells(bad, top=None)
+    every = explainer.ask.check_cells(bad, top=None)
     found = every.sort_values("surprise").groupby("row").tail(1).sort_values("row")
     assert (found["input"] == "x2").all()
     assert found["row"].tolist() == list(range(20))
     assert (found["surprise"] > 5).all()
-    first = explainer.check_cells(bad, top=1)
+    first = explainer.ask.check_cells(bad, top=1)
     assert (first["rank"] == 1).all()
     assert_allclose(first["stake"], every.groupby("row")["stake"].max())
 
@@ -95,9 +95,9 @@ def test_values_are_those_of_the_user() -> None:
 
 def test_everything_missing_leaves_nothing_to_check() -> None:
     explainer, X, _ = linear_world(0, 2)
-    found = explainer.check_cells(np.full((2, 6), np.nan))
+    found = explainer.ask.check_cells(np.full((2, 6), np.nan))
     assert found.empty
     assert list(found.columns) == [
         "row", "rank", "input", "value", "expected", "surprise", "stake",
     ]  # fmt: skip
-    assert len(explainer.check_cells(X[:2], top=None)) == 12
+    assert len(explainer.ask.check_cells(X[:2], top=None)) == 12

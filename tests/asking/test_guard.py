@@ -25,7 +25,7 @@ TAU = 5.0
 
 def by_hand(explainer: shafer.Explainer, read: shafer.Explainer, row: Any) -> Any:
     """Mix the probabilities of a row with those of the row without each input."""
-    cells = explainer.check_cells(row[None, :], top=None)
+    cells = explainer.ask.check_cells(row[None, :], top=None)
     n_inputs = len(row)
     odds, parts = [1.0], [read(row[None, :]).probability[0]]
     for name, surprise in zip(cells["input"], cells["surprise"], strict=True):
@@ -43,7 +43,7 @@ def test_the_mixture(n_classes: int, temper: float) -> None:
     explainer, X, _ = linear_world(1, n_classes, temper=temper)
     read = shafer.Explainer(explainer._given, X, missing="conditional", temper=temper)
     rows = np.concatenate([X[:15], with_gaps(X[15:20], [0, 3])])
-    found = explainer.guard(rows)
+    found = explainer.ask.guard(rows)
     assert not found.repaired.any()
     for i, row in enumerate(rows):
         share, p = by_hand(explainer, read, row)
@@ -57,14 +57,14 @@ def test_repairs() -> None:
     bad = X[:10].copy()
     bad[:, 1] += 200.0
     bad[:5, 4] -= 300.0
-    found = explainer.guard(bad)
+    found = explainer.ask.guard(bad)
     assert found.repaired[:, 1].all()
     assert_array_equal(np.flatnonzero(found.repaired[:, 4]), range(5))
     assert found.repaired.sum() == 15
     assert (found.alarm > 0.999).all()
     # A repaired input counts as missing: what it was plays no part.
     assert_allclose(
-        found.probability[:5], explainer.guard(with_gaps(X[:5], [1, 4])).probability, rtol=1e-6
+        found.probability[:5], explainer.ask.guard(with_gaps(X[:5], [1, 4])).probability, rtol=1e-6
     )
     cells = found.to_frame()
     assert list(cells.columns) == ["row", "input", "value", "expected"]
@@ -72,7 +72,7 @@ def test_repairs() -> None:
     second = cells[(cells["row"] == 7)].iloc[0]
     assert second["input"] == "x1"
     assert_allclose(second["value"], bad[7, 1])
-    filled = read._weighed.missing.complete(read._weighed.model, with_gaps(X[7], [1])[None, :])
+    filled = read.weighed.missing.complete(read.weighed.model, with_gaps(X[7], [1])[None, :])
     assert_allclose(second["expected"], filled.rows.terms[0, 1])
     assert "15 cells repaired in 10 rows" in repr(found)
 
@@ -80,7 +80,7 @@ def test_repairs() -> None:
 def test_at_most_four_repairs() -> None:
     explainer, X, rng = linear_world(2, 2, n_inputs=8)
     bad = X[:5] + 1e4 * rng.choice([-1.0, 1.0], size=(5, 8))
-    found = explainer.guard(bad)
+    found = explainer.ask.guard(bad)
     assert (found.repaired.sum(axis=1) <= 4).all()
     assert np.isfinite(found.probability).all()
 
@@ -88,7 +88,7 @@ def test_at_most_four_repairs() -> None:
 def test_certain_rows_stay_probabilities() -> None:
     for seed in range(5):
         explainer, X, _ = linear_world(seed, 4, slope=20.0)
-        found = explainer.guard(X).probability
+        found = explainer.ask.guard(X).probability
         assert found.max() <= 1.0
         assert found.min() >= 0.0
 
@@ -97,7 +97,7 @@ def test_the_result() -> None:
     explainer, X, _ = linear_world(2, 3, classes=["u", "v", "w"])
     frame = pd.DataFrame(X[:6], columns=[f"x{j}" for j in range(6)], index=list("abcdef"))
     frame.iloc[2, 0] = 1e4
-    found = explainer.guard(frame)
+    found = explainer.ask.guard(frame)
     assert len(found) == 6
     assert found.input_names == tuple(frame.columns)
     cells = found.to_frame()
@@ -127,7 +127,7 @@ def test_wrong_inputs_cost_less() -> None:
     assert guarded < 0.3 * log_loss(labels, plain.predict_proba(bad))
     assert (clf.predict(bad) == labels).mean() > (plain.predict(bad) == labels).mean()
     assert_array_equal(clf.predict(bad), clf.classes_[clf.predict_proba(bad).argmax(axis=1)])
-    alarm = clf.explainer_.guard(bad).alarm
+    alarm = clf.explainer_.ask.guard(bad).alarm
     assert roc_auc_score(wrong.any(axis=1), alarm) > 0.95
 
 
@@ -137,7 +137,7 @@ def test_guarded_sets() -> None:
         make_pipeline(StandardScaler(), LogisticRegression()), guard=True
     ).fit(X[::3], y[::3])
     sets = clf.predict_set(X[2::3])
-    assert_array_equal(sets, clf.explainer_.guard(X[2::3]).evidence.decide("utility_set"))
+    assert_array_equal(sets, clf.explainer_.ask.guard(X[2::3]).evidence.decide("utility_set"))
     assert clf.predict_set(X[:1], "interval_dominance").shape == (1, 3)
     clf.conformalize(X[1::3], y[1::3], 0.8)
     calibrated = clf.predict_set(X[2::3])

@@ -21,13 +21,13 @@ NAN = np.nan
 
 def ask_everything(explainer: shafer.Explainer, X: Any) -> dict[str, Any]:
     """Ask all questions, and check that all numbers are finite and in their range."""
-    guard = explainer.guard(X)
+    guard = explainer.ask.guard(X)
     answers = {
-        "next": explainer.next_inputs(X, top=None),
-        "plan": explainer.next_measurements(X, 4),
-        "cells": explainer.check_cells(X, top=None),
-        "overturn": explainer.overturn(X),
-        "fragility": explainer.fragility(X),
+        "next": explainer.ask.next_inputs(X, top=None),
+        "plan": explainer.ask.next_measurements(X, 4),
+        "cells": explainer.ask.check_cells(X, top=None),
+        "overturn": explainer.ask.overturn(X),
+        "fragility": explainer.ask.fragility(X),
         "alarm": guard.alarm,
         "guard": guard.probability,
     }
@@ -79,8 +79,8 @@ def test_constant_columns() -> None:
     cells = found["cells"].set_index(["row", "input"])
     assert (cells.xs("x1", level="input")["surprise"] > 1e3).all()
     assert_allclose(cells.xs("x1", level="input")["expected"], 7.3)
-    assert explainer.guard(changed).repaired[:, 1].all()
-    assert not explainer.guard(X[:5]).repaired[:, 1].any()
+    assert explainer.ask.guard(changed).repaired[:, 1].all()
+    assert not explainer.ask.guard(X[:5]).repaired[:, 1].any()
 
 
 def test_duplicated_columns() -> None:
@@ -121,7 +121,7 @@ def test_one_input() -> None:
     explainer = shafer.Explainer(([[2.0]], [0.5]), X)
     found = ask_everything(explainer, np.array([[NAN], [0.3], [90.0]]))
     assert found["next"]["row"].tolist() == [0]
-    assert explainer.guard(np.array([[90.0]])).repaired.tolist() == [[True]]
+    assert explainer.ask.guard(np.array([[90.0]])).repaired.tolist() == [[True]]
 
 
 def test_a_hundred_classes() -> None:
@@ -135,7 +135,7 @@ def test_a_hundred_classes() -> None:
 def test_one_background_row() -> None:
     explainer = shafer.Explainer(([[1.0, -1.0]], [0.1]), np.ones((1, 2)))
     with pytest.raises(ValueError, match="single row"):
-        explainer.overturn(np.array([[NAN, 1.0], [1.0, 1.0]]))
+        explainer.ask.overturn(np.array([[NAN, 1.0], [1.0, 1.0]]))
 
 
 def test_single_precision_permuted_columns_and_text_labels() -> None:
@@ -178,9 +178,9 @@ def test_infinity_and_empty_columns_are_refused() -> None:
     bad = X[:3].copy()
     bad[1, 2] = np.inf
     with pytest.raises(ValueError, match="infinity in row 1"):
-        explainer.overturn(bad)
+        explainer.ask.overturn(bad)
     with pytest.raises(ValueError, match="columns"):
-        explainer.overturn(X[:, :4])
+        explainer.ask.overturn(X[:, :4])
     frame = pd.DataFrame(X, columns=list("abcdef"))
     named = shafer.Explainer(explainer._given, frame)
     with pytest.raises(ValueError, match="without 'f'"):

@@ -28,7 +28,7 @@ def test_each_loss_is_the_change_to_the_expectation(n_classes: int, gaps: list[i
             left = logits - np.array(gone) @ shifts
             share = 0.3 ** sum(gone) * 0.7 ** (len(known) - sum(gone))
             total += share * (left.argmax() != chosen)
-        assert_allclose(explainer.fragility(row[None, :], 0.3)[0], total, atol=1e-9)
+        assert_allclose(explainer.ask.fragility(row[None, :], 0.3)[0], total, atol=1e-9)
 
 
 def expected_logits(explainer: shafer.Explainer, row: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_many_inputs_against_losing_them_at_random() -> None:
     explainer, X, rng = linear_world(5, 3, n_inputs=14)
     read = shafer.Explainer(explainer._given, X, missing="conditional")
     rows = X[:25]
-    found = explainer.fragility(rows, 0.2)
+    found = explainer.ask.fragility(rows, 0.2)
     decisions = explainer(rows).probability.argmax(axis=1)
     rates = []
     for row, decision in zip(rows, decisions, strict=True):
@@ -57,7 +57,7 @@ def test_many_inputs_against_losing_them_at_random() -> None:
 
 def test_mean_fill_is_that_of_the_evidence() -> None:
     explainer, X, _ = linear_world(3, 3)
-    assert_allclose(explainer.fragility(X, 0.3, fill="mean"), explainer(X).fragility(0.3))
+    assert_allclose(explainer.ask.fragility(X, 0.3, fill="mean"), explainer(X).fragility(0.3))
     X, y = load_iris(return_X_y=True)
     bayes = shafer.Explainer(GaussianNB().fit(X, y), X)
     assert_allclose(bayes.fragility(X, fill="mean"), bayes(X).fragility())
@@ -66,4 +66,4 @@ def test_mean_fill_is_that_of_the_evidence() -> None:
     with pytest.raises(ValueError, match="fill must be 'conditional' or 'mean'; got 'median'"):
         bayes.fragility(X, fill="median")
     with pytest.raises(ValueError, match="q must be"):
-        explainer.fragility(X, 2.0)
+        explainer.ask.fragility(X, 2.0)

@@ -19,7 +19,7 @@ NAN = np.nan
 
 
 def information(explainer: shafer.Explainer, row: Any, **options: Any) -> dict[str, float]:
-    found = explainer.next_inputs(row[None, :], top=None, **options)
+    found = explainer.ask.next_inputs(row[None, :], top=None, **options)
     return dict(zip(found["input"], found["information"], strict=True))
 
 
@@ -78,7 +78,7 @@ def test_small_information_is_the_expected_divergence(n_classes: int) -> None:
 def test_two_classes_are_ranked_the_same_whatever_the_others_are() -> None:
     explainer, X, rng = linear_world(1, 2)
     gappy = with_gaps(X[:50], [0, 1, 5])
-    frame = explainer.next_inputs(gappy)
+    frame = explainer.ask.next_inputs(gappy)
     orders = {tuple(part["input"]) for _, part in frame.groupby("row")}
     assert len(orders) == 1
     out, _, left = conditional(explainer, gappy[0])
@@ -102,7 +102,7 @@ def test_the_table() -> None:
     frame = pd.DataFrame(X[:4], columns=[f"x{j}" for j in range(6)], index=["a", "b", "c", "d"])
     frame.loc["b", ["x0", "x4", "x1", "x3"]] = NAN
     frame.loc["d", "x2"] = NAN
-    found = explainer.next_inputs(frame, top=2)
+    found = explainer.ask.next_inputs(frame, top=2)
     assert list(found.columns) == [
         "row", "rank", "input", "information", "cost", "information_per_cost", "class", "against",
         "index",
@@ -113,20 +113,20 @@ def test_the_table() -> None:
     assert (found["cost"] == 1).all()
     assert found["information"].iloc[0] >= found["information"].iloc[1] > 0
     assert set(found["class"]) | set(found["against"]) <= {"u", "v", "w"}
-    every = explainer.next_inputs(frame, top=None)
+    every = explainer.ask.next_inputs(frame, top=None)
     assert len(every) == 5
-    other = explainer.next_inputs(frame.to_numpy(), top=2, backend="polars")
+    other = explainer.ask.next_inputs(frame.to_numpy(), top=2, backend="polars")
     assert isinstance(other, pl.DataFrame)
     assert other["row"].to_list() == [1, 1, 3]
-    assert explainer.next_inputs(X[:2]).empty
-    assert list(explainer.next_inputs(X[:2]).columns) == list(found.columns[:-1])
+    assert explainer.ask.next_inputs(X[:2]).empty
+    assert list(explainer.ask.next_inputs(X[:2]).columns) == list(found.columns[:-1])
 
 
 def test_the_pair_is_the_one_it_separates_most() -> None:
     explainer, X, _ = linear_world(3, 5, classes=list("abcde"))
     row = with_gaps(X[1], [0, 3])
     p = shafer.Explainer(explainer._given, X, missing="conditional")(row[None, :]).probability[0]
-    found = explainer.next_inputs(row[None, :]).set_index("input")
+    found = explainer.ask.next_inputs(row[None, :]).set_index("input")
     out, _, left = conditional(explainer, row)
     moved = left @ explainer.pool.beta[out]
     for place, j in enumerate(out):
@@ -141,14 +141,14 @@ def test_the_pair_is_the_one_it_separates_most() -> None:
 def test_costs_change_the_order_and_not_the_information() -> None:
     explainer, X, _ = linear_world(0, 2)
     row = with_gaps(X[0], range(6))[None, :]
-    plain = explainer.next_inputs(row, top=None).set_index("input")["information"]
+    plain = explainer.ask.next_inputs(row, top=None).set_index("input")["information"]
     best = plain.index[0]
-    dear = explainer.next_inputs(row, top=None, costs={best: 1e6})
+    dear = explainer.ask.next_inputs(row, top=None, costs={best: 1e6})
     assert dear["input"].iloc[-1] == best
     assert dear["cost"].iloc[-1] == 1e6
     assert_allclose(dear.set_index("input")["information"][plain.index], plain)
     assert_allclose(dear["information_per_cost"], dear["information"] / dear["cost"])
-    series = explainer.next_inputs(row, top=None, costs=pd.Series({best: 1e6}))
+    series = explainer.ask.next_inputs(row, top=None, costs=pd.Series({best: 1e6}))
     assert_array_equal(series["input"], dear["input"])
 
 
@@ -172,7 +172,7 @@ def test_tempering_counts() -> None:
     p = read.probability[0]
     found = tempered.next_inputs(row)["information"]
     plain = shafer.Explainer(explainer._given, X, missing="conditional")(row).probability[0]
-    before = explainer.next_inputs(row)["information"]
+    before = explainer.ask.next_inputs(row)["information"]
     assert_allclose(found / before, 0.25 * (p[0] * p[1]) / (plain[0] * plain[1]))
 
 
@@ -190,7 +190,7 @@ def test_refusals() -> None:
         ({"groups": {"g": ["x0", "nothing"]}}, "'nothing'"),
     ]:
         with pytest.raises(ValueError, match=message):
-            explainer.next_inputs(row, **options)
+            explainer.ask.next_inputs(row, **options)
     batches = shafer.Explainer(explainer._given, iter([X]))
     with pytest.raises(ValueError, match="made from an iterator"):
         batches.next_inputs(row)
@@ -202,10 +202,10 @@ def test_refusals() -> None:
 def test_numbers_do_not_depend_on_the_chunks(monkeypatch: Any) -> None:
     explainer, X, rng = linear_world(0, 3)
     gappy = np.where(rng.random(X.shape) < 0.3, NAN, X)
-    whole = explainer.next_inputs(gappy), explainer.overturn(gappy)
+    whole = explainer.ask.next_inputs(gappy), explainer.ask.overturn(gappy)
     monkeypatch.setattr("shafer.asking.inputs._CHUNK", 37)
-    assert explainer.next_inputs(gappy).round(12).equals(whole[0].round(12))
-    assert_allclose(explainer.overturn(gappy), whole[1], atol=1e-12)
+    assert explainer.ask.next_inputs(gappy).round(12).equals(whole[0].round(12))
+    assert_allclose(explainer.ask.overturn(gappy), whole[1], atol=1e-12)
 
 
 def test_a_fitted_model_by_name() -> None:
@@ -214,8 +214,8 @@ def test_a_fitted_model_by_name() -> None:
     model = LogisticRegression(max_iter=5000).fit(frame, heart.target)
     explainer = shafer.Explainer(model, frame)
     gappy = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.3)
-    found = explainer.next_inputs(gappy)
-    permuted = explainer.next_inputs(gappy[gappy.columns[::-1]])
+    found = explainer.ask.next_inputs(gappy)
+    permuted = explainer.ask.next_inputs(gappy[gappy.columns[::-1]])
     assert found.equals(permuted)
-    single = explainer.next_inputs(gappy.astype(np.float32))
+    single = explainer.ask.next_inputs(gappy.astype(np.float32))
     assert_allclose(single["information"].sum(), found["information"].sum(), rtol=1e-4)

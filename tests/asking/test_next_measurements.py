@@ -19,8 +19,8 @@ def gappy_world(seed: int = 0, n_classes: int = 3) -> tuple[Any, Any]:
 
 def test_the_best_pair_comes_first() -> None:
     explainer, X = gappy_world()
-    plan = explainer.next_measurements(X, 5)
-    every = explainer.next_inputs(X, top=None).sort_values("information", ascending=False)
+    plan = explainer.ask.next_measurements(X, 5)
+    every = explainer.ask.next_inputs(X, top=None).sort_values("information", ascending=False)
     assert len(plan) == 5
     assert plan["rank"].tolist() == [1, 2, 3, 4, 5]
     best = every.iloc[0]
@@ -33,16 +33,16 @@ def test_a_second_measurement_counts_beyond_the_first() -> None:
     """The information of all inputs of a row, one after the other, is that of all together."""
     explainer, X, _ = linear_world(1, 3)
     row = with_gaps(X[:1], [0, 2, 3, 5])
-    plan = explainer.next_measurements(row, 100)
+    plan = explainer.ask.next_measurements(row, 100)
     assert len(plan) == 4
-    together = explainer.next_inputs(row, groups={"all": [0, 2, 3, 5]})
+    together = explainer.ask.next_inputs(row, groups={"all": [0, 2, 3, 5]})
     assert_allclose(plan["information"].sum(), together["information"].iloc[0], rtol=1e-6)
 
 
 def test_nothing_is_bought_twice_and_the_budget_holds() -> None:
     explainer, X = gappy_world(2)
     costs = {"x0": 3.0, "x1": 0.5, "x5": 2.0}
-    plan = explainer.next_measurements(X, 7.25, costs=costs)
+    plan = explainer.ask.next_measurements(X, 7.25, costs=costs)
     assert plan["cost"].sum() <= 7.25
     assert not plan.duplicated(["row", "input"]).any()
     left = 7.25 - plan["cost"].sum()
@@ -50,7 +50,7 @@ def test_nothing_is_bought_twice_and_the_budget_holds() -> None:
     bought = set(zip(plan["row"], plan["input"], strict=True))
     assert bought <= missing
     assert all(costs.get(name, 1.0) > left for _, name in missing - bought)
-    everything = explainer.next_measurements(X, 1e9)
+    everything = explainer.ask.next_measurements(X, 1e9)
     assert len(everything) == np.isnan(X).sum()
 
 
@@ -67,13 +67,13 @@ def test_copies_are_bought_once() -> None:
 
 def test_groups_and_frames() -> None:
     explainer, X = gappy_world(4)
-    plan = explainer.next_measurements(X, 6, groups={"lab": ["x0", "x1"]}, costs={"lab": 1.5})
+    plan = explainer.ask.next_measurements(X, 6, groups={"lab": ["x0", "x1"]}, costs={"lab": 1.5})
     assert {"x0", "x1"}.isdisjoint(plan["input"])
     assert "lab" in set(plan["input"])
-    full = explainer.next_measurements(np.nan_to_num(X), 6)
+    full = explainer.ask.next_measurements(np.nan_to_num(X), 6)
     assert full.empty
     assert_array_equal(full.columns, plan.columns)
-    polars = explainer.next_measurements(X, 2, backend="polars")
+    polars = explainer.ask.next_measurements(X, 2, backend="polars")
     assert polars["rank"].to_list() == [1, 2]
 
 
@@ -81,4 +81,4 @@ def test_groups_and_frames() -> None:
 def test_refusals(budget: Any) -> None:
     explainer, X = gappy_world()
     with pytest.raises(ValueError, match="budget must be a number > 0"):
-        explainer.next_measurements(X, budget)
+        explainer.ask.next_measurements(X, budget)

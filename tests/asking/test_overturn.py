@@ -18,7 +18,7 @@ def test_against_monte_carlo(n_classes: int, bias: float) -> None:
         explainer, X, rng = linear_world(seed, n_classes)
         rows = np.stack([with_gaps(X[seed], [0, 3]), with_gaps(X[seed + 9], [1, 2, 4, 5])])
         read = shafer.Explainer(explainer._given, X, missing="conditional")
-        found = explainer.overturn(rows)
+        found = explainer.ask.overturn(rows)
         for row, chance in zip(rows, found, strict=True):
             decision = read(row[None, :]).probability[0].argmax()
             changed = logits_of(explainer, draws(explainer, row, rng)).argmax(axis=1) != decision
@@ -30,8 +30,8 @@ def test_against_monte_carlo(n_classes: int, bias: float) -> None:
 
 def test_nothing_and_everything_missing() -> None:
     explainer, X, _ = linear_world(0, 3)
-    assert_array_equal(explainer.overturn(X), np.zeros(len(X)))
-    everything = explainer.overturn(np.full((3, 6), np.nan))
+    assert_array_equal(explainer.ask.overturn(X), np.zeros(len(X)))
+    everything = explainer.ask.overturn(np.full((3, 6), np.nan))
     assert (everything > 0).all()
     assert len(set(everything)) == 1
 
@@ -39,7 +39,7 @@ def test_nothing_and_everything_missing() -> None:
 def test_more_gaps_leave_more_open() -> None:
     explainer, X, _ = linear_world(2, 2)
     centre = X.mean(axis=0)  # the expectation of all that is missing
-    chances = [explainer.overturn(with_gaps(centre, range(m))[None, :])[0] for m in range(7)]
+    chances = [explainer.ask.overturn(with_gaps(centre, range(m))[None, :])[0] for m in range(7)]
     assert_allclose(chances, np.sort(chances), atol=1e-12)
     assert chances[-1] < 0.5
 
@@ -48,4 +48,4 @@ def test_factors_on_the_weights_play_no_part() -> None:
     explainer, X, rng = linear_world(2, 3)
     gappy = np.where(rng.random(X.shape) < 0.4, np.nan, X)
     tempered = shafer.Explainer(explainer._given, X, temper=0.2, missing="vacuous")
-    assert_allclose(tempered.overturn(gappy), explainer.overturn(gappy), atol=1e-12)
+    assert_allclose(tempered.overturn(gappy), explainer.ask.overturn(gappy), atol=1e-12)

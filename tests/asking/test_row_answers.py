@@ -27,13 +27,13 @@ def test_the_same_as_each_question_alone(n_classes: int, top: int | None) -> Non
     gappy[1] = X[1]
     found = row_answers(explainer, gappy, 0.3, top)
     assert_array_equal(found.filled, np.argmax(explainer(gappy).probability, axis=1))
-    assert_allclose(found.overturn, explainer.overturn(gappy))
-    assert_allclose(found.fragility, explainer.fragility(gappy, 0.3))
-    assert_allclose(found.alarm, explainer.guard(gappy).alarm)
-    asked = explainer.next_inputs(gappy, top, backend="pandas")
+    assert_allclose(found.overturn, explainer.ask.overturn(gappy))
+    assert_allclose(found.fragility, explainer.ask.fragility(gappy, 0.3))
+    assert_allclose(found.alarm, explainer.ask.guard(gappy).alarm)
+    asked = explainer.ask.next_inputs(gappy, top, backend="pandas")
     for name in ("row", "rank", "input", "information"):
         assert_array_equal(found.next_inputs[name], asked[name])
-    cells = explainer.check_cells(gappy, top, backend="pandas")
+    cells = explainer.ask.check_cells(gappy, top, backend="pandas")
     known = found.cells["rank"] > 0
     for name in ("row", "rank", "input", "value", "expected", "surprise", "stake"):
         assert_array_equal(found.cells[name][known], cells[name])
@@ -87,8 +87,8 @@ def test_a_background_of_one_row_has_no_distribution() -> None:
     with pytest.raises(ValueError, match="single row, such as the means"):
         row_answers(explainer, numbers[:3], 0.2)
     with pytest.raises(ValueError, match="single row"):
-        explainer.overturn(numbers[:3])
-    assert explainer.fragility(numbers[:3], fill="mean").shape == (3,)
+        explainer.ask.overturn(numbers[:3])
+    assert explainer.ask.fragility(numbers[:3], fill="mean").shape == (3,)
 
 
 def test_missing_values_that_are_a_category_cannot_be_asked_about() -> None:

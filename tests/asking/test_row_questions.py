@@ -40,13 +40,13 @@ def test_answers_of_a_table_with_gaps() -> None:
     assert found.why_not == ""
     part = study.X.iloc[rows]
     explainer = study.explainer
-    assert_allclose([q.fragility for q in found.rows], explainer.fragility(part, LOST), rtol=1e-5)
-    assert_allclose([q.overturn for q in found.rows], explainer.overturn(part), rtol=1e-5)
+    assert_allclose([q.fragility for q in found.rows], explainer.ask.fragility(part, LOST), rtol=1e-5)
+    assert_allclose([q.overturn for q in found.rows], explainer.ask.overturn(part), rtol=1e-5)
     assert [q.missing for q in found.rows] == [1, 0, 2]
-    asked = explainer.next_inputs(part.reset_index(drop=True), NAMED_NEXT)
+    asked = explainer.ask.next_inputs(part.reset_index(drop=True), NAMED_NEXT)
     named = [[n.input for n in q.next_inputs] for q in found.rows]
     assert named == [asked["input"][asked["row"] == i].tolist() for i in range(3)]
-    cells = explainer.check_cells(part.reset_index(drop=True), 1)
+    cells = explainer.ask.check_cells(part.reset_index(drop=True), 1)
     for i, q in enumerate(found.rows):
         line = cells[cells["row"] == i].iloc[0]
         assert q.cell is not None

@@ -36,10 +36,10 @@ def test_pickled_explainers(missing: str) -> None:
     explainer = shafer.Explainer(model, X, missing=missing)
     gappy = X.mask(np.random.default_rng(1).random(X.shape) < 0.4)
     for again in (pickle.loads(pickle.dumps(explainer)), copy.deepcopy(explainer)):
-        assert again.next_inputs(gappy).equals(explainer.next_inputs(gappy))
-        assert again.check_cells(gappy).equals(explainer.check_cells(gappy))
-        assert_allclose(again.overturn(gappy), explainer.overturn(gappy))
-        assert_allclose(again.guard(gappy).probability, explainer.guard(gappy).probability)
+        assert again.next_inputs(gappy).equals(explainer.ask.next_inputs(gappy))
+        assert again.check_cells(gappy).equals(explainer.ask.check_cells(gappy))
+        assert_allclose(again.overturn(gappy), explainer.ask.overturn(gappy))
+        assert_allclose(again.guard(gappy).probability, explainer.ask.guard(gappy).probability)
         if missing != "error":
             assert_allclose(again(gappy).weights, explainer(gappy).weights)
 

@@ -62,19 +62,19 @@ def test_columns_are_the_explainers_answers(gaps: Path, out: str) -> None:
     background = pd.read_csv(gaps / "heart.csv")[list(X.columns)]
     explainer = shafer.Explainer(model, background)
     for name, true in (
-        ("fragility", explainer.fragility(X)),
-        ("overturn", explainer.overturn(X)),
-        ("alarm", explainer.guard(X).alarm),
+        ("fragility", explainer.ask.fragility(X)),
+        ("overturn", explainer.ask.overturn(X)),
+        ("alarm", explainer.ask.guard(X).alarm),
     ):
         assert_allclose(found[name], true, rtol=1e-9, atol=1e-300)
-    asked = explainer.next_inputs(X, 1).set_index("row")
+    asked = explainer.ask.next_inputs(X, 1).set_index("row")
     rows = asked.index.to_numpy()
     assert_array_equal(found["next_input"].iloc[rows], asked["input"])
     assert_allclose(found["next_information"].iloc[rows], asked["information"])
     rest = np.setdiff1d(np.arange(len(X)), rows)
     assert found["next_input"].iloc[rest].isna().all()
     assert found["next_information"].iloc[rest].isna().all()
-    cells = explainer.check_cells(X, 1)
+    cells = explainer.ask.check_cells(X, 1)
     assert_array_equal(found["check_input"], cells["input"])
     assert_allclose(found["check_expected"], cells["expected"])
     assert_allclose(found["check_stake"], cells["stake"])

@@ -45,7 +45,7 @@ def test_the_plan_within_a_budget(gaps: Path, ending: str) -> None:
     assert result.exit_code == 0, result.output
     found = pd.read_parquet(out) if ending == "parquet" else pd.read_csv(out)
     explainer, X = explained(gaps)
-    true = explainer.next_measurements(X, 50, costs={"ldl": 2.5}, backend="pandas")
+    true = explainer.ask.next_measurements(X, 50, costs={"ldl": 2.5}, backend="pandas")
     true = true.drop(columns="index")
     assert_frame_equal(found, true)
     total = f"{len(true)} measurements in {true['row'].nunique()} rows, cost {true['cost'].sum():g}"
@@ -61,7 +61,7 @@ def test_the_next_inputs_of_each_row(gaps: Path) -> None:
     result = run(*command(gaps, "--top", 2, "--out", out))
     assert result.exit_code == 0, result.output
     explainer, X = explained(gaps)
-    true = explainer.next_inputs(X, 2, backend="pandas").drop(columns="index")
+    true = explainer.ask.next_inputs(X, 2, backend="pandas").drop(columns="index")
     assert_frame_equal(pd.read_csv(out), true)
     assert f"{true['row'].nunique()} of 462 rows lack an input" in result.output
     assert "Within a budget" not in result.output
@@ -90,7 +90,7 @@ def test_a_saved_explainer_needs_no_training_data(gaps: Path) -> None:
     X.to_csv(data, index=False)
     result = run("next", data, "--model", gaps / "explainer.skops", "--budget", 9, "--out", out)
     assert result.exit_code == 0, result.output
-    true = explainer.next_measurements(X, 9, backend="pandas").drop(columns="index")
+    true = explainer.ask.next_measurements(X, 9, backend="pandas").drop(columns="index")
     assert_frame_equal(pd.read_csv(out), true)
 
 

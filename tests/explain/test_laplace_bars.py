@@ -269,7 +269,7 @@ def test_unknown_errors(given: Any) -> None:
 
 def test_bets_and_sets_do_not_pay_for_errors() -> None:
     explainer = shafer.Explainer(MODEL, X, errors="laplace")
-    assert explainer.bet(X).errors is None
+    assert explainer.observe(X).bet.errors is None
     np.testing.assert_array_equal(
         explainer.predict_set(X), shafer.Explainer(MODEL, X).predict_set(X)
     )

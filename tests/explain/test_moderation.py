@@ -126,13 +126,13 @@ def test_models_it_moderates(model) -> None:
     plain = shafer.Explainer(model.fit(Z, Y), Z)(Z)
     explainer = shafer.Explainer(model, Z, moderate="laplace+discount")
     ev, far = explainer(Z), explainer(10.0 * Z)
-    shrunk = explainer.bet(Z).logits / plain.logits
+    shrunk = explainer.observe(Z).bet.logits / plain.logits
     assert (shrunk > 0.0).all()
     assert (shrunk < 1.0).all()
     assert_allclose(shrunk, shrunk[:, :1] * np.ones((1, 3)), rtol=1e-7)  # one factor for a row
     assert (ev.decide("plausibility") == plain.decide("plausibility")).all()
     assert ((ev.reliability > 0.0) & (ev.reliability <= 1.0)).all()
-    assert_allclose(ev.belief, ev.reliability[:, None] * explainer.bet(Z).belief, rtol=1e-9)
+    assert_allclose(ev.belief, ev.reliability[:, None] * explainer.observe(Z).bet.belief, rtol=1e-9)
     assert np.median(far.reliability) < 0.1 * np.median(ev.reliability)
 
 

@@ -44,7 +44,7 @@ every_decider = pytest.mark.parametrize("name", DECIDERS)
 def probabilities(name: str) -> Any:
     decider = DECIDERS[name]
     if isinstance(decider, shafer.Explainer):
-        return decider.bet(FRAME).probability
+        return decider.observe(FRAME).bet.probability
     return decider.predict_proba(FRAME)
 
 

@@ -159,7 +159,7 @@ def test_calibration_is_not_dropped(model: Any, groups: Any) -> None:
     assert np.abs(own - MODEL.predict_proba(X)).max() > 1e-3
     for outer in (model, FrozenEstimator(model)):
         explainer = shafer.Explainer(outer, X, groups)
-        assert_allclose(explainer.bet(X).probability, own, atol=1e-12)
+        assert_allclose(explainer.observe(X).bet.probability, own, atol=1e-12)
         assert_allclose(explainer(X).betting_probability, own, atol=1e-12)
 
 

@@ -114,7 +114,7 @@ def decisions(world: World) -> list[Any]:
 def scorecard(world: World) -> list[Any]:
     signs = np.sign(FEATURES)
     explainer = shafer.Explainer(_model(world, signs), signs)
-    tables = [explainer.scorecard(class_=label) for label in world.given]
+    tables = [shafer.scorecards.scorecard(explainer, class_=label) for label in world.given]
     return [table[["weight", "points"]] for table in tables]
 
 
@@ -132,8 +132,8 @@ def questions_about_columns(world: World) -> list[Any]:
     for X in (gappy, gappy[["r", "p", "q"]]):
         for options in ({"costs": {"q": 2.0}}, {"groups": {"two": ["r", "p"]}}):
             for frame in (
-                explainer.next_inputs(X, **options),
-                explainer.next_measurements(X, 5, **options),
+                explainer.ask.next_inputs(X, **options),
+                explainer.ask.next_measurements(X, 5, **options),
             ):
                 pairs = frame[["class", "against"]].to_numpy().tolist()
                 found += [frame["information"], [[place[label] for label in p] for p in pairs]]

@@ -122,7 +122,7 @@ def test_moderation_does_not_spread_a_shift(moderate: str) -> None:
     report = shafer.Monitor.fit(moderated, reference).check(batch)
     assert report.moved == ("x0",)
     # Moderated weights themselves shrink in such rows, all of them.
-    before, now = (moderated.bet(X).weights[:, 1, 1] for X in (reference, batch))
+    before, now = (moderated.observe(X).bet.weights[:, 1, 1] for X in (reference, batch))
     assert stats.ks_2samp(before, now).pvalue < 0.01
     plain = shafer.Monitor.fit(shafer.Explainer(model, X), reference).check(batch)
     assert plain.decisions_moved == report.decisions_moved  # a factor for a row keeps its order
@@ -369,7 +369,7 @@ def test_an_explainer_that_was_tempered_since_is_refused() -> None:
 def test_losses_on_training_rows_are_warned_of() -> None:
     explainer, draw = linear_world(3, seed=13)
     with pytest.warns(UserWarning, match="the model was probably trained on it"):
-        shafer.Monitor.fit(explainer, explainer._background, np.arange(500) % 2)
+        shafer.Monitor.fit(explainer, explainer.background, np.arange(500) % 2)
     shafer.Monitor.fit(explainer, draw(100), np.arange(100) % 2)
 
 

@@ -53,7 +53,7 @@ def test_tables_differ_by_a_constant_for_each_column(name: str, prior: str) -> N
     X, _ = applicants(name)
     model = trained(name)
     explainer = shafer.Explainer(model, X, classes=["good", "bad"], prior=prior)
-    ours = explainer.scorecard(class_="good")
+    ours = shafer.scorecards.scorecard(explainer, class_="good")
     theirs = model.table()
     assert ours["component"].drop_duplicates().tolist() == [
         *theirs["Variable"].drop_duplicates(),
@@ -141,7 +141,7 @@ def test_a_pipeline_has_the_same_points(german: Any) -> None:
     whole = scorecard(X, y)
     assert np.abs(explainer(X).points(class_="good").sum(axis=1) - whole.score(X)).max() < 1e-9
     expected = shafer.Explainer(whole, X, classes=["good", "bad"]).scorecard(class_="good")
-    pd.testing.assert_frame_equal(explainer.scorecard(class_="good"), expected)
+    pd.testing.assert_frame_equal(shafer.scorecards.scorecard(explainer, class_="good"), expected)
 
 
 def test_another_scale(german: Any) -> None:
@@ -161,7 +161,7 @@ def test_piecewise_functions_are_refused(german: Any) -> None:
     model = LogisticRegression().fit(process.transform(X), y)
     explainer = shafer.Explainer(Pipeline([("binning", process), ("model", model)]), X)
     with pytest.raises(shafer.UnsupportedModelError, match="columns: 'age'. Bin"):
-        explainer.scorecard(class_=0)
+        shafer.scorecards.scorecard(explainer, class_=0)
 
 
 def test_unknown_categories(german: Any) -> None:
@@ -185,7 +185,7 @@ def test_three_classes() -> None:
     X = X[["alcohol", "hue", "magnesium", "ash"]]
     model = make_pipeline(binning(X, max_n_bins=4), LogisticRegression()).fit(X, y)
     explainer = shafer.Explainer(model, X, classes=["a", "b", "c"])
-    table = explainer.scorecard()
+    table = shafer.scorecards.scorecard(explainer)
     places = model[0].transform(X, metric="indices")
     scores = np.zeros((len(X), 3))
     for k, label in enumerate("abc"):

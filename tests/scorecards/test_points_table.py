@@ -78,7 +78,7 @@ def _fits(label: str, value: Any) -> bool:
 
 def assert_the_table_holds(explainer: Any, X: Any, columns: dict[str, Any], **options: Any) -> Any:
     """Look each row up in the table, by hand; compare with the points of its evidence."""
-    table = explainer.scorecard(**options)
+    table = shafer.scorecards.scorecard(explainer, **options)
     found = explainer(X).points(**options)
     assert set(table["component"]) == set(explainer.component_names)
     for g, name in enumerate(explainer.component_names):
@@ -188,7 +188,7 @@ class TestThreeClasses:
         encoder = KBinsDiscretizer(**KBINS, encode="ordinal")
         model = make_pipeline(encoder, LogisticRegression(max_iter=1000)).fit(X, names)
         explainer = shafer.Explainer(model, X, prior="own")
-        table = explainer.scorecard()
+        table = shafer.scorecards.scorecard(explainer)
         assert list(table.columns) == ["component", "bin", "class", "weight", "points"]
         scores = np.zeros((len(X), 3))
         for k, label in enumerate(explainer.classes):
@@ -207,7 +207,7 @@ class TestThreeClasses:
         X, y = load_iris(return_X_y=True, as_frame=True)
         model = make_pipeline(KBinsDiscretizer(**KBINS), LogisticRegression()).fit(X, y)
         explainer = shafer.Explainer(model, X, groups="source")
-        whole, one = explainer.scorecard(), explainer.scorecard(class_=2)
+        whole, one = shafer.scorecards.scorecard(explainer), shafer.scorecards.scorecard(explainer, class_=2)
         assert set(one["class"]) == {2}
         expected = whole[whole["class"] == 2].reset_index(drop=True)
         pd.testing.assert_frame_equal(one, expected)
@@ -287,7 +287,7 @@ class TestOtherModels:
         # The names of the components exchange those of the columns.
         frame = pd.DataFrame({"a": [0.0, 1.0] * 4, "b": [2.0, 2.0, 3.0, 3.0] * 2})
         explainer = shafer.Explainer(([1.0, 5.0], 0.0), frame, names=["b", "a"])
-        table = explainer.scorecard(class_=1)
+        table = shafer.scorecards.scorecard(explainer, class_=1)
         assert table["component"].tolist() == ["b", "b", "a", "a"]
         assert table["bin"].tolist() == ["0", "1", "2", "3"]
 
@@ -312,7 +312,7 @@ class TestTables:
     )
     def test_of_any_library(self, head: Any, convert: Any) -> None:
         explainer = shafer.Explainer(head, convert(self.FLAGS))
-        table = explainer.scorecard(class_="good")
+        table = shafer.scorecards.scorecard(explainer, class_="good")
         expected = shafer.Explainer(head, self.FLAGS).scorecard(class_="good")
         assert_allclose(table["points"], expected["points"])
 
@@ -332,7 +332,7 @@ class TestTables:
     def test_tempered_weights(self, head: Any) -> None:
         plain = shafer.Explainer(head, self.FLAGS).scorecard(class_="good")
         explainer = shafer.Explainer(head, self.FLAGS, temper=0.5)
-        table = explainer.scorecard(class_="good")
+        table = shafer.scorecards.scorecard(explainer, class_="good")
         assert_allclose(table["weight"], plain["weight"] / 2)
         assert_the_table_holds(
             explainer, self.FLAGS, {"x0": self.FLAGS[:, 0], "x1": self.FLAGS[:, 1]}, class_="good"
@@ -357,7 +357,7 @@ class TestRefused:
         model = make_pipeline(encoder, LogisticRegression(max_iter=2000)).fit(X, y)
         explainer = shafer.Explainer(model, X, groups="source")
         with pytest.raises(UnsupportedModelError, match="columns: 'age', 'amount'. Bin"):
-            explainer.scorecard(class_="good")
+            shafer.scorecards.scorecard(explainer, class_="good")
 
     @pytest.mark.parametrize("n", [1, 2, 12])
     def test_few_values_among_few_rows(self, n: int) -> None:
@@ -370,10 +370,10 @@ class TestRefused:
         X = np.tile(np.arange(float(n_values))[:, None], (3, 1))
         explainer = shafer.Explainer(([1.0], 0.0), X)
         if accepted:
-            assert len(explainer.scorecard(class_=1)) == n_values
+            assert len(shafer.scorecards.scorecard(explainer, class_=1)) == n_values
         else:
             with pytest.raises(UnsupportedModelError, match="at most 20 values"):
-                explainer.scorecard(class_=1)
+                shafer.scorecards.scorecard(explainer, class_=1)
 
     def test_values_of_several_types(self) -> None:
         frame = pd.DataFrame({"a": ["x", 1, "x", 1] * 3})
@@ -391,7 +391,7 @@ class TestRefused:
         with pytest.raises(
             UnsupportedModelError, match="or depend on other columns: 'amount', 'age'"
         ):
-            explainer.scorecard(class_="good")
+            shafer.scorecards.scorecard(explainer, class_="good")
 
     def test_components_of_several_columns(self, german: Any) -> None:
         X, y = german
@@ -399,7 +399,7 @@ class TestRefused:
         model = make_pipeline(PolynomialFeatures(interaction_only=True), LogisticRegression())
         explainer = shafer.Explainer(model.fit(X, y), X)
         with pytest.raises(UnsupportedModelError, match="'duration amount'.*depend on several"):
-            explainer.scorecard(class_="good")
+            shafer.scorecards.scorecard(explainer, class_="good")
         groups = shafer.Explainer(LogisticRegression().fit(X, y), X, groups="one")
         with pytest.raises(UnsupportedModelError, match="'all' depend on several"):
             groups.scorecard(class_="good")
@@ -436,7 +436,7 @@ class TestRefused:
         model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
         explainer = shafer.Explainer(model, X, moderate="laplace")
         with pytest.raises(ValueError, match="with moderate= they depend on the whole row"):
-            explainer.scorecard(class_="good")
+            shafer.scorecards.scorecard(explainer, class_="good")
 
     def test_without_the_background(self) -> None:
         flags = TestTables.FLAGS
@@ -452,6 +452,6 @@ class TestRefused:
         with pytest.raises(ValueError, match="class_ is needed for two classes"):
             named.scorecard()
         explainer = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS)
-        pd.testing.assert_frame_equal(explainer.scorecard(), explainer.scorecard(class_=0))
+        pd.testing.assert_frame_equal(shafer.scorecards.scorecard(explainer), shafer.scorecards.scorecard(explainer, class_=0))
         with pytest.raises(ValueError, match="pdo must be"):
-            explainer.scorecard(pdo=-1, class_=1)
+            shafer.scorecards.scorecard(explainer, pdo=-1, class_=1)

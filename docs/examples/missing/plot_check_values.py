@@ -30,13 +30,13 @@ pyplot.show()
 # %%
 # *Surprise* is the distance from the expected value, in standard deviations. *Stake* also counts
 # how much the answer depends on the value.
-cells = explainer.check_cells(slipped, top=3)
+cells = explainer.ask.check_cells(slipped, top=3)
 cells[["rank", "input", "value", "expected", "surprise", "stake"]].round(2)
 
 # %%
 # ``guard`` treats a very unlikely value as missing. Its answer is close to the answer for the true
 # value.
-guarded = explainer.guard(slipped)
+guarded = explainer.ask.guard(slipped)
 answers = {
     "as typed": model.predict_proba(slipped),
     "guarded": guarded.probability,

@@ -29,11 +29,11 @@ pyplot.show()
 
 # %%
 # The chance that the answer changes once all three values are known.
-float(explainer.overturn(patient)[0])
+float(explainer.ask.overturn(patient)[0])
 
 # %%
 # The inputs, ranked by their information in nats: how far the probabilities are expected to move.
-plan = explainer.next_inputs(patient)
+plan = explainer.ask.next_inputs(patient)
 figure, ax = pyplot.subplots(figsize=(6, 2), layout="constrained")
 ax.barh(plan["input"], plan["information"])
 ax.invert_yaxis()
@@ -43,7 +43,7 @@ pyplot.show()
 # %%
 # With costs, and inputs that come together: a talk gives the age and the tobacco.
 groups = {"blood test": ["ldl"], "talk": ["age", "tobacco"]}
-plan = explainer.next_inputs(patient, costs={"blood test": 5.0, "talk": 1.0}, groups=groups)
+plan = explainer.ask.next_inputs(patient, costs={"blood test": 5.0, "talk": 1.0}, groups=groups)
 plan[["input", "information", "cost", "information_per_cost"]].round(3)
 
 # %%

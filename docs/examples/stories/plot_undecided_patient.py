@@ -47,8 +47,8 @@ pyplot.show()
 
 # %%
 # What to measure first, and the chance that the missing values change the answer.
-print(f"the answer changes with a chance of {explainer.overturn(woman)[0]:.2f}")
-explainer.next_inputs(woman)[["rank", "input", "information"]].round(3)
+print(f"the answer changes with a chance of {explainer.ask.overturn(woman)[0]:.2f}")
+explainer.ask.next_inputs(woman)[["rank", "input", "information"]].round(3)
 
 # %%
 # **How to misread it.** The pictures show why the *model* is undecided; they show neither what

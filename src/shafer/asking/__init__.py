@@ -6,3 +6,10 @@ question each, ``input_questions`` all of them as methods. ``answers`` asks ever
 ``sentences`` words it, ``columns`` writes it into tables. May import ``explain`` below the
 explainer, and no other capability.
 """
+
+from __future__ import annotations
+
+from shafer.asking.guard import GuardedPrediction
+from shafer.asking.input_questions import InputQuestions
+
+__all__ = ["GuardedPrediction", "InputQuestions"]

@@ -31,7 +31,7 @@ _RARE = 0.02  # odds of a wrong value before it is seen
 
 
 def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
-    """Return the columns of the table of ``Explainer.check_cells``."""
+    """Return the columns of the table of ``explainer.ask.check_cells``."""
     limit = check_top(top)
     table = CellTable(asked.inputs)
     for rows in asked.chunks(X):

@@ -130,7 +130,7 @@ def _list_repairs(
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class GuardedPrediction:
-    """Answers that are guarded against wrong inputs; made by :meth:`shafer.Explainer.guard`.
+    """Answers that are guarded against wrong inputs; made by ``explainer.ask.guard``.
 
     Attributes
     ----------
@@ -149,15 +149,16 @@ class GuardedPrediction:
 
     See Also
     --------
-    shafer.Explainer.guard : Makes one.
-    shafer.Explainer.check_cells : Lists suspicious values.
+    shafer.asking.InputQuestions.guard : Makes one.
+    shafer.asking.InputQuestions.check_cells : Lists suspicious values.
 
     Examples
     --------
     >>> import numpy as np, shafer
     >>> X = np.random.default_rng(0).normal(size=(200, 2))
     >>> X[:, 1] += X[:, 0]
-    >>> found = shafer.Explainer(([1.0, 1.0], 0.0), X, missing="conditional").guard([[1.0, 90.0]])
+    >>> explainer = shafer.Explainer(([1.0, 1.0], 0.0), X, missing="conditional")
+    >>> found = explainer.ask.guard([[1.0, 90.0]])
     >>> found.repaired, found.alarm.round(3)
     (array([[False,  True]]), array([1.]))
     """

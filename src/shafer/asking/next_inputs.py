@@ -67,7 +67,7 @@ class Suggestions:
 def next_inputs(
     asked: AskedModel, X: Any, top: int | None, costs: Any, groups: Groups | None
 ) -> dict[str, Any]:
-    """Return the columns of the table of ``Explainer.next_inputs``."""
+    """Return the columns of the table of ``explainer.ask.next_inputs``."""
     limit = check_top(top)
     units = InputUnits.read(asked.inputs.blocks, groups, costs)
     found = [

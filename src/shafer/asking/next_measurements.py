@@ -29,7 +29,7 @@ _Roots = tuple[list[int], list[FloatArray]]
 def next_measurements(
     asked: AskedModel, X: Any, budget: Any, costs: Any, groups: Groups | None
 ) -> dict[str, Any]:
-    """Return the columns of the table of ``Explainer.next_measurements``."""
+    """Return the columns of the table of ``explainer.ask.next_measurements``."""
     if not is_number(budget) or budget <= 0.0:
         raise ValueError(
             f"budget must be a number > 0: what all measurements together may cost, 1 for each "

@@ -109,9 +109,9 @@ class MeasurementPlan:
     n_rows : int
         Rows of the table.
     each : pandas frame
-        The next inputs of each row, as ``Explainer.next_inputs`` gives them.
+        The next inputs of each row, as ``explainer.ask.next_inputs`` gives them.
     bought : pandas frame, optional
-        The measurements within the budget, as ``Explainer.next_measurements`` gives them.
+        The measurements within the budget, as ``explainer.ask.next_measurements`` gives them.
     """
 
     n_rows: int
@@ -146,10 +146,10 @@ def measurement_plan(
         The inputs listed for each row.
     """
     explainer, X = _asked(model, data, options)
-    each = explainer.next_inputs(X, top, costs=costs, backend="pandas")
+    each = explainer.ask.next_inputs(X, top, costs=costs, backend="pandas")
     bought = None
     if budget is not None:
-        bought = explainer.next_measurements(X, budget, costs=costs, backend="pandas")
+        bought = explainer.ask.next_measurements(X, budget, costs=costs, backend="pandas")
     plan = [None if table is None else _by_position(table) for table in (each, bought)]
     return MeasurementPlan(len(X), *plan)
 

@@ -29,6 +29,11 @@ class Policy:
     set_rule: str = "interval_dominance"
     act_rule: str = "expected_loss"
 
+    @classmethod
+    def of_bets(cls) -> Policy:
+        """Return the policy of weights that were tempered, moderated or guarded."""
+        return cls(True, "utility_set")
+
     def rule_of_sets(self, options: Mapping[str, Any]) -> str:
         """Return the rule of sets of classes, given the options of the call."""
         return rule_for_costs(options, calibrated=self.calibrated) or self.set_rule

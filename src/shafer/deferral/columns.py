@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
 
-from shafer.deferral.deferring import Deferring, ExplainerDeferral
-
 if TYPE_CHECKING:
+    from shafer.explain.predictor import Predictor
     from shafer.scale.models import NamedModel
     from shafer.scale.tables import Kinds
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 class DeferColumns:
     """Makes the columns ``answer``, ``deferred`` and ``reason``, chunk by chunk."""
 
-    def __init__(self, model: Deferring, column: str | None, promise: str) -> None:
+    def __init__(self, model: Predictor, column: str | None, promise: str) -> None:
         self._model = model
         self._column = column
         self._promise = promise
@@ -33,8 +32,9 @@ class DeferColumns:
             If there is none, or it needs groups that are not in the table.
         """
         model = None if named is None else named.model
-        control = model._deferral() if isinstance(model, Deferring) else None
-        if not isinstance(model, Deferring) or control is None:
+        promises = getattr(model, "promises", None)
+        control = None if promises is None else promises.deferral
+        if model is None or control is None:
             raise ValueError(
                 "--defer needs a model file with a promise. Call control_error(X, y) on an "
                 "Explainer or a classifier of shafer, and save it."
@@ -64,9 +64,7 @@ class DeferColumns:
     def __call__(self, X: Any, frame: Any) -> dict[str, Any]:
         """Return the columns about the rows of X; ``frame`` holds the groups as well."""
         groups = None if self._column is None else frame[self._column].to_numpy()
-        by_name = isinstance(self._model, ExplainerDeferral) or hasattr(
-            self._model, "feature_names_in_"
-        )
+        by_name = self._model.columns is not None or not hasattr(self._model, "classes_")
         found = self._model.predict_or_defer(X if by_name else np.asarray(X), groups=groups)
         return {
             "answer": found.labels,

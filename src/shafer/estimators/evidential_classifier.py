@@ -17,11 +17,11 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import label_positions
 from shafer._typing import BoolArray, FloatArray
 from shafer.conformal.cross import CrossConformalSets, cross_conformal
-from shafer.conformal.scores import conformal_scores
-from shafer.conformal.split import split_conformal
-from shafer.decision.rules import PRECISE_RULES, rule_for_costs
+from shafer.conformal.scores import class_scores
+from shafer.conformal.split import ConformalSets
+from shafer.decision.policy import Policy
 from shafer.decision.temperature import tempering_factor
-from shafer.deferral.deferring import ClassifierDeferral
+from shafer.deferral.control import DeferralControl, deferral_state, restored_deferral
 from shafer.estimators.bootstrap_refits import bootstrap_refits
 from shafer.estimators.fitting import (
     check_fold_count,
@@ -29,20 +29,17 @@ from shafer.estimators.fitting import (
     fold_explainers,
     stratified_folds,
 )
-from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.explain.decisions import RowDecisions
 from shafer.explain.explainer import Explainer
+from shafer.explain.predictor import Predictor, one_class_rule
+from shafer.explain.promises import Promises
+from shafer.explain.row_pass import GuardedPass, RowPass
 from shafer.rows.access import take_rows
-from shafer.rows.groups import grouped_rows, rows_of_known_groups
-from shafer.saving.savable import Savable
 
 _FOLDS = 5
 
 
-class EvidentialClassifier(
-    RowDecisions, ClassifierDeferral, Savable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
-):
+class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
     By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
@@ -74,7 +71,7 @@ class EvidentialClassifier(
         Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
         50 times more, on rows drawn again.
     guard : bool
-        Guard predictions against wrong inputs, as in :meth:`Explainer.guard`: ``predict``,
+        Guard predictions against wrong inputs, as ``explainer.ask.guard`` does: ``predict``,
         ``predict_proba`` and ``predict_set`` answer as if an incredible value were missing. For
         linear models whose features each depend on one column, and dense rows. NaN is an error
         unless ``missing`` allows it. ``evidence`` shows rows as given.
@@ -86,10 +83,6 @@ class EvidentialClassifier(
     explainer_ : Explainer
         Computes the evidence. Its background is the training data, and ``explainer_.factor`` is
         the factor on its weights.
-    conformal_ : ConformalSets, CrossConformalSets or None
-        The calibration of the sets, after :meth:`conformalize`.
-    deferral_ : DeferralControl or None
-        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
     classes_ : array of shape (K,)
 
     See Also
@@ -162,8 +155,7 @@ class EvidentialClassifier(
             bars["refits"] = bootstrap_refits(self._inner(), X, y, sample_weight=sample_weight)
         self.explainer_ = self._explained(inner, X, sample_weight, self.moderate, factor, **bars)
         if self.guard:
-            self.explainer_.guard(take_rows(X, [0]))  # an error now if the model cannot be asked
-        self.conformal_: Any = None
+            self.explainer_.ask.guard(take_rows(X, [0]))  # an error now if it cannot be asked
         for known in ("n_features_in_", "feature_names_in_"):  # text has neither
             if hasattr(self.estimator_, known):
                 setattr(self, known, getattr(self.estimator_, known))
@@ -235,8 +227,66 @@ class EvidentialClassifier(
         logits = np.empty((len(folds), len(classes)))
         models = fold_explainers(self._fold_explainer, X, y, folds, sample_weight)
         for fold, (explainer, rows) in enumerate(models):
-            logits[folds == fold] = to_numpy(explainer.bet(rows).logits)
+            logits[folds == fold] = to_numpy(explainer.observe(rows).bet.logits)
         return tempering_factor(logits, y, sample_weight, classes=classes)
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels, in the order of every array about classes."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the training data; None if it was not a frame."""
+        check_is_fitted(self)
+        return self.explainer_.columns
+
+    @property
+    def promises(self) -> Promises:
+        """What was promised on held-out rows, of guarded predictions if they are guarded."""
+        check_is_fitted(self)
+        kept = self.explainer_.promises
+        return kept.about_guarded() if self.guard else kept
+
+    @property
+    def conformal_(self) -> ConformalSets | CrossConformalSets | None:
+        """The calibration of the sets; None before :meth:`conformalize`."""
+        kept = self.promises
+        return kept.conformal if kept.cross is None else kept.cross
+
+    @property
+    def deferral_(self) -> DeferralControl | None:
+        """The thresholds of :meth:`predict_or_defer`; None before :meth:`control_error`."""
+        return self.promises.deferral
+
+    @property
+    def policy(self) -> Policy:
+        """How evidence becomes a decision: a guarded prediction is a bet."""
+        check_is_fitted(self)
+        return Policy.of_bets() if self.guard else self.explainer_.policy
+
+    def observe(self, X: Any) -> RowPass:
+        """Pass rows through the model once; with a guard, the bet is the guarded prediction.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n, J)
+            The rows.
+
+        Returns
+        -------
+        RowPass
+        """
+        check_is_fitted(self)
+        return self._observed(self.explainer_, X)
+
+    def _observed(self, explainer: Explainer, X: Any) -> RowPass:
+        seen = explainer.observe(X)
+        if not self.guard:
+            return seen
+        # The pass has refused NaN unless ``missing`` allows it; the guard takes it as missing.
+        return GuardedPass(seen, explainer.ask.guard(X).evidence)
 
     def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row.
@@ -305,22 +355,15 @@ class EvidentialClassifier(
         >>> clf.predict_set(X[:1])
         array([[ True, False, False]])
         """
-        check_is_fitted(self)
         options: dict[str, Any] = {
             "coverage": coverage,
             "score": score,
             "class_conditional": class_conditional,
             "allow_empty": allow_empty,
         }
-        if cv is None and self.guard:
-            X, labels, column = grouped_rows(X, groups, self._deferral_columns())
-            options |= {"classes": self.classes_, "groups": labels, "column": column}
-            scores = self._fold_scores(self.explainer_, X, score)
-            self.conformal_ = split_conformal(scores, y, **options)
-            return self
         if cv is None:
-            self.conformal_ = self.explainer_.conformalize(X, y, groups=groups, **options).conformal
-            return self
+            return super().conformalize(X, y, groups=groups, **options)
+        check_is_fitted(self)
         check_fold_count(cv)
         if groups is not None:
             raise ValueError(
@@ -336,22 +379,14 @@ class EvidentialClassifier(
         for fold, (explainer, rows) in enumerate(fold_explainers(train, X, y, folds)):
             explainers.append(explainer)
             scores[folds == fold] = self._fold_scores(explainer, rows, score)
-        # Assigned last, so that an error above leaves the earlier calibration complete.
-        self.conformal_ = cross_conformal(scores, folds, y, classes=self.classes_, **options)
-        self.fold_explainers_: list[Explainer] = explainers
+        sets = cross_conformal(scores, folds, y, classes=self.classes_, **options)
+        # Kept last, so that an error above leaves the earlier calibration complete.
+        self.promises.promise_cross(sets, explainers)
         return self
-
-    def _bet(self, explainer: Explainer, X: Any) -> Evidence:
-        """Return the evidence that predictions are made from."""
-        if not self.guard:
-            return explainer.bet(X)
-        if self.missing == "error":
-            explainer.bet(X)  # raises an error for NaN, which the guard itself takes as missing
-        return explainer.guard(X).evidence
 
     def _fold_scores(self, explainer: Explainer, X: Any, score: str) -> FloatArray:
         """Return the scores of each class, (n, K); infinite for a class without training rows."""
-        own = to_numpy(conformal_scores(self._bet(explainer, X).pooled, score))
+        own = to_numpy(class_scores(self._observed(explainer, X).bet, score))
         scores = np.full((len(own), len(self.classes_)), np.inf)
         scores[:, label_positions(explainer.classes, self.classes_, own.shape[1])] = own
         return scores
@@ -378,17 +413,10 @@ class EvidentialClassifier(
         array(['no', 'yes'], dtype='<U3')
         """
         check_is_fitted(self)
-        if rule not in PRECISE_RULES:
-            raise ValueError(
-                f"predict returns one class, so rule must be one of "
-                f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
-                "Use predict_set for rules that return several classes."
-            )
         plain = self.missing == "error" and not self.guard
-        if rule == "plausibility" and plain:  # the class of the largest logit
+        if one_class_rule(rule) == "plausibility" and plain:  # the class of the largest logit
             return np.asarray(self.estimator_.predict(X))
-        chosen = self._bet(self.explainer_, X).decide(rule)  # a discount does not change one class
-        return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
+        return super().predict(X, rule)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the probabilities of the classes: the inner classifier's own by default.
@@ -412,7 +440,7 @@ class EvidentialClassifier(
         if untempered and self.moderate is None and plain:
             probability: FloatArray = self.estimator_.predict_proba(X)
             return probability
-        return to_numpy(self._bet(self.explainer_, X).probability)
+        return super().predict_proba(X)
 
     def predict_set(
         self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
@@ -445,28 +473,38 @@ class EvidentialClassifier(
         array([[ True, False],
                [ True,  True]])
         """
-        check_is_fitted(self)
-        if rule is None and not options and isinstance(self.conformal_, CrossConformalSets):
-            score = self.conformal_.score
-            tables = (self._fold_scores(part, X, score) for part in self.fold_explainers_)
-            return self.conformal_.sets(tables)
-        if not self.guard:
-            return to_numpy(self.explainer_.predict_set(X, rule, groups=groups, **options))
-        sets = None if rule is not None or options else self.conformal_
-        X, labels, _ = rows_of_known_groups(X, groups, sets, self._deferral_columns())
-        if sets is not None:
-            scores = self._fold_scores(self.explainer_, X, sets.score)
-            return np.asarray(sets.sets(scores, labels))
-        rule = rule or rule_for_costs(options, calibrated=True) or "utility_set"
-        return to_numpy(self._evidence_for(X, rule).decide(rule, **options))
+        cross = self.promises.cross
+        if rule is None and not options and cross is not None:
+            folds = self.promises.folds
+            return cross.sets(self._fold_scores(fold, X, cross.score) for fold in folds)
+        return to_numpy(super().predict_set(X, rule, groups=groups, **options))
 
-    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
-        check_is_fitted(self)
-        guarded = self.guard
-        return self._bet(self.explainer_, X) if guarded else self.explainer_._evidence_for(X, rule)
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if "explainer_" not in state:
+            return state
+        kept = self.promises  # without a guard the explainer stores its own
+        state["conformal_"] = self.conformal_
+        if kept.cross is not None:
+            state["fold_explainers_"] = list(kept.folds)
+        if self.guard:
+            state["deferral_state_"] = deferral_state(kept.deferral)
+        return state
 
-    def _deferral_bet(self, X: Any) -> MassEvidence:
-        return self._bet(self.explainer_, X)
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        sets, folds = state.pop("conformal_", None), state.pop("fold_explainers_", ())
+        deferral = state.pop("deferral_state_", None)
+        super().__setstate__(state)
+        if "explainer_" not in state:
+            return
+        kept = self.promises
+        if isinstance(sets, CrossConformalSets):
+            kept.promise_cross(sets, folds)
+        elif isinstance(sets, ConformalSets):
+            kept.promise_sets(sets)
+        if deferral is not None:
+            kept.deferral = restored_deferral(deferral, len(self.classes_))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, TypeAlias
 
@@ -16,12 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer._checks.arrays import float_array, row_weights, to_numpy
 from shafer._checks.labels import log_prior
-from shafer._typing import Array, BoolArray, FloatArray
-from shafer.conformal.scores import conformal_scores
-from shafer.conformal.split import ConformalSets, split_conformal
-from shafer.decision.rules import PRECISE_RULES, rule_for_costs
+from shafer._typing import BoolArray, FloatArray
+from shafer.conformal.split import ConformalSets
+from shafer.decision.policy import Policy
 from shafer.deferral.control import DeferralControl, deferral_state, restored_deferral
-from shafer.deferral.deferring import Deferring
 from shafer.estimators.fitting import read_splits
 from shafer.estimators.sources import (
     FittedSource,
@@ -37,185 +34,17 @@ from shafer.estimators.sources import (
     rows_of_view,
     view_of,
 )
-from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.explain.decisions import RowDecisions
+from shafer.explain.predictor import Predictor
+from shafer.explain.promises import Promises
+from shafer.explain.row_pass import CombinedPass, RowPass
 from shafer.fusion.combine import combined, prior_evidence
 from shafer.fusion.finite_evidence import COMBINATIONS, FiniteEvidence, check_frame
 from shafer.fusion.sources import checked_sources
 from shafer.rows.access import with_row_labels
-from shafer.rows.groups import grouped_rows, rows_of_known_groups
-from shafer.saving.savable import Savable
-
-# conformal sets and deferral by combined evidence.
 
 
-class CalibratedVoting(Deferring):
-    """Calibration of a classifier that combines the evidence of several sources."""
-
-    classes_: NDArray[Any]
-
-    @abstractmethod
-    def evidence(self, X: Any) -> MassEvidence:
-        """Return the combined evidence of each row."""
-
-    def conformalize(
-        self,
-        X: Any,
-        y: Any,
-        coverage: float = 0.9,
-        *,
-        score: str = "plausibility",
-        class_conditional: bool = False,
-        allow_empty: bool = True,
-        groups: Any = None,
-    ) -> Self:
-        """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage.
-
-        Parameters
-        ----------
-        X, y : as in :meth:`fit`
-            Rows that were not used in :meth:`fit`.
-        coverage, score, class_conditional, allow_empty
-            As in :func:`shafer.decision.split_conformal`. ``score="dominance"`` needs combinations
-            that keep weights, such as Dempster's rule.
-        groups : str or array of shape (n,), optional
-            A column of X, or a label for each row: the coverage then holds in each group.
-
-        Returns
-        -------
-        EvidentialVotingClassifier
-            The object itself.
-        """
-        check_is_fitted(self)
-        X, labels, column = grouped_rows(X, groups, self._deferral_columns())
-        self.conformal_: ConformalSets | None = split_conformal(
-            _scores(self.evidence(X), score),
-            y,
-            coverage=coverage,
-            score=score,
-            class_conditional=class_conditional,
-            allow_empty=allow_empty,
-            classes=self.classes_,
-            groups=labels,
-            column=column,
-        )
-        return self
-
-    def _calibrated_sets(self, X: Any, groups: Any, *, wanted: bool) -> BoolArray | None:
-        """Return the calibrated sets, None if there are none or a rule is given."""
-        check_is_fitted(self)
-        sets = getattr(self, "conformal_", None) if wanted else None
-        X, labels, _ = rows_of_known_groups(X, groups, sets, self._deferral_columns())
-        if sets is None:
-            return None
-        return np.asarray(sets.sets(_scores(self.evidence(X), sets.score), labels))
-
-    @property
-    def deferral_(self) -> DeferralControl | None:
-        """The thresholds of :meth:`predict_or_defer`; None before :meth:`control_error`."""
-        check_is_fitted(self)
-        state = getattr(self, "deferral_state_", None)  # not there in files of earlier versions
-        return None if state is None else restored_deferral(state, len(self.classes_))
-
-    def _forget_calibration(self) -> None:
-        """Drop what was calibrated on earlier training data."""
-        self.conformal_ = None
-        self.deferral_state_: dict[str, Any] | None = None
-
-    def _deferral(self) -> DeferralControl | None:
-        return self.deferral_
-
-    def _keep_deferral(self, control: DeferralControl) -> None:
-        self.deferral_state_ = deferral_state(control)  # plain values, for files without pickle
-
-    def _deferral_classes(self) -> NDArray[Any]:
-        check_is_fitted(self)
-        return np.asarray(self.classes_)
-
-    def _deferral_columns(self) -> tuple[str, ...] | None:
-        names = getattr(self, "feature_names_in_", None)
-        return None if names is None else tuple(str(name) for name in names)
-
-    def _deferral_bet(self, X: Any) -> MassEvidence:
-        return self.evidence(X)
-
-    def _deferral_plain(self, X: Any) -> MassEvidence:
-        return self.evidence(X)
-
-    def _deferral_typicality(self, X: Any) -> Array | None:
-        del X  # the background of the combination is not kept
-        return None
-
-
-def _scores(evidence: MassEvidence, score: str) -> FloatArray:
-    """Return conformal scores (n, K), also of evidence without weights."""
-    if isinstance(evidence, Evidence):
-        return to_numpy(conformal_scores(evidence.pooled, score))
-    if score != "plausibility":
-        raise ValueError(
-            f"score={score!r} needs evidence with weights, and {type(evidence).__name__} has none. "
-            "Use score='plausibility', or combination='dempster' without reliability."
-        )
-    plausibility = np.clip(to_numpy(evidence.plausibility).astype(np.float64), 0.0, 1.0)
-    with np.errstate(divide="ignore"):  # a class that is certain, or ruled out
-        return np.asarray(np.log1p(-plausibility) - np.log(plausibility))
-
-
-# Parameters of named estimators as ``name__parameter``, as in scikit-learn's ColumnTransformer.
-
-
-class NamedEstimators(_BaseComposition):
-    """A meta-estimator with ``estimators``: (name, estimator) or (name, estimator, columns)."""
-
-    estimators: Any
-
-    @property
-    def _named(self) -> Any:
-        try:
-            return [(entry[0], entry[1]) for entry in self.estimators]
-        except (TypeError, IndexError):  # fit raises an error that explains it
-            return self.estimators
-
-    @_named.setter
-    def _named(self, pairs: list[tuple[str, Any]]) -> None:
-        rests = [entry[2:] for entry in self.estimators]
-        self.estimators = [(*pair, *rest) for pair, rest in zip(pairs, rests, strict=True)]
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters; with ``deep`` also those of the estimators, by their names.
-
-        Parameters
-        ----------
-        deep : bool
-            Whether to return the parameters of the estimators as well.
-
-        Returns
-        -------
-        dict from name to value
-        """
-        params: dict[str, Any] = self._get_params("_named", deep=deep)
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters; those of estimators are ``name__parameter``.
-
-        Parameters
-        ----------
-        **params
-            New values, by name.
-
-        Returns
-        -------
-        the object itself
-        """
-        self._set_params("_named", **params)
-        return self
-
-
-class EvidentialVotingClassifier(
-    RowDecisions, CalibratedVoting, Savable, ClassifierMixin, NamedEstimators
-):
+class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
     """Trains several classifiers, and combines their evidence instead of averaging probabilities.
 
     A source whose inputs are missing (NaN) in a row contributes nothing in that row, in training
@@ -267,10 +96,6 @@ class EvidentialVotingClassifier(
         The reliability of each source, 1 by default.
     prior_ : array of shape (K,)
         The class frequencies of the training data.
-    conformal_ : ConformalSets or None
-        The calibration of the sets, after :meth:`conformalize`.
-    deferral_ : DeferralControl or None
-        The thresholds of :meth:`predict_or_defer`, after :meth:`control_error`.
 
     See Also
     --------
@@ -318,6 +143,50 @@ class EvidentialVotingClassifier(
         self.cv = cv
         self.random_state = random_state
 
+    # -- parameters of the estimators, as ``name__parameter`` ------------------------------------
+
+    @property
+    def _named(self) -> Any:
+        try:
+            return [(entry[0], entry[1]) for entry in self.estimators]
+        except (TypeError, IndexError):  # fit raises an error that explains it
+            return self.estimators
+
+    @_named.setter
+    def _named(self, pairs: list[tuple[str, Any]]) -> None:
+        rests = [entry[2:] for entry in self.estimators]
+        self.estimators = [(*pair, *rest) for pair, rest in zip(pairs, rests, strict=True)]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; with ``deep`` also those of the estimators, by their names.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to return the parameters of the estimators as well.
+
+        Returns
+        -------
+        dict from name to value
+        """
+        params: dict[str, Any] = self._get_params("_named", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; those of estimators are ``name__parameter``.
+
+        Parameters
+        ----------
+        **params
+            New values, by name.
+
+        Returns
+        -------
+        the object itself
+        """
+        self._set_params("_named", **params)
+        return self
+
     # -- training -------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -360,7 +229,7 @@ class EvidentialVotingClassifier(
         )
         self.tempering_ = self.source_factors_.all_present
         self.reliability_ = reliability
-        self._forget_calibration()
+        self._promises = Promises()
         return self
 
     def _trained(
@@ -478,31 +347,8 @@ class EvidentialVotingClassifier(
         # An absent row gets the evidence of another row, which the factor 0 removes.
         return own if len(rows) == len(present) else own[np.maximum(np.cumsum(present) - 1, 0)]
 
-    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
-        """Predict one class for each row.
-
-        Parameters
-        ----------
-        X : array, data frame, or mapping from source name to its input
-        rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
-            For costs, use :meth:`decide`.
-
-        Returns
-        -------
-        array of shape (n,)
-            Class labels.
-        """
-        if rule not in PRECISE_RULES:
-            raise ValueError(
-                f"predict returns one class, so rule must be one of "
-                f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "
-                "Use predict_set for rules that return several classes."
-            )
-        chosen = to_numpy(self.evidence(X).decide(rule))
-        return np.asarray(self.classes_[np.argmax(chosen, axis=1)])
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the probabilities of the classes: normalised plausibilities of the combination.
+    def observe(self, X: Any) -> RowPass:
+        """Pass rows through every source once.
 
         Parameters
         ----------
@@ -511,43 +357,66 @@ class EvidentialVotingClassifier(
 
         Returns
         -------
-        array of shape (n, K)
-            Each row sums to 1.
+        RowPass
         """
-        return np.asarray(to_numpy(self.evidence(X).betting_probability))
+        return CombinedPass(self.evidence(X))
 
-    def predict_set(
-        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
-    ) -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K).
+    @property
+    def classes(self) -> NDArray[Any]:
+        """Class labels, in the order of every array about classes."""
+        check_is_fitted(self)
+        return np.asarray(self.classes_)
 
-        Parameters
-        ----------
-        X : array, data frame, or mapping from source name to its input
-        rule : str, optional
-            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise ``"interval_dominance"``, but ``"expected_loss"`` if
-            costs are given and the sources are tempered.
-        groups : array of shape (n,), optional
-            The group of each row, if :meth:`conformalize` was given labels.
-        **options
-            Options of the rule, such as ``loss``, ``reject`` and ``tolerance``.
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The columns of the training data; None if it was not a frame."""
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else tuple(str(name) for name in names)
 
-        Returns
-        -------
-        boolean array of shape (n, K)
-        """
-        sets = self._calibrated_sets(X, groups, wanted=rule is None and not options)
-        if sets is not None:
-            return sets
-        if rule is None:
-            costs = rule_for_costs(options, calibrated=self.tempering is not None)
-            rule = costs or "interval_dominance"
-        return np.asarray(to_numpy(self.evidence(X).decide(rule, **options)))
+    @property
+    def promises(self) -> Promises:
+        """What was promised on held-out rows: prediction sets and deferral."""
+        check_is_fitted(self)
+        return self._promises
 
-    def _evidence_for(self, X: Any, rule: str) -> MassEvidence:
-        del rule  # the discounts of the sources are part of the combination
-        return self.evidence(X)
+    @property
+    def conformal_(self) -> ConformalSets | None:
+        """The calibration of the sets; None before :meth:`conformalize`."""
+        return self.promises.conformal
+
+    @property
+    def deferral_(self) -> DeferralControl | None:
+        """The thresholds of :meth:`predict_or_defer`; None before :meth:`control_error`."""
+        return self.promises.deferral
+
+    @property
+    def policy(self) -> Policy:
+        """How evidence becomes a decision: costs are bets if the sources are tempered."""
+        return Policy(calibrated=self.tempering is not None)
+
+    # -- files ----------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        if "_promises" not in state:
+            return state
+        kept = state["_promises"]
+        state = {name: value for name, value in state.items() if name != "_promises"}
+        return {
+            **state,
+            "conformal_": kept.conformal,
+            "deferral_state_": deferral_state(kept.deferral),
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        state = dict(state)
+        sets, deferral = state.pop("conformal_", None), state.pop("deferral_state_", None)
+        super().__setstate__(state)
+        if "classes_" not in state:
+            return
+        kept = None if deferral is None else restored_deferral(deferral, len(self.classes_))
+        self._promises = Promises(sets, deferral=kept)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

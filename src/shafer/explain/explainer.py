@@ -7,11 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self, final
 
-import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import row_weights, to_numpy
-from shafer._typing import Array, FloatArray
+from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
 from shafer.conformal.split import ConformalSets
@@ -20,7 +19,6 @@ from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.base_rate import has_own_base_rate
-from shafer.evidence.evidence import Evidence
 from shafer.evidence.groups import N_GROUPS, Groups
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.typicality import WeightProfile
@@ -263,8 +261,7 @@ class Explainer(Predictor):
     @property
     def policy(self) -> Policy:
         """How evidence becomes a decision: bets, once the weights are tempered or moderated."""
-        plain = self.calibration.is_plain
-        return Policy(not plain, "interval_dominance" if plain else "utility_set")
+        return Policy() if self.calibration.is_plain else Policy.of_bets()
 
     @property
     def ask(self) -> InputQuestions:

@@ -167,5 +167,76 @@ class ModelPass(RowPass):
         return np.asarray(gaps.mean(axis=1) if gaps.shape[1] else np.zeros(n), dtype=np.float64)
 
 
+@final
+class GuardedPass(RowPass):
+    """Rows whose predictions are guarded against wrong inputs.
+
+    Parameters
+    ----------
+    seen : RowPass
+        The rows as they were given.
+    guarded : Evidence
+        The guarded prediction.
+    """
+
+    def __init__(self, seen: RowPass, guarded: Evidence) -> None:
+        self._seen = seen
+        self._guarded = guarded
+
+    @property
+    def evidence(self) -> Evidence:
+        """The guarded prediction: it has no discount."""
+        return self._guarded
+
+    @property
+    def bet(self) -> Evidence:
+        """The guarded prediction."""
+        return self._guarded
+
+    @property
+    def plain(self) -> MassEvidence:
+        """The evidence of the rows as they were given."""
+        return self._seen.plain
+
+    def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
+        """Return how typical the rows are as they were given."""
+        return self._seen.typicality(rows)
+
+
+@final
+class CombinedPass(RowPass):
+    """Rows whose evidence several sources gave; reliability and tempering are part of it.
+
+    Parameters
+    ----------
+    combined : MassEvidence
+        The combination.
+    """
+
+    def __init__(self, combined: MassEvidence) -> None:
+        self._combined = combined
+
+    @property
+    def evidence(self) -> MassEvidence:
+        """The combination."""
+        return self._combined
+
+    @property
+    def bet(self) -> MassEvidence:
+        """The combination."""
+        return self._combined
+
+    @property
+    def plain(self) -> MassEvidence:
+        """The combination."""
+        return self._combined
+
+    def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
+        """Return None: the background of a combination is not kept."""
+        del rows
+        unknown: Array | None = None
+        return unknown
+
+
 def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:
     return ev if isinstance(factor, float) and factor == 1.0 else ev.tempered(factor)

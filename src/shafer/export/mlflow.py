@@ -258,7 +258,7 @@ def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
 
 def pyfunc_decisions(explainer: Explainer) -> SetDecisions:
     """Return what ``decision`` holds. MLflow passes on the columns of the signature only."""
-    return SetDecisions.of(explainer, explainer._weighed.columns or ())
+    return SetDecisions.of(explainer, explainer.weighed.columns or ())
 
 
 def _texts(values: list[str | None]) -> list[str]:
@@ -266,7 +266,7 @@ def _texts(values: list[str | None]) -> list[str]:
 
 
 def _takes_texts(explainer: Explainer) -> bool:
-    return first_vectorizer(explainer._weighed.model.encoders) is not None
+    return first_vectorizer(explainer.weighed.model.encoders) is not None
 
 
 def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
@@ -281,15 +281,15 @@ def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
 
 def input_example(explainer: Explainer) -> Any:
     """Return two rows of the background, a pandas frame or an array; None if there are none."""
-    if explainer._background is None:
+    if explainer.background is None:
         return None
-    rows = take_rows(explainer._background, list(range(min(2, n_rows(explainer._background)))))
+    rows = take_rows(explainer.background, list(range(min(2, n_rows(explainer.background)))))
     if _takes_texts(explainer):
         return _named(pd.DataFrame({_TEXT: [str(text) for text in rows]}))
     frame = frame_of(rows)
     if frame is None:
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
-    table = frame.select(list(explainer._weighed.columns or frame.columns)).to_pandas()
+    table = frame.select(list(explainer.weighed.columns or frame.columns)).to_pandas()
     kinds = {name: object for name, kind in table.dtypes.items() if str(kind) == "category"}
     return _named(table.astype(kinds))  # MLflow has no type for categories
 
@@ -302,12 +302,12 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
 def _inputs(explainer: Explainer) -> Schema:
     if _takes_texts(explainer):
         return Schema([ColSpec(DataType.string, _TEXT)])
-    columns, rows = explainer._weighed.columns, input_example(explainer)
+    columns, rows = explainer.weighed.columns, input_example(explainer)
     if columns is None:
-        width = explainer._weighed.means.shape[0] if rows is None else rows.shape[1]
+        width = explainer.weighed.means.shape[0] if rows is None else rows.shape[1]
         return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
     if rows is None:
-        texts = text_columns(explainer._weighed.model, columns, len(columns))
+        texts = text_columns(explainer.weighed.model, columns, len(columns))
         kinds = ["O" if j in texts else "f" for j in range(len(columns))]
     else:
         kinds = [getattr(kind, "kind", "O") for kind in rows.dtypes]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from shafer.models.heads import Contributions, LinearHead
 
 if TYPE_CHECKING:
-    from shafer.asking.guard import GuardedPrediction
     from shafer.deferral.control import DeferralControl
     from shafer.deferral.prediction import DeferringPrediction
     from shafer.estimators.bootstrap_refits import bootstrap_refits
@@ -34,7 +33,6 @@ __all__ = [
     "EvidentialClassifier",
     "EvidentialVotingClassifier",
     "Explainer",
-    "GuardedPrediction",
     "LinearHead",
     "NeighbourEvidence",
     "RBFLayer",
@@ -49,7 +47,6 @@ _HOME = {
     "EvidentialClassifier": "shafer.estimators.evidential_classifier",
     "EvidentialVotingClassifier": "shafer.estimators.evidential_voting",
     "Explainer": "shafer.explain.explainer",
-    "GuardedPrediction": "shafer.asking.guard",
     "NeighbourEvidence": "shafer.estimators.neighbour_evidence",
     "RBFLayer": "shafer.estimators.rbf_layer",
     "bootstrap_refits": "shafer.estimators.bootstrap_refits",

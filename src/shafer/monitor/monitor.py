@@ -121,7 +121,7 @@ class Monitor:
         if not watched(explainer.component_names):
             raise ValueError("explainer has no component besides the base rate, nothing to watch.")
         check_rows(X_reference, "X_reference")
-        if y is not None and explainer._background is X_reference:
+        if y is not None and explainer.background is X_reference:
             warnings.warn(
                 "X_reference is the background of the explainer, so the model was probably trained "
                 "on it. Its losses are then smaller than those of new rows, and y leads to false "

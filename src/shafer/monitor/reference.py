@@ -19,7 +19,7 @@ from shafer.evidence.evidence import Evidence
 from shafer.evidence.least_commitment import AdditivePool, LocatedPool
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.explainer import Explainer
-from shafer.explain.row_pass import ObservedRows, observed_rows
+from shafer.explain.row_pass import ModelPass
 from shafer.monitor.shift_tests import rounding_tolerance
 from shafer.rows.access import n_rows, take_rows
 
@@ -64,7 +64,7 @@ class ReferenceRows:
         n = n_rows(X)
         held_out = np.zeros(n, dtype=bool)
         held_out[random.permutation(n)[: n // 2]] = True
-        defining = observed_rows(explainer, take_rows(X, np.flatnonzero(~held_out).tolist()))
+        defining = explainer.observe(take_rows(X, np.flatnonzero(~held_out).tolist()))
         kept = watched(explainer.component_names)
         size = max(64, _BLOCK // (len(kept) * len(explainer.classes)))
         axes = ComponentAxes.fit(weights_of(defining.even[:size], kept))
@@ -206,16 +206,16 @@ def weights_of(ev: Evidence, kept: list[int]) -> FloatArray:
     return to_numpy(chosen.dense()).astype(np.float64)
 
 
-def blocks(explainer: Explainer, X: Any) -> Iterator[ObservedRows]:
+def blocks(explainer: Explainer, X: Any) -> Iterator[ModelPass]:
     """Give the rows of X in blocks whose weights fit in memory."""
     n = n_rows(X)
     width = len(explainer.component_names) * len(explainer.classes)
     size = max(1, min(_MOST_ROWS, _FACTS_BLOCK // width))
     if n <= size:
-        yield observed_rows(explainer, X)
+        yield explainer.observe(X)
         return
     for start in range(0, n, size):
-        yield observed_rows(explainer, take_rows(X, slice(start, start + size)))
+        yield explainer.observe(take_rows(X, slice(start, start + size)))
 
 
 def row_facts(
@@ -234,7 +234,7 @@ def row_facts(
 
 
 def _facts(
-    rows: ObservedRows, kept: list[int], axes: ComponentAxes, profile: WeightProfile
+    rows: ModelPass, kept: list[int], axes: ComponentAxes, profile: WeightProfile
 ) -> RowFacts:
     weights = weights_of(rows.even, kept)
     typicality = to_numpy(profile.typicality(rows.plain)).astype(np.float64)

@@ -54,7 +54,7 @@ def score_column_names(explainer: Explainer, reasons: int) -> dict[str, bool]:
         nothing = with_weights(nothing).discounted(np.ones(1))
     numbers = {name: not isinstance(x, list) for name, x in evidence_columns(nothing).items()}
     if reasons:
-        bars = explainer._errors is not None
+        bars = explainer.errors is not None
         numbers |= reason_column_names(reasons, errors=bars, codes=False)
     return numbers
 

@@ -133,7 +133,7 @@ def explainer_of(given: Any) -> Explainer:
 
 def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelColumns:
     """Return the columns that an explainer takes from a frame."""
-    weighed = explainer._weighed
+    weighed = explainer.weighed
     texts = first_vectorizer(weighed.model.encoders) is not None
     return ModelColumns.of(weighed.columns, columns, present, texts=texts)
 

@@ -1,1 +1,10 @@
-"""Points of a scorecard from a model on bins: ``bins`` reads the bins, ``table`` writes points."""
+"""A model on bins as a scorecard: ``bins`` reads the bins, ``table`` writes the points.
+
+May import ``explain`` and what is below.
+"""
+
+from __future__ import annotations
+
+from shafer.scorecards.table import scorecard
+
+__all__ = ["scorecard"]

@@ -1,8 +1,7 @@
-"""``ScorecardTables``: the method of an ``Explainer`` that writes the model as a scorecard."""
+"""``scorecard``: a model as a table of points, one row for each bin of each component."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,84 +12,86 @@ from shafer._typing import Label
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.points import PointScale, scored_weights
 from shafer.evidence.table import native_frame
-from shafer.explain.weighing import WeighedModel
+from shafer.explain.explainer import Explainer
+from shafer.rows.columns import in_order
 from shafer.scorecards.bins import FiniteComponent, finite_components
 
 
-class ScorecardTables(ABC):
-    """Points tables of models whose components have finitely many values."""
+def scorecard(
+    explainer: Explainer,
+    points: float = 600.0,
+    odds: float = 50.0,
+    pdo: float = 20.0,
+    class_: Label | None = None,
+    *,
+    backend: str | None = "pandas",
+) -> Any:
+    """Return a model as a scorecard: a data frame of the points of each component and bin.
 
-    _weighed: WeighedModel
+    A row of data has one bin of each component; its points add up to the score, as in
+    :meth:`shafer.Evidence.points`. The components must have finitely many values: bins of
+    optbinning or ``KBinsDiscretizer``, categories, indicators, terms of an EBM. See
+    ``docs/guide/scorecards.md``.
 
-    @property
-    @abstractmethod
-    def classes(self) -> NDArray[Any]:
-        """Class labels."""
+    Parameters
+    ----------
+    explainer : Explainer
+        With the background at hand, and without ``moderate=``.
+    points, odds, pdo, class_
+        As in :meth:`shafer.Evidence.points`: two classes with names need the favourable one.
+    backend : {"pandas", "polars", "pyarrow"}, optional
+        By default pandas; None takes the library in use.
 
-    @abstractmethod
-    def _reference(self) -> Any:
-        """Return the background in the order of training."""
+    Returns
+    -------
+    data frame
+        Columns ``component``, ``bin``, ``weight`` and ``points``, and with three or more
+        classes ``class``. For two classes the weight is that for ``class_`` over the other, in
+        log-odds.
 
-    @abstractmethod
-    def _of_bins(self, X: Any) -> Evidence:
-        """Return evidence whose weights depend on their own component only."""
+    See Also
+    --------
+    shafer.Evidence.points : The points of rows.
 
-    def scorecard(
-        self,
-        points: float = 600.0,
-        odds: float = 50.0,
-        pdo: float = 20.0,
-        class_: Label | None = None,
-        *,
-        backend: str | None = "pandas",
-    ) -> Any:
-        """Return the model as a scorecard: a data frame of the points of each component and bin.
-
-        A row of data has one bin of each component; its points add up to the score, as in
-        :meth:`shafer.Evidence.points`. The components must have finitely many values: bins of
-        optbinning or ``KBinsDiscretizer``, categories, indicators, terms of an EBM. See
-        ``docs/guide/scorecards.md``.
-
-        Parameters
-        ----------
-        points, odds, pdo, class_
-            As in :meth:`shafer.Evidence.points`: two classes with names need the favourable one.
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            By default pandas; None takes the library in use.
-
-        Returns
-        -------
-        data frame
-            Columns ``component``, ``bin``, ``weight`` and ``points``, and with three or more
-            classes ``class``. For two classes the weight is that for ``class_`` over the other, in
-            log-odds.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> from sklearn.linear_model import LogisticRegression
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from sklearn.preprocessing import OneHotEncoder
-        >>> X, y = shafer.datasets.load_german_credit(return_X_y=True)
-        >>> X = X[["housing", "telephone"]]
-        >>> model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
-        >>> explainer = shafer.Explainer(model, X, groups="source", prior="own")
-        >>> explainer.scorecard(class_="good").round(1)
-           component        bin  weight  points
-        0    housing       free    -0.5   -14.7
-        1    housing        own     0.2     5.2
-        2    housing       rent    -0.4   -11.7
-        3  telephone       none    -0.1    -2.3
-        4  telephone        yes     0.1     3.3
-        5  base rate  every row     0.9   512.0
-        """
-        return points_table(
-            finite_components(self._weighed, self._of_bins, self._reference()),
-            PointScale(points, odds, pdo),
-            self.classes,
-            class_,
-            backend,
+    Examples
+    --------
+    >>> import shafer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder
+    >>> X, y = shafer.datasets.load_german_credit(return_X_y=True)
+    >>> X = X[["housing", "telephone"]]
+    >>> model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
+    >>> explainer = shafer.Explainer(model, X, groups="source", prior="own")
+    >>> shafer.scorecards.scorecard(explainer, class_="good").round(1)
+       component        bin  weight  points
+    0    housing       free    -0.5   -14.7
+    1    housing        own     0.2     5.2
+    2    housing       rent    -0.4   -11.7
+    3  telephone       none    -0.1    -2.3
+    4  telephone        yes     0.1     3.3
+    5  base rate  every row     0.9   512.0
+    """
+    if explainer.background is None:
+        raise ValueError(
+            "scorecard needs the background, but this explainer did not keep it: it was made "
+            "from an iterator, or read from a file. Make a new Explainer with the rows at hand."
         )
+
+    def of_bins(X: Any) -> Evidence:
+        seen = explainer.observe(X)
+        if not isinstance(seen.factor, float):
+            raise ValueError(
+                "scorecard needs weights that depend on one component each; with moderate= they "
+                "depend on the whole row. Make an Explainer without moderate=."
+            )
+        return seen.even
+
+    background = in_order(explainer.background, explainer.columns)
+    components = finite_components(explainer.weighed, of_bins, background)
+    return points_table(
+        components, PointScale(points, odds, pdo), explainer.classes, class_, backend
+    )
 
 
 # The table of a scorecard as a data frame: one row for each bin of each component.
