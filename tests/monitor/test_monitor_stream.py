@@ -20,7 +20,7 @@ from shafer.monitor.stream import (
     stream_splits,
 )
 
-from ..monitored_worlds import linear_world
+from .monitored_worlds import linear_world
 
 
 def _p_values(n_items: int, n_rows: int, seed: int, n_reference: int = 50) -> np.ndarray:
