@@ -40,7 +40,9 @@ def test_answers_of_a_table_with_gaps() -> None:
     assert found.why_not == ""
     part = study.X.iloc[rows]
     explainer = study.explainer
-    assert_allclose([q.fragility for q in found.rows], explainer.ask.fragility(part, LOST), rtol=1e-5)
+    assert_allclose(
+        [q.fragility for q in found.rows], explainer.ask.fragility(part, LOST), rtol=1e-5
+    )
     assert_allclose([q.overturn for q in found.rows], explainer.ask.overturn(part), rtol=1e-5)
     assert [q.missing for q in found.rows] == [1, 0, 2]
     asked = explainer.ask.next_inputs(part.reset_index(drop=True), NAMED_NEXT)

@@ -96,7 +96,9 @@ def sets_by_group(world: World) -> list[Any]:
     explainer.conformalize(FRAME, y, 0.6, groups="side")
     clf = shafer.EvidentialClassifier().fit(FEATURES, world.training_labels)
     clf.conformalize(FEATURES, y, 0.6, groups=GROUPS)
-    scores = np.asarray(decision.conformal_scores(explainer.observe(FRAME[["p", "q", "r"]]).bet.pooled))
+    scores = np.asarray(
+        decision.conformal_scores(explainer.observe(FRAME[["p", "q", "r"]]).bet.pooled)
+    )
     calibrated = decision.split_conformal(
         scores, y, coverage=0.6, classes=world.classes, groups=GROUPS
     )

@@ -207,7 +207,10 @@ class TestThreeClasses:
         X, y = load_iris(return_X_y=True, as_frame=True)
         model = make_pipeline(KBinsDiscretizer(**KBINS), LogisticRegression()).fit(X, y)
         explainer = shafer.Explainer(model, X, groups="source")
-        whole, one = shafer.scorecards.scorecard(explainer), shafer.scorecards.scorecard(explainer, class_=2)
+        whole, one = (
+            shafer.scorecards.scorecard(explainer),
+            shafer.scorecards.scorecard(explainer, class_=2),
+        )
         assert set(one["class"]) == {2}
         expected = whole[whole["class"] == 2].reset_index(drop=True)
         pd.testing.assert_frame_equal(one, expected)
@@ -452,6 +455,8 @@ class TestRefused:
         with pytest.raises(ValueError, match="class_ is needed for two classes"):
             named.scorecard()
         explainer = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS)
-        pd.testing.assert_frame_equal(shafer.scorecards.scorecard(explainer), shafer.scorecards.scorecard(explainer, class_=0))
+        pd.testing.assert_frame_equal(
+            shafer.scorecards.scorecard(explainer), shafer.scorecards.scorecard(explainer, class_=0)
+        )
         with pytest.raises(ValueError, match="pdo must be"):
             shafer.scorecards.scorecard(explainer, pdo=-1, class_=1)

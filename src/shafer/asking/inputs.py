@@ -29,7 +29,7 @@ from shafer.explain.missing import (
     dense_rows,
 )
 from shafer.explain.weighing import WeighedModel
-from shafer.models.read_model import AdaptedModel, LinearModel, ModelRows, OwnCalibration
+from shafer.models.read_model import LinearModel, ModelRows, OwnCalibration, ReadModel
 from shafer.rows.access import n_rows, take_rows
 from shafer.rows.blocks import InputBlocks, column_values, uses_gaps
 from shafer.rows.checks import check_rows
@@ -230,7 +230,7 @@ class LinearInputs:
         """The coefficients β*, (J, K)."""
         return self.missing.beta
 
-    def level(self, model: AdaptedModel) -> FloatArray:
+    def level(self, model: ReadModel) -> FloatArray:
         """Return the centred logits at the feature means, (K,)."""
         head = least_commitment(model.head.coef, model.head.intercept)
         intercept = to_numpy(head.offset).astype(np.float64) * len(self.beta)
@@ -261,7 +261,7 @@ def _ranks(features: FloatArray, blocks: InputBlocks) -> tuple[int, ...]:
 
 
 def _values(
-    model: AdaptedModel, X: Any, features: FloatArray, blocks: InputBlocks
+    model: ReadModel, X: Any, features: FloatArray, blocks: InputBlocks
 ) -> tuple[ValueDecoder | None, ...]:
     if not model.encoders:
         return (None,) * len(blocks.names)

@@ -6,9 +6,10 @@ among the components in any way. The least-commitment principle settles both.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Self, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import array_api_compat
 import numpy as np
@@ -45,9 +46,46 @@ from shafer.evidence.sources import (
 _LARGEST_IN_SINGLE = 1e3
 
 
+class Pool(ABC):
+    """A model with known weights of evidence: call it on the terms of rows to get their evidence.
+
+    There is one type for each form of terms: features (``LinearPool``), contributions
+    (``AdditivePool``), feature maps (``LocatedPool``).
+
+    Attributes
+    ----------
+    classes : array of shape (K,)
+        Class labels.
+    component_names : tuple of strings
+        Names of the components.
+    base_rate : array of shape (K,), or None
+        The logits at the means, if they are a component of their own.
+    """
+
+    classes: NDArray[Any]
+
+    if TYPE_CHECKING:  # fields of some types, and properties of others
+
+        @property
+        def component_names(self) -> tuple[str, ...]:
+            """Names of the components."""
+
+        @property
+        def base_rate(self) -> Array | None:
+            """The logits at the means, if they are a component of their own."""
+
+    @property
+    @abstractmethod
+    def constants(self) -> tuple[Array, Array, Array | None]:
+        """Means, offset and coefficients: what the weights of a row depend on besides its terms.
+
+        The coefficients are None where the terms are contributions.
+        """
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class LinearPool:
+class LinearPool(Pool):
     """A linear model with known weights of evidence: call it on features to get evidence.
 
     Attributes
@@ -93,6 +131,11 @@ class LinearPool:
     component_names: tuple[str, ...]
     named: bool = True
     base_rate: Array | None = None
+
+    @property
+    def constants(self) -> tuple[Array, Array, Array | None]:
+        """The feature means, the offset and β*."""
+        return self.means, self.offset, self.beta
 
     def __call__(self, features: Any, *, checked: bool = False) -> Evidence:
         """Return the evidence of features φ of shape (n, J): an array or a scipy sparse matrix.
@@ -317,7 +360,7 @@ def _needs_double(xp: Any, coef: Array, intercept: Array, means: Array) -> bool:
 
 @final
 @dataclass(frozen=True, eq=False)
-class AdditivePool:
+class AdditivePool(Pool):
     """A sum with known weights of evidence: call it on contributions to get their evidence.
 
     Attributes
@@ -355,6 +398,11 @@ class AdditivePool:
     classes: NDArray[Any]
     component_names: tuple[str, ...]
     base_rate: Array | None = None
+
+    @property
+    def constants(self) -> tuple[Array, Array, Array | None]:
+        """The mean contributions and the offset."""
+        return self.means, self.offset, None
 
     def __call__(self, contributions: Any) -> Evidence:
         """Return the evidence of contributions of shape (n, G, K).
@@ -475,7 +523,7 @@ _MOST_KEPT = 4  # sizes of maps whose coefficients are kept
 
 @final
 @dataclass(frozen=True, eq=False)
-class LocatedPool:
+class LocatedPool(Pool):
     """A linear head on feature maps with known weights: call it on maps to get their evidence.
 
     Attributes
@@ -513,6 +561,11 @@ class LocatedPool:
                 self._scaled.clear()
             self._scaled[scale] = frozen(self.beta * scale)
         return self._scaled[scale]
+
+    @property
+    def constants(self) -> tuple[Array, Array, Array | None]:
+        """What the means add to the logits, the base rate and the coefficients."""
+        return self.at_means, self.logits_at_means, self.beta
 
     @property
     def base_rate(self) -> Array | None:

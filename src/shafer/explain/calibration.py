@@ -33,7 +33,7 @@ from shafer._checks.arrays import row_weights, to_numpy
 from shafer._typing import Array, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.explain.laplace import LaplaceFit, LaplacePosterior
-from shafer.models.read_model import AdaptedModel, LinearModel, ModelRows, OwnCalibration
+from shafer.models.read_model import LinearModel, ModelRows, OwnCalibration, ReadModel
 from shafer.rows.access import values_of
 
 KINDS = ("laplace", "laplace+discount")
@@ -120,7 +120,7 @@ class Calibration(OwnCalibration):
 class ModerationFit:
     """Collects what moderation needs from the background, batch by batch."""
 
-    def __init__(self, adapted: AdaptedModel, kind: str) -> None:
+    def __init__(self, adapted: ReadModel, kind: str) -> None:
         if kind not in KINDS:
             raise ValueError(
                 f"moderate must be None, 'laplace' or 'laplace+discount'; got {kind!r}."

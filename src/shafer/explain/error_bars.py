@@ -25,7 +25,7 @@ from shafer.evidence.errors import (
 from shafer.evidence.sources import take
 from shafer.explain.laplace import LARGEST_CURVATURE, ClassWeighting, LaplaceFit
 from shafer.explain.weighing import WeighedModel
-from shafer.models.read_model import AdaptedModel, AdditiveModel, LinearModel, ModelRows, TermBags
+from shafer.models.read_model import AdditiveModel, LinearModel, ModelRows, ReadModel, TermBags
 from shafer.rows.access import values_of
 
 KINDS = ("laplace", "bags", "bootstrap")
@@ -79,7 +79,7 @@ class ErrorBarsFit:
 
     Parameters
     ----------
-    adapted : AdaptedModel
+    adapted : ReadModel
     model : the same as the user gave it
     errors, refits, background : as in ``Explainer``
 
@@ -91,7 +91,7 @@ class ErrorBarsFit:
     """
 
     def __init__(
-        self, adapted: AdaptedModel, model: Any, errors: Any, refits: Any, background: Any
+        self, adapted: ReadModel, model: Any, errors: Any, refits: Any, background: Any
     ) -> None:
         if errors is not None and (not isinstance(errors, str) or errors not in KINDS):
             raise ValueError(
@@ -185,12 +185,12 @@ class LaplaceBars(ErrorBars):
         return {"kind": "laplace", "covariance": self.covariance}
 
 
-def laplace_fit(adapted: AdaptedModel, model: str) -> LaplaceFit:
+def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
     """Start to collect the curvature of a model's log loss.
 
     Parameters
     ----------
-    adapted : AdaptedModel
+    adapted : ReadModel
     model : str
         The name of the model's class, for an error.
 
@@ -264,7 +264,7 @@ class BagBars(ErrorBars):
         return {"kind": "bags"}
 
 
-def read_bags(adapted: AdaptedModel, model: str) -> TermBags:
+def read_bags(adapted: ReadModel, model: str) -> TermBags:
     """Return the bags of a model; ``model`` names it in an error.
 
     Raises

@@ -20,6 +20,7 @@ from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.groups import N_GROUPS, Groups
+from shafer.evidence.least_commitment import Pool
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Calibration, Moderation, ModerationFit
@@ -31,7 +32,6 @@ from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_probabilities
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
-from shafer.models.read_model import Pool
 from shafer.models.registry import adapt
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns

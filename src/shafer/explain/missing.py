@@ -23,7 +23,7 @@ from shafer.evidence.least_commitment import least_commitment
 from shafer.evidence.sources import DenseWeights
 from shafer.evidence.typicality import shrinkage_intensity
 from shafer.explain.calibration import moderating_factor
-from shafer.models.read_model import AdaptedModel, LinearModel, ModelRows
+from shafer.models.read_model import LinearModel, ModelRows, ReadModel
 from shafer.rows.access import take_rows, values_of
 from shafer.rows.blocks import InputBlocks
 from shafer.rows.checks import gaps_in
@@ -77,7 +77,7 @@ class MissingInputs:
     @classmethod
     def fit(
         cls,
-        model: AdaptedModel,
+        model: ReadModel,
         features: Any,
         how: str,
         sample_weight: Any = None,
@@ -87,7 +87,7 @@ class MissingInputs:
 
         Parameters
         ----------
-        model : AdaptedModel
+        model : ReadModel
             A model that :func:`~shafer.explain.missing.check_gaps` accepts.
         features : array or sparse matrix of shape (n, J), without NaN
             The model's features of the background rows.
@@ -113,7 +113,7 @@ class MissingInputs:
             blocks,
         )
 
-    def complete(self, model: AdaptedModel, X: Any) -> FilledRows:
+    def complete(self, model: ReadModel, X: Any) -> FilledRows:
         """Pass X through the model once, and fill in what is missing."""
         if sparse.issparse(X):
             raise ValueError(
@@ -134,7 +134,7 @@ class MissingInputs:
         completed = _like(filled, given)
         return FilledRows(ModelRows(completed, completed), gaps, open_variance)
 
-    def _read(self, model: AdaptedModel, X: Any) -> tuple[ModelRows, BoolArray]:
+    def _read(self, model: ReadModel, X: Any) -> tuple[ModelRows, BoolArray]:
         """Pass X through the model, and return where its features are missing."""
         if self.blocks is not None:
             missing = self.blocks.gaps(X)
@@ -378,7 +378,7 @@ def complete_rows(X: Any) -> Any:
     return None if gaps.all() else take_rows(X, np.flatnonzero(~gaps).tolist())
 
 
-def check_gaps(model: AdaptedModel, how: str, background: Any) -> None:
+def check_gaps(model: ReadModel, how: str, background: Any) -> None:
     """Raise an error for models and transformers that mix the inputs."""
     if how not in MISSING[1:]:
         raise ValueError(f"missing must be one of {', '.join(map(repr, MISSING))}; got {how!r}.")
@@ -386,13 +386,13 @@ def check_gaps(model: AdaptedModel, how: str, background: Any) -> None:
 
 
 def check_single_inputs(
-    model: AdaptedModel, background: Any, what: str, otherwise: str
+    model: ReadModel, background: Any, what: str, otherwise: str
 ) -> InputBlocks | None:
     """Raise an error unless each feature of a linear model depends on one input.
 
     Parameters
     ----------
-    model : AdaptedModel
+    model : ReadModel
     background : as the model takes it
     what : str
         What needs it, for the error.

@@ -15,12 +15,12 @@ from shafer._typing import Array
 from shafer.evidence.errors import WeightErrors
 from shafer.evidence.evidence import Evidence, prepare_on_device
 from shafer.evidence.groups import MOST_ROWS, Groups, automatic_groups, check_group_count
-from shafer.evidence.least_commitment import LinearPool, LocatedPool, RunningMean
+from shafer.evidence.least_commitment import Pool, RunningMean
 from shafer.explain.calibration import ModerationFit
 from shafer.explain.laplace import LaplaceFit
 from shafer.explain.missing import FilledRows, MissingInputs
-from shafer.models.read_model import AdaptedModel, ModelRows, Pool
-from shafer.rows.access import n_rows, take_rows, values_of
+from shafer.models.read_model import ModelRows, ReadModel
+from shafer.rows.access import n_rows, take_rows
 from shafer.rows.background import BackgroundParts
 from shafer.rows.blocks import InputBlocks
 from shafer.rows.checks import check_rows
@@ -41,8 +41,8 @@ class WeighedModel:
 
     Attributes
     ----------
-    model : AdaptedModel
-    pool : LinearPool or AdditivePool
+    model : ReadModel
+    pool : Pool
     means : array of shape (J,) or (G, K)
         The means of the model's terms over the background.
     names : tuple of strings or None
@@ -55,7 +55,7 @@ class WeighedModel:
         Column names, of the training data or the background; frames are brought to this order.
     """
 
-    model: AdaptedModel
+    model: ReadModel
     pool: Pool
     means: Array
     names: tuple[str, ...] | None
@@ -66,7 +66,7 @@ class WeighedModel:
     @classmethod
     def identified(
         cls,
-        model: AdaptedModel,
+        model: ReadModel,
         means: Array,
         classes: Any,
         names: tuple[str, ...] | None,
@@ -82,7 +82,7 @@ class WeighedModel:
     @classmethod
     def fit(
         cls,
-        model: AdaptedModel,
+        model: ReadModel,
         first: Any,
         batches: Iterator[Any],
         *,
@@ -96,13 +96,13 @@ class WeighedModel:
         moderation: ModerationFit | None,
         prior: str,
         laplace: LaplaceFit | None,
-        read_again: Callable[[], AdaptedModel],
+        read_again: Callable[[], ReadModel],
     ) -> WeighedModel:
         """Pass each batch of the background through the model once.
 
         Parameters
         ----------
-        model : AdaptedModel
+        model : ReadModel
         first : the first batch
         batches : iterator of all batches
         columns : tuple of strings or None
@@ -208,14 +208,7 @@ class WeighedModel:
         return rows, plain if own is None else plain.tempered(own.factor(rows))
 
     def _weighed(self, rows: ModelRows) -> Evidence:
-        if isinstance(self.pool, LocatedPool):
-            located: Evidence = rows.terms.weighed(self.pool)
-            return located
-        if self.groups is not None:
-            return self.pool(self.model.grouped_terms(rows.terms, list(self.groups.values())))
-        if isinstance(self.pool, LinearPool):
-            return self.pool(values_of(rows.terms), checked=self.model.finite)
-        return replace(self.pool(rows.terms), layout=self.model.layout)
+        return self.model.weighed(self.pool, rows.terms, self.groups)
 
 
 # all that is added up over the background, batch by batch; mergeable.
@@ -256,7 +249,7 @@ class BackgroundSums:
 
     def take_in(
         self,
-        model: AdaptedModel,
+        model: ReadModel,
         given: Any,
         columns: tuple[str, ...] | None,
         sample_weight: Any = None,
@@ -272,7 +265,7 @@ class BackgroundSums:
         if self._laplace is not None:
             self._laplace.take_in(self.features, sample_weight)
 
-    def centred(self, model: AdaptedModel, first: Any) -> Self:
+    def centred(self, model: ReadModel, first: Any) -> Self:
         """Fix the centre of the curvature, so that the curvatures of parts can be added."""
         if self._moderation is None and self._laplace is None:
             return self
@@ -310,7 +303,7 @@ class SumPart:
         To start with.
     """
 
-    read: Callable[[], AdaptedModel]
+    read: Callable[[], ReadModel]
     columns: tuple[str, ...] | None
     empty: BackgroundSums
 

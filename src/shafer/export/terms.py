@@ -18,7 +18,7 @@ from shafer.errors import UnsupportedModelError
 from shafer.export.nodes import Value
 from shafer.export.transformers import EncodedRows
 from shafer.models.heads import Contributions
-from shafer.models.read_model import AdaptedModel, AdditiveModel, both_classes
+from shafer.models.read_model import AdditiveModel, ReadModel, both_classes
 
 _ELSEWHERE = (
     "To run it in another process, save the explainer with explainer.save(path), or wrap it with "
@@ -46,7 +46,7 @@ _REASONS = {
 }
 
 
-def terms_of(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+def terms_of(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Write the terms of a model as a graph behind its transformers.
 
     Raises
@@ -80,7 +80,7 @@ def _named(core: Any) -> str:
 # a component adds the log-density of its feature.
 
 
-def gaussian_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+def gaussian_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Return the log-densities, (n, J, K)."""
     bayes = model.core
     mean, variance = (np.asarray(a, dtype=np.float64).T for a in (bayes.theta_, bayes.var_))
@@ -94,7 +94,7 @@ def gaussian_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
 _OPERATORS = {"identity": "Identity", "logistic": "Sigmoid", "relu": "Relu", "tanh": "Tanh"}
 
 
-def hidden_unit_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+def hidden_unit_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Pass the inputs through the hidden layers."""
     network, values = model.core, rows.numbers()
     for weights, bias in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):
@@ -106,7 +106,7 @@ def hidden_unit_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
 # a feature is 1 above the model's threshold.
 
 
-def indicator_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+def indicator_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Compare the inputs with the threshold."""
     values, threshold = rows.numbers(), model.core.binarize
     if threshold is None:
@@ -119,7 +119,7 @@ def indicator_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
 # Support vector machines: the features are kernels with the support vectors, or the inputs.
 
 
-def kernel_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+def kernel_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Return the kernel between each row and each support vector."""
     machine, values = model.core, rows.numbers()
     return ModelTerms(values if model.by_column else _kernel(machine, values))
@@ -167,7 +167,7 @@ class ModelTerms:
 # Linear models on their inputs: the features are the encoded rows.
 
 
-def linear_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:  # noqa: ARG001 - as in each family
+def linear_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:  # noqa: ARG001 - as in each family
     """Return the encoded rows."""
     return ModelTerms(rows.numbers())
 
@@ -185,7 +185,7 @@ class _BinnedColumn:
     level: int
 
 
-def table_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
+def table_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Look up the scores of each term, (n, G, K), centred over the classes."""
     machine = model.core
     columns = _binned_columns(machine)
@@ -210,7 +210,7 @@ def table_terms(model: AdaptedModel, rows: EncodedRows) -> ModelTerms:
     return ModelTerms(rows.graph.constant(whole).op("Gather", places, axis=0), centred=True)
 
 
-def _additive(model: AdaptedModel) -> AdditiveModel:
+def _additive(model: ReadModel) -> AdditiveModel:
     assert isinstance(model, AdditiveModel)  # all readers of this family return one
     return model
 

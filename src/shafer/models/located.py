@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import Any, final
 
 import array_api_compat
 from array_api_compat import array_namespace
@@ -17,6 +17,7 @@ from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import ComponentLayout, TokenLayout
 from shafer.evidence.least_commitment import (
     LocatedPool,
+    Pool,
     RunningMean,
     least_commitment,
     least_commitment_additive,
@@ -24,16 +25,13 @@ from shafer.evidence.least_commitment import (
 )
 from shafer.evidence.sources import take
 from shafer.models.heads import LinearHead
-from shafer.models.read_model import AdaptedModel, ModelRows
+from shafer.models.read_model import ModelRows, ReadModel
 from shafer.rows.access import n_rows
-
-if TYPE_CHECKING:
-    from shafer.models.read_model import Pool
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class LocatedModel(AdaptedModel):
+class LocatedModel(ReadModel):
     """A linear head, and the function from X to the feature maps that it sums up.
 
     Attributes
@@ -121,6 +119,11 @@ class LocatedModel(AdaptedModel):
             names=self._given(names),
             prior=prior,
         )
+
+    def weighed(
+        self, pool: Any, terms: LocatedTerms, groups: Mapping[str, Sequence[int]] | None
+    ) -> Evidence:
+        return super().weighed(pool, terms, groups) if groups is not None else terms.weighed(pool)
 
     def _given(self, names: Iterable[Any] | None) -> tuple[str, ...] | None:
         """Return names that the user gave; those of the layout follow the size of the rows."""

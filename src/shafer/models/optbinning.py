@@ -19,7 +19,7 @@ from shafer._checks.frames import frame_columns
 from shafer._text import listed
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
-from shafer.models.read_model import AdaptedModel
+from shafer.models.read_model import ReadModel
 from shafer.rows.bins import MISSING, OTHER, ColumnBin, category_bins, interval_bins, unseen_value
 
 
@@ -110,7 +110,7 @@ def _codes(codes: Any) -> list[Any]:
     return list(codes) if several else [codes]
 
 
-def adapt(model: Any, **options: Any) -> AdaptedModel:
+def adapt(model: Any, **options: Any) -> ReadModel:
     """Read a fitted ``Scorecard``: the estimator inside, behind its binning process."""
     model._check_is_fitted()
     inside = registry.adapt(model.estimator_, **options)
@@ -120,13 +120,13 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
     return _behind(inside, columns).watching(LiveParameters.of(partial(_parts, model)))
 
 
-def behind(adapted: AdaptedModel, step: Any) -> AdaptedModel:
+def behind(adapted: ReadModel, step: Any) -> ReadModel:
     """Put a fitted ``BinningProcess`` in front, as a step of a pipeline."""
     step._check_is_fitted()
     return _behind(adapted, BinnedColumns(step))
 
 
-def _behind(adapted: AdaptedModel, columns: BinnedColumns) -> AdaptedModel:
+def _behind(adapted: ReadModel, columns: BinnedColumns) -> ReadModel:
     return adapted.behind(columns).watching(LiveParameters.of(columns.parameters))
 
 

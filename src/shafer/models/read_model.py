@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Self, final
 
 import array_api_compat
 import numpy as np
@@ -21,6 +21,7 @@ from scipy import sparse
 from shafer._checks.arrays import float_array, same_library, to_numpy
 from shafer._typing import Array, FloatArray
 from shafer.errors import UnsupportedModelError
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import (
     ComponentLayout,
     GridLayout,
@@ -30,9 +31,8 @@ from shafer.evidence.layout import (
     region_shares,
 )
 from shafer.evidence.least_commitment import (
-    AdditivePool,
     LinearPool,
-    LocatedPool,
+    Pool,
     RunningMean,
     least_commitment,
     least_commitment_additive,
@@ -50,11 +50,8 @@ if TYPE_CHECKING:
     from shafer.models.located import LocatedModel
 
 
-Pool: TypeAlias = LinearPool | AdditivePool | LocatedPool
-
-
 @dataclass(frozen=True, eq=False)
-class AdaptedModel(ABC):
+class ReadModel(ABC):
     """A trained model as components.
 
     Attributes
@@ -175,14 +172,23 @@ class AdaptedModel(ABC):
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
         """Return the sum of the contributions in each group, (n, H, K)."""
 
+    def weighed(
+        self, pool: Any, terms: Array, groups: Mapping[str, Sequence[int]] | None
+    ) -> Evidence:
+        """Return the evidence of the terms of rows, by the pool that ``identify`` gave."""
+        if groups is not None:
+            terms = self.grouped_terms(terms, list(groups.values()))
+        ev: Evidence = pool(terms)
+        return ev if groups is not None else replace(ev, layout=self.layout)
+
     @abstractmethod
-    def rescaled(self, slope: float, shift: float = 0.0) -> AdaptedModel:
+    def rescaled(self, slope: float, shift: float = 0.0) -> ReadModel:
         """Multiply the logits, and add to the log-odds of a binary model."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class LinearModel(AdaptedModel):
+class LinearModel(ReadModel):
     """A linear head, and the function from (encoded) X to its features φ(X).
 
     Attributes
@@ -239,6 +245,14 @@ class LinearModel(AdaptedModel):
     def grouped_terms(self, terms: Array, groups: Sequence[Sequence[int]]) -> Array:
         return _grouped_linear(terms, self._both_logits().beta, groups)
 
+    def weighed(
+        self, pool: Any, terms: Array, groups: Mapping[str, Sequence[int]] | None
+    ) -> Evidence:
+        if groups is not None:
+            return super().weighed(pool, terms, groups)
+        ev: Evidence = pool(values_of(terms), checked=self.finite)
+        return ev
+
     def _both_logits(self) -> LinearPool:
         """Return the head with one logit for each class, also if it has one for two classes."""
         return least_commitment(self.head.coef, self.head.intercept)
@@ -251,7 +265,7 @@ class LinearModel(AdaptedModel):
 
 @final
 @dataclass(frozen=True, eq=False)
-class AdditiveModel(AdaptedModel):
+class AdditiveModel(ReadModel):
     """A function from (encoded) X to contributions, and the intercept of the logits.
 
     Attributes

@@ -20,7 +20,7 @@ from shafer._checks.frames import frame_columns
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.models.heads import Contributions, LinearHead
-from shafer.models.read_model import AdaptedModel, AdditiveModel, LinearModel
+from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel
 from shafer.models.unsupported import REFUSED
 from shafer.rows.access import by_position
 from shafer.rows.checks import check_single, features_of_head
@@ -81,7 +81,7 @@ _INTERNAL = ("model", "background", "columns", "regions", "restored")
 
 def adapt(
     model: Any, background: Any = None, *, columns: Sequence[str] | None = None, **options: Any
-) -> AdaptedModel:
+) -> ReadModel:
     """Return a trained model as a sum of components; some families also need background rows.
 
     ``columns`` are the column names of the background; by default they are read from it.
@@ -128,7 +128,7 @@ def _width(coef: Any) -> int | None:
     return int(shape[-1]) if len(shape) > 0 else None
 
 
-def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
+def adapt_decision(model: Any, **options: Any) -> ReadModel:
     """Return the decision function of a trained model as a sum of components."""
     for key in _kinds(model):
         if key in _DECISIONS:
@@ -140,11 +140,11 @@ def adapt_decision(model: Any, **options: Any) -> AdaptedModel:
     )
 
 
-def behind(adapted: AdaptedModel, step: Any) -> AdaptedModel:
+def behind(adapted: ReadModel, step: Any) -> ReadModel:
     """Put a fitted transformer, a step of a pipeline, in front of a model."""
     for key in _kinds(step):
         if key in _TRANSFORMERS:
-            ahead: AdaptedModel = _family(_TRANSFORMERS[key]).behind(adapted, step)
+            ahead: ReadModel = _family(_TRANSFORMERS[key]).behind(adapted, step)
             return ahead
     return adapted.behind(step)
 
@@ -197,7 +197,7 @@ def _read(
     options: dict[str, Any],
     background: Any = None,
     columns: tuple[str, ...] | None = None,
-) -> AdaptedModel:
+) -> ReadModel:
     parameters = inspect.signature(read).parameters
     if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
         offered = [name for name in parameters if name not in _INTERNAL]
@@ -209,7 +209,7 @@ def _read(
         options = {"background": background, **options}
     if "columns" in parameters:
         options = {"columns": columns, **options}
-    adapted: AdaptedModel = read(model, **options)
+    adapted: ReadModel = read(model, **options)
     return adapted if adapted.core is not None else replace(adapted, core=model)
 
 

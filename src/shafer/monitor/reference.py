@@ -16,7 +16,6 @@ from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
-from shafer.evidence.least_commitment import AdditivePool, LocatedPool
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.explainer import Explainer
 from shafer.explain.row_pass import ModelPass
@@ -405,18 +404,13 @@ class ExplainerPrint:
     @classmethod
     def of(cls, explainer: Explainer) -> ExplainerPrint:
         """Take the print of an explainer."""
-        pool = explainer.pool
-        if isinstance(pool, LocatedPool):
-            means, offset = pool.at_means, pool.logits_at_means
-        else:
-            means, offset = pool.means, pool.offset
-        beta = np.zeros(0) if isinstance(pool, AdditivePool) else to_numpy(pool.beta)
+        means, offset, beta = explainer.pool.constants
         return cls(
             explainer.component_names,
             explainer.classes,
             to_numpy(means).astype(np.float64),
             to_numpy(offset).astype(np.float64),
-            beta.astype(np.float64),
+            np.zeros(0) if beta is None else to_numpy(beta).astype(np.float64),
             explainer.factor,
         )
 

@@ -22,7 +22,7 @@ from shafer.rows.checks import gaps_in
 from shafer.rows.columns import checked_sources, leaf_transformers
 
 if TYPE_CHECKING:
-    from shafer.models.read_model import AdaptedModel
+    from shafer.models.read_model import ReadModel
 
 
 @final
@@ -49,7 +49,7 @@ class InputBlocks:
     stand_ins: tuple[Any, ...]
 
     @classmethod
-    def traced(cls, model: AdaptedModel, background: Any) -> InputBlocks | None:
+    def traced(cls, model: ReadModel, background: Any) -> InputBlocks | None:
         """Find the inputs behind the transformers of a model.
 
         None if there are no transformers, if some feature depends on several columns or on whether

@@ -21,7 +21,7 @@ from shafer.evidence.groups import Groups
 from shafer.rows.access import n_rows, take_rows, values_of
 
 if TYPE_CHECKING:
-    from shafer.models.read_model import AdaptedModel
+    from shafer.models.read_model import ReadModel
 
 
 # Where a model keeps the column names of its training data: scikit-learn and libraries that follow
@@ -292,7 +292,7 @@ def _exchanged(rows: Any, moved: BoolArray) -> Any:
 
 
 def components_by_column(
-    adapted: AdaptedModel, background: Any, names: Sequence[str]
+    adapted: ReadModel, background: Any, names: Sequence[str]
 ) -> dict[str, list[int]]:
     """Return column of the data -> positions of the components, ``names``, that came from it.
 
@@ -302,7 +302,7 @@ def components_by_column(
 
 
 def component_sources(
-    adapted: AdaptedModel, background: Any, names: Sequence[str]
+    adapted: ReadModel, background: Any, names: Sequence[str]
 ) -> tuple[list[str], Sources]:
     """Return the columns of the data, and which of them each component came from."""
     if adapted.term_columns is not None:
@@ -325,7 +325,7 @@ def component_sources(
 
 
 def with_columns(
-    groups: Groups, adapted: AdaptedModel, background: Any, names: Sequence[str]
+    groups: Groups, adapted: ReadModel, background: Any, names: Sequence[str]
 ) -> Groups:
     """Return the user's groups with columns of the data replaced by their components.
 
@@ -378,9 +378,7 @@ def _check_known(wanted: Iterable[str], by_column: Mapping[str, Any], names: Seq
     )
 
 
-def _traceable(
-    adapted: AdaptedModel, background: Any, names: Sequence[str]
-) -> dict[str, list[int]]:
+def _traceable(adapted: ReadModel, background: Any, names: Sequence[str]) -> dict[str, list[int]]:
     try:
         return components_by_column(adapted, background, names)
     except UnsupportedModelError:
@@ -388,7 +386,7 @@ def _traceable(
 
 
 def _sources_of_terms(
-    adapted: AdaptedModel, terms: Sequence[Sequence[int]], background: Any, names: Sequence[str]
+    adapted: ReadModel, terms: Sequence[Sequence[int]], background: Any, names: Sequence[str]
 ) -> tuple[list[str], Sources]:
     """Find the columns of the terms of an additive model, also behind transformers."""
     if adapted.encoders:
@@ -402,7 +400,7 @@ def _sources_of_terms(
     return order, [frozenset().union(*(inputs[j] for j in term)) for term in terms]
 
 
-def checked_sources(adapted: AdaptedModel, background: Any) -> tuple[list[str], Sources]:
+def checked_sources(adapted: ReadModel, background: Any) -> tuple[list[str], Sources]:
     """Return the columns of the data, and those that each encoded column depends on."""
     shape: tuple[int, ...] = getattr(background, "shape", ())
     n_columns = int(shape[1]) if len(shape) == 2 else None

@@ -30,7 +30,7 @@ from shafer.texts.inputs import (
 from shafer.texts.spans import WordSpans
 
 if TYPE_CHECKING:
-    from shafer.models.read_model import AdaptedModel
+    from shafer.models.read_model import ReadModel
 
 IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
 """Values of a word."""
@@ -44,7 +44,7 @@ class ColumnTrace:
     A copy holds the result and not the model.
     """
 
-    def __init__(self, model: AdaptedModel, columns: tuple[str, ...] | None) -> None:
+    def __init__(self, model: ReadModel, columns: tuple[str, ...] | None) -> None:
         self._model = model
         self._columns = columns
 

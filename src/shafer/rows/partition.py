@@ -12,11 +12,11 @@ from shafer.rows.columns import components_by_column, encoded_names, with_column
 from shafer.texts.inputs import HashedWords
 
 if TYPE_CHECKING:
-    from shafer.models.read_model import AdaptedModel
+    from shafer.models.read_model import ReadModel
 
 
 def names_of_components(
-    adapted: AdaptedModel, columns: tuple[str, ...] | None, words: HashedWords
+    adapted: ReadModel, columns: tuple[str, ...] | None, words: HashedWords
 ) -> Iterable[Any] | None:
     """Return names of the components: the encoders', the model's own, or the background's.
 
@@ -32,7 +32,7 @@ def names_of_components(
 
 def read_partition(
     groups: Groups,
-    adapted: AdaptedModel,
+    adapted: ReadModel,
     names: Iterable[Any] | None,
     n_components: int,
     background: Any,

@@ -22,7 +22,7 @@ from shafer.evidence.reasons import reason_column_names, reason_columns
 from shafer.evidence.table import evidence_columns, set_names
 from shafer.explain.calibration import Calibration
 from shafer.explain.explainer import Explainer
-from shafer.models.read_model import AdaptedModel
+from shafer.models.read_model import ReadModel
 from shafer.scale.tables import label_named, read_table
 
 
@@ -257,9 +257,7 @@ class ReasonColumns:
 # Which columns of the data are texts: those whose categories are texts.
 
 
-def text_columns(
-    model: AdaptedModel, columns: Sequence[str] | None, n_columns: int
-) -> frozenset[int]:
+def text_columns(model: ReadModel, columns: Sequence[str] | None, n_columns: int) -> frozenset[int]:
     """Return the positions of the columns that the model, or its transformers, take as texts."""
     if model.encoders:
         return frozenset(_of_transformer(model.encoders[0], list(range(n_columns)), columns))

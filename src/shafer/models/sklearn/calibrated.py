@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer.errors import UnsupportedModelError
 from shafer.models.live_parameters import LiveParameters
-from shafer.models.read_model import AdaptedModel
+from shafer.models.read_model import ReadModel
 from shafer.models.registry import adapt_decision
 
 
-def adapt(model: Any, **options: Any) -> AdaptedModel:
+def adapt(model: Any, **options: Any) -> ReadModel:
     """Read a fitted calibrated classifier with ``ensemble=False`` and a parametric method."""
     check_is_fitted(model)
     if len(model.calibrated_classifiers_) > 1:

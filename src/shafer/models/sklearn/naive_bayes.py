@@ -17,13 +17,13 @@ from shafer._typing import Array, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters
-from shafer.models.read_model import AdaptedModel, AdditiveModel, LinearModel
+from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel
 from shafer.models.sklearn.linear import feature_names
 from shafer.rows.bins import ColumnBin, category_bins, threshold_bins
 from shafer.rows.checks import checked
 
 
-def adapt(model: Any) -> AdaptedModel:
+def adapt(model: Any) -> ReadModel:
     """Read a fitted naive Bayes classifier."""
     check_is_fitted(model)
     return next(

@@ -9,22 +9,20 @@ from typing import Any
 from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
-from shafer.models.read_model import AdaptedModel
+from shafer.models.read_model import ReadModel
 
 
-def adapt(model: Any, **options: Any) -> AdaptedModel:
+def adapt(model: Any, **options: Any) -> ReadModel:
     """Read a fitted pipeline that ends in a supported model; a component is as in that model."""
     return _behind_steps(model, registry.adapt, options)
 
 
-def decision(model: Any, **options: Any) -> AdaptedModel:
+def decision(model: Any, **options: Any) -> ReadModel:
     """Read the decision function of a fitted pipeline."""
     return _behind_steps(model, registry.adapt_decision, options)
 
 
-def _behind_steps(
-    model: Any, read: Callable[..., AdaptedModel], options: dict[str, Any]
-) -> AdaptedModel:
+def _behind_steps(model: Any, read: Callable[..., ReadModel], options: dict[str, Any]) -> ReadModel:
     last = model.steps[-1][1]
     if last is None or last == "passthrough":
         raise UnsupportedModelError(

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
-from shafer.models.read_model import AdaptedModel
+from shafer.models.read_model import ReadModel
 
 _HELD_AS = {
     "BaseSearchCV": "best_estimator_",
@@ -22,7 +22,7 @@ _HELD_AS = {
 }
 
 
-def adapt(model: Any, **options: Any) -> AdaptedModel:
+def adapt(model: Any, **options: Any) -> ReadModel:
     """Read the model inside; our own classifier's tempering and moderation are kept."""
     adapted = registry.adapt(held(model), **options).watching(_live(model))
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
@@ -31,7 +31,7 @@ def adapt(model: Any, **options: Any) -> AdaptedModel:
     return adapted
 
 
-def decision(model: Any, **options: Any) -> AdaptedModel:
+def decision(model: Any, **options: Any) -> ReadModel:
     """Read the decision function of the model inside."""
     return registry.adapt_decision(held(model), **options).watching(_live(model))
 

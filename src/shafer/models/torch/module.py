@@ -14,9 +14,9 @@ from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.models.heads import LinearHead
 from shafer.models.read_model import (
-    AdaptedModel,
     LinearModel,
     PenalisedLoss,
+    ReadModel,
     both_probabilities,
     by_region,
 )
@@ -55,7 +55,7 @@ def adapt(
     grid: tuple[int, int] | None = None,
     regions: Any = None,
     restored: Any = None,
-) -> AdaptedModel:
+) -> ReadModel:
     """Read a module whose output is that of an ``nn.Linear``, or its softmax or sigmoid.
 
     The last layer's parameters are copied. Each call leaves the module as it was.
