@@ -50,27 +50,27 @@ def test_linear_models(model: Any) -> None:
 def test_calibrated_models() -> None:
     X, y, gappy = gappy_iris()
     model = CalibratedClassifierCV(LinearSVC(), ensemble=False).fit(X, y == 1)
-    assert 0 < shafer.Explainer(model, X).overturn(gappy).max() < 1
+    assert 0 < shafer.Explainer(model, X).ask.overturn(gappy).max() < 1
 
 
 def test_networks_are_refused() -> None:
     X, y, gappy = gappy_iris()
     model = MLPClassifier((3,), max_iter=20, solver="lbfgs", tol=1e3).fit(X, y)
     with pytest.raises(shafer.UnsupportedModelError, match="works for linear models"):
-        shafer.Explainer(model, X).next_inputs(gappy)
+        shafer.Explainer(model, X).ask.next_inputs(gappy)
 
 
 def test_tensors_and_lists() -> None:
     explainer, X, rng = linear_world(0, 3)
     gappy = np.where(rng.random((9, 6)) < 0.4, np.nan, X[:9])
-    tensors = shafer.Explainer(tuple(map(torch.tensor, explainer._given)), torch.tensor(X))
-    assert_allclose(tensors.overturn(torch.tensor(gappy)), explainer.ask.overturn(gappy))
-    found, wanted = tensors.next_inputs(torch.tensor(gappy)), explainer.ask.next_inputs(gappy)
+    tensors = shafer.Explainer(tuple(map(torch.tensor, explainer.model)), torch.tensor(X))
+    assert_allclose(tensors.ask.overturn(torch.tensor(gappy)), explainer.ask.overturn(gappy))
+    found, wanted = tensors.ask.next_inputs(torch.tensor(gappy)), explainer.ask.next_inputs(gappy)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)  # the libraries add in another order
     X, y, gappy = gappy_iris()
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     iris = shafer.Explainer(model, X)
-    assert_allclose(iris.overturn(gappy[:5].tolist()), iris.overturn(gappy[:5]))
+    assert_allclose(iris.ask.overturn(gappy[:5].tolist()), iris.ask.overturn(gappy[:5]))
 
 
 def test_moderation_counts_in_the_guard() -> None:
@@ -84,7 +84,7 @@ def test_moderation_counts_in_the_guard() -> None:
     without[:, 1] = np.nan
     found = explainer.ask.guard(bad)
     assert found.repaired[:, 1].all()
-    assert_allclose(found.probability, read.guard(without).probability, rtol=1e-9)
+    assert_allclose(found.probability, read.ask.guard(without).probability, rtol=1e-9)
     assert np.abs(found.probability - read(without).probability).max() < 0.1
 
 
@@ -93,7 +93,7 @@ def test_a_background_with_gaps_behind_an_imputer() -> None:
     model = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()).fit(gappy, y)
     explainer = shafer.Explainer(model, gappy)
     complete = shafer.Explainer(model, X)
-    first, second = explainer.ask.overturn(gappy), complete.overturn(gappy)
+    first, second = explainer.ask.overturn(gappy), complete.ask.overturn(gappy)
     assert np.corrcoef(first, second)[0, 1] > 0.9
     read = shafer.Explainer(model, gappy, missing="conditional")
     assert np.isfinite(read(gappy).weights).all()
@@ -104,21 +104,21 @@ def test_names_of_inputs() -> None:
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     names = ["sl", "sw", "pl", "pw"]
     named = shafer.Explainer(model, X, names=names)
-    assert set(named.next_inputs(gappy)["input"]) == set(names)
+    assert set(named.ask.next_inputs(gappy)["input"]) == set(names)
     grouped = shafer.Explainer(model, X, {"sepal": [0, 1]}, names=names)
-    assert grouped.next_inputs(gappy).equals(named.next_inputs(gappy))
+    assert grouped.ask.next_inputs(gappy).equals(named.ask.next_inputs(gappy))
     frame = pd.DataFrame(X, columns=names)
     framed = shafer.Explainer(LogisticRegression(max_iter=2000).fit(frame, y), frame)
-    assert set(framed.check_cells(frame)["input"]) <= set(names)
+    assert set(framed.ask.check_cells(frame)["input"]) <= set(names)
 
 
 def test_sample_weights_of_the_background() -> None:
     explainer, X, rng = linear_world(0, 2)
     gappy = np.where(rng.random((9, 6)) < 0.4, np.nan, X[:9])
     weight = np.r_[np.ones(400), np.zeros(400)]
-    half = shafer.Explainer(explainer._given, X, sample_weight=weight)
-    direct = shafer.Explainer(explainer._given, X[:400])
-    assert_allclose(half.overturn(gappy), direct.overturn(gappy), rtol=1e-6)
+    half = shafer.Explainer(explainer.model, X, sample_weight=weight)
+    direct = shafer.Explainer(explainer.model, X[:400])
+    assert_allclose(half.ask.overturn(gappy), direct.ask.overturn(gappy), rtol=1e-6)
 
 
 def test_a_model_trained_further_is_noticed() -> None:

@@ -61,7 +61,7 @@ def test_a_category_is_one_input(drop: Any) -> None:
     assert set(found["input"]) == set(X.columns)
     assert (found["information"] > 0).all()
     # The joint information of the indicators, on the Gaussian that was fitted to them.
-    inputs = explainer._asked().inputs
+    inputs = explainer.ask.model().inputs
     block = list(inputs.blocks.features[inputs.blocks.names.index("ward")])
     gaussian = inputs.gaussian
     covariance = gaussian.correlation * np.outer(gaussian.spread, gaussian.spread)
@@ -98,7 +98,7 @@ def test_encodings_agree() -> None:
     """Dropping a category gives other coefficients, but almost the same answers."""
     X, _ = table()
     gappy = X.mask(np.random.default_rng(1).random(X.shape) < 0.3)
-    full, dropped = explained()[0].overturn(gappy), explained("first")[0].overturn(gappy)
+    full, dropped = explained()[0].ask.overturn(gappy), explained("first")[0].ask.overturn(gappy)
     assert np.corrcoef(full, dropped)[0, 1] > 0.98
 
 
@@ -150,12 +150,12 @@ def test_refusals() -> None:
     numbers = X[["age", "dose"]]
     mixed = make_pipeline(PCA(2), LogisticRegression()).fit(numbers, y)
     with pytest.raises(shafer.UnsupportedModelError, match="transformers of single columns"):
-        shafer.Explainer(mixed, numbers).overturn(numbers)
+        shafer.Explainer(mixed, numbers).ask.overturn(numbers)
     marked = make_pipeline(SimpleImputer(add_indicator=True), LogisticRegression())
     holes = numbers.mask(np.random.default_rng(0).random(numbers.shape) < 0.2)
     marked.fit(holes, y)
     with pytest.raises(shafer.UnsupportedModelError, match="adds features for missing values"):
-        shafer.Explainer(marked, holes).overturn(holes)
+        shafer.Explainer(marked, holes).ask.overturn(holes)
     words = make_pipeline(CountVectorizer(), LogisticRegression()).fit(X["ward"], y)
     with pytest.raises(shafer.UnsupportedModelError, match="single columns"):
-        shafer.Explainer(words, X["ward"].tolist()).overturn(["east"])
+        shafer.Explainer(words, X["ward"].tolist()).ask.overturn(["east"])

@@ -24,7 +24,7 @@ TAU = 5.0
 @pytest.mark.parametrize("gaps", [[], [1, 4]])
 def test_against_direct_computation(n_classes: int, gaps: list[int]) -> None:
     explainer, X, _ = linear_world(n_classes, n_classes)
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     row = with_gaps(X[0], gaps)
     found = explainer.ask.check_cells(row[None, :], top=None).set_index("input")
     assert sorted(found.index) == [f"x{j}" for j in range(6) if j not in gaps]
@@ -81,15 +81,15 @@ def test_values_are_those_of_the_user() -> None:
     frame = pd.DataFrame(heart.data, columns=heart.feature_names)
     plain = shafer.Explainer(LogisticRegression(max_iter=5000).fit(frame, heart.target), frame)
     scaled = make_pipeline(StandardScaler(), LogisticRegression(C=1e6)).fit(frame, heart.target)
-    first = plain.check_cells(frame[:5], top=None).sort_values(["row", "input"])
-    second = shafer.Explainer(scaled, frame).check_cells(frame[:5], top=None)
+    first = plain.ask.check_cells(frame[:5], top=None).sort_values(["row", "input"])
+    second = shafer.Explainer(scaled, frame).ask.check_cells(frame[:5], top=None)
     second = second.sort_values(["row", "input"])
     assert_allclose(second["value"], first["value"])
     assert_allclose(second["expected"], first["expected"], rtol=1e-6)
     assert_allclose(second["surprise"], first["surprise"], rtol=1e-6)
     bent = make_pipeline(QuantileTransformer(n_quantiles=100), LogisticRegression())
     bent.fit(frame, heart.target)
-    found = shafer.Explainer(bent, frame).check_cells(frame[:5], top=None)
+    found = shafer.Explainer(bent, frame).ask.check_cells(frame[:5], top=None)
     assert (found.loc[found["input"] == "sbp", "expected"].between(100, 220)).all()
 
 

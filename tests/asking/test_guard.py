@@ -41,7 +41,7 @@ def by_hand(explainer: shafer.Explainer, read: shafer.Explainer, row: Any) -> An
 @pytest.mark.parametrize("temper", [1.0, 0.6])
 def test_the_mixture(n_classes: int, temper: float) -> None:
     explainer, X, _ = linear_world(1, n_classes, temper=temper)
-    read = shafer.Explainer(explainer._given, X, missing="conditional", temper=temper)
+    read = shafer.Explainer(explainer.model, X, missing="conditional", temper=temper)
     rows = np.concatenate([X[:15], with_gaps(X[15:20], [0, 3])])
     found = explainer.ask.guard(rows)
     assert not found.repaired.any()
@@ -53,7 +53,7 @@ def test_the_mixture(n_classes: int, temper: float) -> None:
 
 def test_repairs() -> None:
     explainer, X, _ = linear_world(2, 3)
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     bad = X[:10].copy()
     bad[:, 1] += 200.0
     bad[:5, 4] -= 300.0

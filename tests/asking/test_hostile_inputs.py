@@ -58,7 +58,7 @@ def test_all_missing(missing: str) -> None:
     assert_array_equal(found["fragility"], np.zeros(3))
     assert_array_equal(found["alarm"], np.zeros(3))
     assert found["cells"].empty
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     assert_allclose(found["guard"], read(np.full((3, 6), NAN)).probability, rtol=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_duplicated_columns() -> None:
     single = shafer.Explainer(([[2.0, -1.0]], [0.1]), x)
     open_one = x[:5].copy()
     open_one[:, 0] = NAN
-    unknown = single.next_inputs(open_one)["information"].to_numpy()
+    unknown = single.ask.next_inputs(open_one)["information"].to_numpy()
     assert (found["next"]["information"].to_numpy() < 0.05 * unknown).all()
     both = X[:5].copy()
     both[:, [0, 2]] = NAN
@@ -102,7 +102,7 @@ def test_duplicated_columns() -> None:
     # Either copy tells what the single column would.
     first = found["next"].groupby("row")["information"].max().to_numpy()
     assert_allclose(first, unknown, rtol=0.05)
-    assert_allclose(found["overturn"], single.overturn(open_one), atol=0.01)
+    assert_allclose(found["overturn"], single.ask.overturn(open_one), atol=0.01)
 
 
 def test_one_class_certain() -> None:
@@ -155,7 +155,7 @@ def test_single_precision_permuted_columns_and_text_labels() -> None:
 
 def test_large_and_small_units() -> None:
     explainer, X, rng = linear_world(1, 3)
-    coef, intercept = explainer._given
+    coef, intercept = explainer.model
     units = 10.0 ** np.array([-9, -3, 0, 3, 6, 9])
     scaled = shafer.Explainer((coef / units, intercept), X * units)
     gappy = np.where(rng.random((20, 6)) < 0.3, NAN, X[:20])
@@ -182,6 +182,6 @@ def test_infinity_and_empty_columns_are_refused() -> None:
     with pytest.raises(ValueError, match="columns"):
         explainer.ask.overturn(X[:, :4])
     frame = pd.DataFrame(X, columns=list("abcdef"))
-    named = shafer.Explainer(explainer._given, frame)
+    named = shafer.Explainer(explainer.model, frame)
     with pytest.raises(ValueError, match="without 'f'"):
-        named.overturn(frame.drop(columns="f"))
+        named.ask.overturn(frame.drop(columns="f"))

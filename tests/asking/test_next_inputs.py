@@ -43,7 +43,7 @@ def second_order(explainer: shafer.Explainer, sample: Any, asked: list[int], p: 
 def test_single_inputs_and_groups_against_monte_carlo(n_classes: int) -> None:
     for seed in range(3):
         explainer, X, rng = linear_world(seed, n_classes)
-        read = shafer.Explainer(explainer._given, X, missing="conditional")
+        read = shafer.Explainer(explainer.model, X, missing="conditional")
         row = with_gaps(X[seed], [0, 2, 3, 5])
         p = read(row[None, :]).probability[0]
         out, _, left = conditional(explainer, row)
@@ -125,7 +125,7 @@ def test_the_table() -> None:
 def test_the_pair_is_the_one_it_separates_most() -> None:
     explainer, X, _ = linear_world(3, 5, classes=list("abcde"))
     row = with_gaps(X[1], [0, 3])
-    p = shafer.Explainer(explainer._given, X, missing="conditional")(row[None, :]).probability[0]
+    p = shafer.Explainer(explainer.model, X, missing="conditional")(row[None, :]).probability[0]
     found = explainer.ask.next_inputs(row[None, :]).set_index("input")
     out, _, left = conditional(explainer, row)
     moved = left @ explainer.pool.beta[out]
@@ -166,12 +166,12 @@ def test_a_group_tells_at_least_as_much_as_its_members() -> None:
 
 def test_tempering_counts() -> None:
     explainer, X, _ = linear_world(4, 2)
-    tempered = shafer.Explainer(explainer._given, X, temper=0.5)
+    tempered = shafer.Explainer(explainer.model, X, temper=0.5)
     row = with_gaps(X[0], [0, 1])[None, :]
-    read = shafer.Explainer(explainer._given, X, temper=0.5, missing="conditional")(row)
+    read = shafer.Explainer(explainer.model, X, temper=0.5, missing="conditional")(row)
     p = read.probability[0]
-    found = tempered.next_inputs(row)["information"]
-    plain = shafer.Explainer(explainer._given, X, missing="conditional")(row).probability[0]
+    found = tempered.ask.next_inputs(row)["information"]
+    plain = shafer.Explainer(explainer.model, X, missing="conditional")(row).probability[0]
     before = explainer.ask.next_inputs(row)["information"]
     assert_allclose(found / before, 0.25 * (p[0] * p[1]) / (plain[0] * plain[1]))
 
@@ -191,12 +191,12 @@ def test_refusals() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             explainer.ask.next_inputs(row, **options)
-    batches = shafer.Explainer(explainer._given, iter([X]))
+    batches = shafer.Explainer(explainer.model, iter([X]))
     with pytest.raises(ValueError, match="made from an iterator"):
-        batches.next_inputs(row)
+        batches.ask.next_inputs(row)
     forest = shafer.models.Contributions(lambda X: X**2)
     with pytest.raises(shafer.UnsupportedModelError, match="works for linear models"):
-        shafer.Explainer(forest, X).overturn(X)
+        shafer.Explainer(forest, X).ask.overturn(X)
 
 
 def test_numbers_do_not_depend_on_the_chunks(monkeypatch: Any) -> None:

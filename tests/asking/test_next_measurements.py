@@ -58,9 +58,9 @@ def test_copies_are_bought_once() -> None:
     explainer, X, _ = linear_world(3, 2)
     import shafer
 
-    coef, intercept = explainer._given
+    coef, intercept = explainer.model
     doubled = shafer.Explainer((np.hstack([coef, coef]), intercept), np.hstack([X, X]))
-    plan = doubled.next_measurements(np.full((1, 12), np.nan), 12)
+    plan = doubled.ask.next_measurements(np.full((1, 12), np.nan), 12)
     tail = plan["information"].iloc[6:].sum()
     assert tail < 0.01 * plan["information"].sum()
 

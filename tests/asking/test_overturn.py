@@ -17,7 +17,7 @@ def test_against_monte_carlo(n_classes: int, bias: float) -> None:
     for seed in range(6):
         explainer, X, rng = linear_world(seed, n_classes)
         rows = np.stack([with_gaps(X[seed], [0, 3]), with_gaps(X[seed + 9], [1, 2, 4, 5])])
-        read = shafer.Explainer(explainer._given, X, missing="conditional")
+        read = shafer.Explainer(explainer.model, X, missing="conditional")
         found = explainer.ask.overturn(rows)
         for row, chance in zip(rows, found, strict=True):
             decision = read(row[None, :]).probability[0].argmax()
@@ -47,5 +47,5 @@ def test_more_gaps_leave_more_open() -> None:
 def test_factors_on_the_weights_play_no_part() -> None:
     explainer, X, rng = linear_world(2, 3)
     gappy = np.where(rng.random(X.shape) < 0.4, np.nan, X)
-    tempered = shafer.Explainer(explainer._given, X, temper=0.2, missing="vacuous")
-    assert_allclose(tempered.overturn(gappy), explainer.ask.overturn(gappy), atol=1e-12)
+    tempered = shafer.Explainer(explainer.model, X, temper=0.2, missing="vacuous")
+    assert_allclose(tempered.ask.overturn(gappy), explainer.ask.overturn(gappy), atol=1e-12)

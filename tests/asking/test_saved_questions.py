@@ -36,10 +36,10 @@ def test_pickled_explainers(missing: str) -> None:
     explainer = shafer.Explainer(model, X, missing=missing)
     gappy = X.mask(np.random.default_rng(1).random(X.shape) < 0.4)
     for again in (pickle.loads(pickle.dumps(explainer)), copy.deepcopy(explainer)):
-        assert again.next_inputs(gappy).equals(explainer.ask.next_inputs(gappy))
-        assert again.check_cells(gappy).equals(explainer.ask.check_cells(gappy))
-        assert_allclose(again.overturn(gappy), explainer.ask.overturn(gappy))
-        assert_allclose(again.guard(gappy).probability, explainer.ask.guard(gappy).probability)
+        assert again.ask.next_inputs(gappy).equals(explainer.ask.next_inputs(gappy))
+        assert again.ask.check_cells(gappy).equals(explainer.ask.check_cells(gappy))
+        assert_allclose(again.ask.overturn(gappy), explainer.ask.overturn(gappy))
+        assert_allclose(again.ask.guard(gappy).probability, explainer.ask.guard(gappy).probability)
         if missing != "error":
             assert_allclose(again(gappy).weights, explainer(gappy).weights)
 
@@ -58,9 +58,9 @@ def test_skops_files(tmp_path: Path) -> None:
 
 def test_models_without_a_background() -> None:
     explainer, X, _ = linear_world(0, 2)
-    batches = shafer.Explainer(explainer._given, iter([X]))
+    batches = shafer.Explainer(explainer.model, iter([X]))
     with pytest.raises(ValueError, match="made from an iterator, or loaded"):
-        pickle.loads(pickle.dumps(batches)).overturn(X)
+        pickle.loads(pickle.dumps(batches)).ask.overturn(X)
 
 
 def test_damaged_files() -> None:

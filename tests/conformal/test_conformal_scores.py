@@ -18,7 +18,7 @@ import shafer
 from oracle import pooled_by_dempster
 from shafer._checks import to_numpy
 from shafer.conformal.scores import SCORES, conformal_scores
-from shafer.decision import interval_dominance
+from shafer.decision.class_rules import interval_dominance
 
 WEIGHTS = st.one_of(st.sampled_from([0.0, 1e-6, -1e-6, 2.0, -3.0]), st.floats(-4, 4))
 

@@ -26,7 +26,7 @@ from shafer._checks import to_numpy
 from shafer.conformal import split as conformal
 from shafer.conformal.scores import SCORES, conformal_scores
 from shafer.conformal.split import ConformalSets, split_conformal
-from shafer.decision import interval_dominance
+from shafer.decision.class_rules import interval_dominance
 
 BAND = (0.895, 0.915)
 # 55 · 0.9 = 49.5: the right rank covers 50/55 = .909, each wrong one below 49/55 = .891 or 51/55.
