@@ -1,7 +1,9 @@
-"""``Explainer``: the door, with every kind of input and what it refuses."""
+"""``Explainer``: every kind of input, batches, and one pass through the model."""
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +14,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.datasets import load_iris, load_wine
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
@@ -21,6 +25,8 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.models.sklearn import linear
+
+# ``Explainer``: the door, with every kind of input and what it refuses.
 
 
 @pytest.fixture
@@ -262,3 +268,218 @@ def test_frames_with_equal_column_names(wine: tuple[Any, Any]) -> None:
     model = LogisticRegression().fit(X[:, :4], y)
     ev = shafer.Explainer(model, frame)(frame)
     assert_allclose(ev.probability, model.predict_proba(X[:, :4]), rtol=1e-9)
+
+
+# Data that do not fit in memory: batches in, batches out.
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(max_iter=9000), HistGradientBoostingClassifier(max_iter=5)]
+)
+def test_batches_of_background(model: Any) -> None:
+    X, y = load_wine(return_X_y=True)
+    model = model.fit(X, y)
+    whole = shafer.Explainer(model, X)
+    cut = shafer.Explainer(model, iter(np.array_split(X, 7)))
+    assert_allclose(cut(X).weights, whole(X).weights, atol=1e-10)
+    parts = list(whole.stream(np.array_split(X, 5)))
+    assert sum(map(len, parts)) == len(X)
+    assert_allclose(np.vstack([part.belief for part in parts]), whole(X).belief)
+
+
+def test_no_batches() -> None:
+    with pytest.raises(ValueError, match="at least one batch"):
+        shafer.Explainer((np.ones(2), 0.0), iter([]))
+
+
+def test_weights_of_batches_are_refused_before_a_batch_is_read() -> None:
+    batches = iter([np.zeros((3, 2))])
+    for weight in (np.ones(3), 1.0):
+        with pytest.raises(ValueError, match="sample_weight cannot be given with an iterator"):
+            shafer.Explainer((np.ones(2), 0.0), batches, sample_weight=weight)
+    assert len(list(batches)) == 1
+
+
+def test_memory_stays_constant() -> None:
+    explainer = shafer.Explainer((np.ones(50), 0.0), np.zeros((1, 50)))
+
+    def batches(count: int) -> Iterator[Any]:
+        for seed in range(count):
+            yield np.random.default_rng(seed).normal(size=(2000, 50))
+
+    def peak(count: int) -> int:
+        tracemalloc.start()
+        for ev in explainer.stream(batches(count)):
+            assert ev.belief.shape == (2000, 2)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most
+
+    peak(1)
+    assert peak(20) < 1.5 * peak(2)
+
+
+# Rows pass through transformers and networks once per call.
+
+
+X, Y = load_iris(return_X_y=True)
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "grouped": {"groups": "one"},
+    "tempered": {"temper": 0.5},
+    "laplace": {"moderate": "laplace", "temper": 1.0},
+    "laplace+discount": {"moderate": "laplace+discount", "temper": 0.7},
+    "discount, grouped": {"groups": "one", "moderate": "laplace+discount", "temper": 0.7},
+    "conditional": {"missing": "conditional"},
+    "conditional, discount": {
+        "missing": "conditional",
+        "moderate": "laplace+discount",
+        "temper": 0.7,
+    },
+}
+
+
+class Counter(TransformerMixin, BaseEstimator):
+    """Passes its rows on, and counts how often it is asked to."""
+
+    def fit(self, X: Any, y: Any = None) -> Counter:
+        self.calls, self.fitted_ = 0, True
+        return self
+
+    def transform(self, X: Any) -> Any:
+        self.calls += 1
+        return X
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _calls(counter: Counter, call: Any) -> int:
+    counter.calls = 0
+    call(X)
+    return counter.calls
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_a_transformer_is_called_once(options: dict[str, Any]) -> None:
+    inner = make_pipeline(Counter(), LogisticRegression(max_iter=1000))
+    clf = shafer.EvidentialClassifier(inner, **options).fit(X, Y)
+    counter = clf.estimator_[0]
+    clf.explainer_.typicality(X)  # the background passes once, for reasons of deferral
+    for call in (
+        clf.evidence,
+        clf.predict_set,
+        clf.predict_proba,
+        clf.predict,
+        clf.explainer_,
+        lambda rows: clf.explainer_.observe(rows).bet,
+        lambda rows: clf.predict(rows, rule="belief"),
+        lambda rows: clf.predict_set(rows, rule="interval_dominance"),
+        lambda rows: clf.explainer_.temper(rows, Y),
+        lambda rows: clf.conformalize(rows, Y),
+        clf.predict_set,
+        clf.decide,
+        lambda rows: clf.control_error(rows, Y, error=0.3),
+        clf.predict_or_defer,
+    ):
+        assert _calls(counter, call) == 1
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_the_background_passes_once(options: dict[str, Any]) -> None:
+    model = make_pipeline(Counter(), LogisticRegression(max_iter=1000)).fit(X, Y)
+    given = {name: value for name, value in options.items() if name != "temper"}
+    model[0].calls = 0
+    shafer.Explainer(model, X, check=False, **given)
+    assert model[0].calls == 1
+    shafer.Explainer(model, X, **given)
+    assert model[0].calls == 4  # the check passes 64 rows through the explainer and the model
+
+
+@pytest.mark.parametrize("options", [{}, {"combination": "cautious"}, {"reliability": [0.8, 0.6]}])
+def test_voting_passes_each_source_once(options: dict[str, Any]) -> None:
+    sources = [
+        (name, make_pipeline(Counter(), LogisticRegression(max_iter=1000)), columns)
+        for name, columns in {"sepal": [0, 1], "petal": [2, 3]}.items()
+    ]
+    clf = shafer.EvidentialVotingClassifier(sources, **options).fit(X, Y)
+    counters = [source.estimator[0] for source in clf.sources_.values()]
+    for call in (
+        clf.evidence,
+        clf.predict_set,
+        clf.predict_proba,
+        clf.predict,
+        lambda rows: clf.predict(rows, rule="belief"),
+        lambda rows: clf.predict_set(rows, rule="interval_dominance"),
+        lambda rows: clf.control_error(rows, Y, error=0.3),
+        clf.predict_or_defer,
+    ):
+        assert [_calls(counter, call) for counter in counters] == [1, 1]
+
+
+class Network(torch.nn.Module):
+    """Counts its forward passes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden, self.head = torch.nn.Linear(4, 8), torch.nn.Linear(8, 3)
+        self.calls = 0
+
+    def forward(self, rows: Any) -> Any:
+        self.calls += 1
+        return self.head(torch.relu(self.hidden(rows)))
+
+
+@pytest.mark.parametrize("groups", [None, "one"])
+@pytest.mark.parametrize("moderate", [None, "laplace", "laplace+discount"])
+def test_a_network_is_called_once(groups: Any, moderate: Any) -> None:
+    torch.manual_seed(0)
+    network = Network()
+    rows = torch.tensor(X, dtype=torch.float32)
+    explainer = shafer.Explainer(
+        network, rows, groups, moderate=moderate, layer="head", check=False
+    )
+    assert network.calls == 1
+    explainer.temper(rows, Y)
+    explainer.conformalize(rows, Y)
+    for call in (explainer, explainer.predict_set, explainer.predict_proba):
+        network.calls = 0
+        call(rows)
+        assert network.calls == 1
+    expected = torch.softmax(network(rows), dim=1).detach().numpy()
+    plain = shafer.Explainer(network, rows, groups)(rows)
+    assert_allclose(plain.probability.numpy(), expected, atol=1e-6)
+
+
+def test_calibration_makes_new_objects() -> None:
+    explainer = shafer.Explainer(
+        LogisticRegression(max_iter=1000).fit(X, Y), X, moderate="laplace+discount"
+    )
+    before = explainer.calibration
+    reliability = before.reliability(explainer.weighed(X)[0], np.full((150, 3), 1 / 3))
+    explainer.temper(X[::2] + 1.0, Y[::2])
+    after = before.reliability(explainer.weighed(X)[0], np.full((150, 3), 1 / 3))
+    assert before.tempering == 1.0
+    assert_allclose(after, reliability)
+    assert explainer.calibration.tempering != 1.0
+
+
+def test_a_failed_temper_changes_nothing() -> None:
+    model = LogisticRegression(max_iter=1000).fit(X, Y)
+    explainer = shafer.Explainer(model, X, temper=0.5).conformalize(X, Y)
+    with pytest.raises(ValueError, match="Unknown class label"):
+        explainer.temper(X, np.full(150, 7))
+    assert explainer.factor == 0.5
+    assert explainer.conformal is not None
+
+
+def test_tempering_can_be_given() -> None:
+    model = LogisticRegression(max_iter=1000).fit(X, Y)
+    ev = shafer.Explainer(model, X, temper=0.5)(X)
+    assert_allclose(ev.weights, 0.5 * shafer.Explainer(model, X)(X).weights)
+    for wrong in (0.0, -1.0, np.nan, np.inf, True, "cv"):
+        with pytest.raises(ValueError, match="temper must be a finite number > 0"):
+            shafer.Explainer(model, X, temper=wrong)
