@@ -203,9 +203,9 @@ def test_three_classes() -> None:
 # The largest weights for the adverse class are the reasons of Regulation B's commentary.
 #
 # 12 CFR part 1002, supplement I, comment 9(b)(2)-5 names two methods of selecting reasons from a
-# credit scoring system: the factors for which the applicant's score fell furthest below the average,
-# either of all applicants or of those whose total score was at or slightly above the minimum passing
-# score. Here the rule is computed from optbinning's own table of points.
+# credit scoring system: the factors for which the applicant's score fell furthest below the
+# average, either of all applicants or of those whose total score was at or slightly above the
+# minimum passing score. Here the rule is computed from optbinning's own table of points.
 
 
 TOP = 4
