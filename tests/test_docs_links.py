@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parent.parent
 PAGES = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),

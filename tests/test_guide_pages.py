@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 FORM = (
     "What for",
     "The shortest example",
