@@ -30,7 +30,6 @@ MATHEMATICS = {
     "kernels",
     "masses",
     "metrics",
-    "opinion",
 }
 ITS_CALLERS = {"deferral", "texts", "torch", "test_text_display.py"}
 

@@ -28,7 +28,7 @@ def linear_world(
 
 def moments(explainer: shafer.Explainer) -> tuple[Any, Any]:
     """Return mean and covariance of the inputs, as the explainer estimates them."""
-    gaussian = explainer._asked().inputs.gaussian
+    gaussian = explainer.ask.model().inputs.gaussian
     spread = np.outer(gaussian.spread, gaussian.spread)
     return gaussian.mean, gaussian.correlation * spread
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import shafer
+from shafer.asking import InputQuestions
 
 ROOT = Path(__file__).parent.parent
 
@@ -59,13 +60,6 @@ def test_errors_are_found_at_the_top() -> None:
 def test_names_of_models() -> None:
     assert shafer.models.__all__ == [
         "Contributions",
-        "DeferralControl",
-        "DeferringPrediction",
-        "EvidentialClassifier",
-        "EvidentialVotingClassifier",
-        "Explainer",
-        "LinearHead",
-        "NeighbourEvidence",
         "RBFLayer",
         "bootstrap_refits",
         "from_shap",
@@ -105,6 +99,7 @@ def test_names_of_subpackages() -> None:
         "WaterfallDisplay",
     ]
     assert shafer.asking.__all__ == ["GuardedPrediction", "InputQuestions"]
+    assert shafer.deferral.__all__ == ["DeferralControl", "DeferringPrediction"]
     assert shafer.scorecards.__all__ == ["scorecard"]
     assert shafer.export.__all__ == ["EvidencePythonModel", "pyfunc", "to_onnx"]
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
@@ -271,12 +266,18 @@ def test_evidence_names() -> None:
         ),
         (shafer.Evidence.from_statements, ["statements", "classes", "columns", "prior"]),
         (shafer.fusion.FiniteEvidence.from_statements, ["statements", "classes", "prior"]),
-        (shafer.Explainer.next_inputs, ["self", "X", "top", "costs", "groups", "backend"]),
-        (shafer.Explainer.next_measurements, ["self", "X", "budget", "costs", "groups", "backend"]),
-        (shafer.Explainer.overturn, ["self", "X"]),
-        (shafer.Explainer.fragility, ["self", "X", "q", "fill"]),
-        (shafer.Explainer.check_cells, ["self", "X", "top", "backend"]),
-        (shafer.Explainer.guard, ["self", "X"]),
+        (
+            InputQuestions.next_inputs,
+            ["self", "X", "top", "costs", "groups", "backend"],
+        ),
+        (
+            InputQuestions.next_measurements,
+            ["self", "X", "budget", "costs", "groups", "backend"],
+        ),
+        (InputQuestions.overturn, ["self", "X"]),
+        (InputQuestions.fragility, ["self", "X", "q", "fill"]),
+        (InputQuestions.check_cells, ["self", "X", "top", "backend"]),
+        (InputQuestions.guard, ["self", "X"]),
         (shafer.Evidence.fragility, ["self", "q"]),
         (
             shafer.Monitor.fit,

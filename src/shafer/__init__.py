@@ -53,6 +53,7 @@ _SUBPACKAGES = (
     "belief",
     "datasets",
     "decision",
+    "deferral",
     "evidence",
     "export",
     "fusion",

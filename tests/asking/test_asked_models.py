@@ -59,27 +59,27 @@ def test_linear_models(model: Any) -> None:
 def test_calibrated_models() -> None:
     X, y, gappy = gappy_iris()
     model = CalibratedClassifierCV(LinearSVC(), ensemble=False).fit(X, y == 1)
-    assert 0 < shafer.Explainer(model, X).overturn(gappy).max() < 1
+    assert 0 < shafer.Explainer(model, X).ask.overturn(gappy).max() < 1
 
 
 def test_networks_are_refused() -> None:
     X, y, gappy = gappy_iris()
     model = MLPClassifier((3,), max_iter=20, solver="lbfgs", tol=1e3).fit(X, y)
     with pytest.raises(shafer.UnsupportedModelError, match="works for linear models"):
-        shafer.Explainer(model, X).next_inputs(gappy)
+        shafer.Explainer(model, X).ask.next_inputs(gappy)
 
 
 def test_tensors_and_lists() -> None:
     explainer, X, rng = linear_world(0, 3)
     gappy = np.where(rng.random((9, 6)) < 0.4, np.nan, X[:9])
-    tensors = shafer.Explainer(tuple(map(torch.tensor, explainer._given)), torch.tensor(X))
-    assert_allclose(tensors.overturn(torch.tensor(gappy)), explainer.ask.overturn(gappy))
-    found, wanted = tensors.next_inputs(torch.tensor(gappy)), explainer.ask.next_inputs(gappy)
+    tensors = shafer.Explainer(tuple(map(torch.tensor, explainer.model)), torch.tensor(X))
+    assert_allclose(tensors.ask.overturn(torch.tensor(gappy)), explainer.ask.overturn(gappy))
+    found, wanted = tensors.ask.next_inputs(torch.tensor(gappy)), explainer.ask.next_inputs(gappy)
     pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)  # the libraries add in another order
     X, y, gappy = gappy_iris()
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     iris = shafer.Explainer(model, X)
-    assert_allclose(iris.overturn(gappy[:5].tolist()), iris.overturn(gappy[:5]))
+    assert_allclose(iris.ask.overturn(gappy[:5].tolist()), iris.ask.overturn(gappy[:5]))
 
 
 def test_moderation_counts_in_the_guard() -> None:
@@ -93,7 +93,7 @@ def test_moderation_counts_in_the_guard() -> None:
     without[:, 1] = np.nan
     found = explainer.ask.guard(bad)
     assert found.repaired[:, 1].all()
-    assert_allclose(found.probability, read.guard(without).probability, rtol=1e-9)
+    assert_allclose(found.probability, read.ask.guard(without).probability, rtol=1e-9)
     assert np.abs(found.probability - read(without).probability).max() < 0.1
 
 
@@ -102,7 +102,7 @@ def test_a_background_with_gaps_behind_an_imputer() -> None:
     model = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression()).fit(gappy, y)
     explainer = shafer.Explainer(model, gappy)
     complete = shafer.Explainer(model, X)
-    first, second = explainer.ask.overturn(gappy), complete.overturn(gappy)
+    first, second = explainer.ask.overturn(gappy), complete.ask.overturn(gappy)
     assert np.corrcoef(first, second)[0, 1] > 0.9
     read = shafer.Explainer(model, gappy, missing="conditional")
     assert np.isfinite(read(gappy).weights).all()
@@ -113,21 +113,21 @@ def test_names_of_inputs() -> None:
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
     names = ["sl", "sw", "pl", "pw"]
     named = shafer.Explainer(model, X, names=names)
-    assert set(named.next_inputs(gappy)["input"]) == set(names)
+    assert set(named.ask.next_inputs(gappy)["input"]) == set(names)
     grouped = shafer.Explainer(model, X, {"sepal": [0, 1]}, names=names)
-    assert grouped.next_inputs(gappy).equals(named.next_inputs(gappy))
+    assert grouped.ask.next_inputs(gappy).equals(named.ask.next_inputs(gappy))
     frame = pd.DataFrame(X, columns=names)
     framed = shafer.Explainer(LogisticRegression(max_iter=2000).fit(frame, y), frame)
-    assert set(framed.check_cells(frame)["input"]) <= set(names)
+    assert set(framed.ask.check_cells(frame)["input"]) <= set(names)
 
 
 def test_sample_weights_of_the_background() -> None:
     explainer, X, rng = linear_world(0, 2)
     gappy = np.where(rng.random((9, 6)) < 0.4, np.nan, X[:9])
     weight = np.r_[np.ones(400), np.zeros(400)]
-    half = shafer.Explainer(explainer._given, X, sample_weight=weight)
-    direct = shafer.Explainer(explainer._given, X[:400])
-    assert_allclose(half.overturn(gappy), direct.overturn(gappy), rtol=1e-6)
+    half = shafer.Explainer(explainer.model, X, sample_weight=weight)
+    direct = shafer.Explainer(explainer.model, X[:400])
+    assert_allclose(half.ask.overturn(gappy), direct.ask.overturn(gappy), rtol=1e-6)
 
 
 def test_a_model_trained_further_is_noticed() -> None:
@@ -158,10 +158,10 @@ def test_pickled_explainers(missing: str) -> None:
     explainer = shafer.Explainer(model, X, missing=missing)
     gappy = X.mask(np.random.default_rng(1).random(X.shape) < 0.4)
     for again in (pickle.loads(pickle.dumps(explainer)), copy.deepcopy(explainer)):
-        assert again.next_inputs(gappy).equals(explainer.ask.next_inputs(gappy))
-        assert again.check_cells(gappy).equals(explainer.ask.check_cells(gappy))
-        assert_allclose(again.overturn(gappy), explainer.ask.overturn(gappy))
-        assert_allclose(again.guard(gappy).probability, explainer.ask.guard(gappy).probability)
+        assert again.ask.next_inputs(gappy).equals(explainer.ask.next_inputs(gappy))
+        assert again.ask.check_cells(gappy).equals(explainer.ask.check_cells(gappy))
+        assert_allclose(again.ask.overturn(gappy), explainer.ask.overturn(gappy))
+        assert_allclose(again.ask.guard(gappy).probability, explainer.ask.guard(gappy).probability)
         if missing != "error":
             assert_allclose(again(gappy).weights, explainer(gappy).weights)
 
@@ -180,9 +180,9 @@ def test_skops_files(tmp_path: Path) -> None:
 
 def test_models_without_a_background() -> None:
     explainer, X, _ = linear_world(0, 2)
-    batches = shafer.Explainer(explainer._given, iter([X]))
+    batches = shafer.Explainer(explainer.model, iter([X]))
     with pytest.raises(ValueError, match="made from an iterator, or loaded"):
-        pickle.loads(pickle.dumps(batches)).overturn(X)
+        pickle.loads(pickle.dumps(batches)).ask.overturn(X)
 
 
 def test_damaged_files() -> None:
@@ -246,7 +246,7 @@ def test_all_missing(missing: str) -> None:
     assert_array_equal(found["fragility"], np.zeros(3))
     assert_array_equal(found["alarm"], np.zeros(3))
     assert found["cells"].empty
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     assert_allclose(found["guard"], read(np.full((3, 6), NAN)).probability, rtol=1e-9)
 
 
@@ -282,7 +282,7 @@ def test_duplicated_columns() -> None:
     single = shafer.Explainer(([[2.0, -1.0]], [0.1]), x)
     open_one = x[:5].copy()
     open_one[:, 0] = NAN
-    unknown = single.next_inputs(open_one)["information"].to_numpy()
+    unknown = single.ask.next_inputs(open_one)["information"].to_numpy()
     assert (found["next"]["information"].to_numpy() < 0.05 * unknown).all()
     both = X[:5].copy()
     both[:, [0, 2]] = NAN
@@ -290,7 +290,7 @@ def test_duplicated_columns() -> None:
     # Either copy tells what the single column would.
     first = found["next"].groupby("row")["information"].max().to_numpy()
     assert_allclose(first, unknown, rtol=0.05)
-    assert_allclose(found["overturn"], single.overturn(open_one), atol=0.01)
+    assert_allclose(found["overturn"], single.ask.overturn(open_one), atol=0.01)
 
 
 def test_one_class_certain() -> None:
@@ -343,7 +343,7 @@ def test_single_precision_permuted_columns_and_text_labels() -> None:
 
 def test_large_and_small_units() -> None:
     explainer, X, rng = linear_world(1, 3)
-    coef, intercept = explainer._given
+    coef, intercept = explainer.model
     units = 10.0 ** np.array([-9, -3, 0, 3, 6, 9])
     scaled = shafer.Explainer((coef / units, intercept), X * units)
     gappy = np.where(rng.random((20, 6)) < 0.3, NAN, X[:20])
@@ -370,6 +370,6 @@ def test_infinity_and_empty_columns_are_refused() -> None:
     with pytest.raises(ValueError, match="columns"):
         explainer.ask.overturn(X[:, :4])
     frame = pd.DataFrame(X, columns=list("abcdef"))
-    named = shafer.Explainer(explainer._given, frame)
+    named = shafer.Explainer(explainer.model, frame)
     with pytest.raises(ValueError, match="without 'f'"):
-        named.overturn(frame.drop(columns="f"))
+        named.ask.overturn(frame.drop(columns="f"))

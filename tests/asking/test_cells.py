@@ -33,7 +33,7 @@ TAU = 5.0
 @pytest.mark.parametrize("gaps", [[], [1, 4]])
 def test_against_direct_computation(n_classes: int, gaps: list[int]) -> None:
     explainer, X, _ = linear_world(n_classes, n_classes)
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     row = with_gaps(X[0], gaps)
     found = explainer.ask.check_cells(row[None, :], top=None).set_index("input")
     assert sorted(found.index) == [f"x{j}" for j in range(6) if j not in gaps]
@@ -90,15 +90,15 @@ def test_values_are_those_of_the_user() -> None:
     frame = pd.DataFrame(heart.data, columns=heart.feature_names)
     plain = shafer.Explainer(LogisticRegression(max_iter=5000).fit(frame, heart.target), frame)
     scaled = make_pipeline(StandardScaler(), LogisticRegression(C=1e6)).fit(frame, heart.target)
-    first = plain.check_cells(frame[:5], top=None).sort_values(["row", "input"])
-    second = shafer.Explainer(scaled, frame).check_cells(frame[:5], top=None)
+    first = plain.ask.check_cells(frame[:5], top=None).sort_values(["row", "input"])
+    second = shafer.Explainer(scaled, frame).ask.check_cells(frame[:5], top=None)
     second = second.sort_values(["row", "input"])
     assert_allclose(second["value"], first["value"])
     assert_allclose(second["expected"], first["expected"], rtol=1e-6)
     assert_allclose(second["surprise"], first["surprise"], rtol=1e-6)
     bent = make_pipeline(QuantileTransformer(n_quantiles=100), LogisticRegression())
     bent.fit(frame, heart.target)
-    found = shafer.Explainer(bent, frame).check_cells(frame[:5], top=None)
+    found = shafer.Explainer(bent, frame).ask.check_cells(frame[:5], top=None)
     assert (found.loc[found["input"] == "sbp", "expected"].between(100, 220)).all()
 
 
@@ -180,7 +180,7 @@ def test_against_monte_carlo(n_classes: int, bias: float) -> None:
     for seed in range(6):
         explainer, X, rng = linear_world(seed, n_classes)
         rows = np.stack([with_gaps(X[seed], [0, 3]), with_gaps(X[seed + 9], [1, 2, 4, 5])])
-        read = shafer.Explainer(explainer._given, X, missing="conditional")
+        read = shafer.Explainer(explainer.model, X, missing="conditional")
         found = explainer.ask.overturn(rows)
         for row, chance in zip(rows, found, strict=True):
             decision = read(row[None, :]).probability[0].argmax()
@@ -210,8 +210,8 @@ def test_more_gaps_leave_more_open() -> None:
 def test_factors_on_the_weights_play_no_part() -> None:
     explainer, X, rng = linear_world(2, 3)
     gappy = np.where(rng.random(X.shape) < 0.4, np.nan, X)
-    tempered = shafer.Explainer(explainer._given, X, temper=0.2, missing="vacuous")
-    assert_allclose(tempered.overturn(gappy), explainer.ask.overturn(gappy), atol=1e-12)
+    tempered = shafer.Explainer(explainer.model, X, temper=0.2, missing="vacuous")
+    assert_allclose(tempered.ask.overturn(gappy), explainer.ask.overturn(gappy), atol=1e-12)
 
 
 # The guard: its mixture against rows with NaN, and what wrong inputs do.
@@ -235,7 +235,7 @@ def by_hand(explainer: shafer.Explainer, read: shafer.Explainer, row: Any) -> An
 @pytest.mark.parametrize("temper", [1.0, 0.6])
 def test_the_mixture(n_classes: int, temper: float) -> None:
     explainer, X, _ = linear_world(1, n_classes, temper=temper)
-    read = shafer.Explainer(explainer._given, X, missing="conditional", temper=temper)
+    read = shafer.Explainer(explainer.model, X, missing="conditional", temper=temper)
     rows = np.concatenate([X[:15], with_gaps(X[15:20], [0, 3])])
     found = explainer.ask.guard(rows)
     assert not found.repaired.any()
@@ -247,7 +247,7 @@ def test_the_mixture(n_classes: int, temper: float) -> None:
 
 def test_repairs() -> None:
     explainer, X, _ = linear_world(2, 3)
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     bad = X[:10].copy()
     bad[:, 1] += 200.0
     bad[:5, 4] -= 300.0

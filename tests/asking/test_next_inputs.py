@@ -56,7 +56,7 @@ def second_order(explainer: shafer.Explainer, sample: Any, asked: list[int], p: 
 def test_single_inputs_and_groups_against_monte_carlo(n_classes: int) -> None:
     for seed in range(3):
         explainer, X, rng = linear_world(seed, n_classes)
-        read = shafer.Explainer(explainer._given, X, missing="conditional")
+        read = shafer.Explainer(explainer.model, X, missing="conditional")
         row = with_gaps(X[seed], [0, 2, 3, 5])
         p = read(row[None, :]).probability[0]
         out, _, left = conditional(explainer, row)
@@ -138,7 +138,7 @@ def test_the_table() -> None:
 def test_the_pair_is_the_one_it_separates_most() -> None:
     explainer, X, _ = linear_world(3, 5, classes=list("abcde"))
     row = with_gaps(X[1], [0, 3])
-    p = shafer.Explainer(explainer._given, X, missing="conditional")(row[None, :]).probability[0]
+    p = shafer.Explainer(explainer.model, X, missing="conditional")(row[None, :]).probability[0]
     found = explainer.ask.next_inputs(row[None, :]).set_index("input")
     out, _, left = conditional(explainer, row)
     moved = left @ explainer.pool.beta[out]
@@ -179,12 +179,12 @@ def test_a_group_tells_at_least_as_much_as_its_members() -> None:
 
 def test_tempering_counts() -> None:
     explainer, X, _ = linear_world(4, 2)
-    tempered = shafer.Explainer(explainer._given, X, temper=0.5)
+    tempered = shafer.Explainer(explainer.model, X, temper=0.5)
     row = with_gaps(X[0], [0, 1])[None, :]
-    read = shafer.Explainer(explainer._given, X, temper=0.5, missing="conditional")(row)
+    read = shafer.Explainer(explainer.model, X, temper=0.5, missing="conditional")(row)
     p = read.probability[0]
-    found = tempered.next_inputs(row)["information"]
-    plain = shafer.Explainer(explainer._given, X, missing="conditional")(row).probability[0]
+    found = tempered.ask.next_inputs(row)["information"]
+    plain = shafer.Explainer(explainer.model, X, missing="conditional")(row).probability[0]
     before = explainer.ask.next_inputs(row)["information"]
     assert_allclose(found / before, 0.25 * (p[0] * p[1]) / (plain[0] * plain[1]))
 
@@ -204,12 +204,12 @@ def test_refusals() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             explainer.ask.next_inputs(row, **options)
-    batches = shafer.Explainer(explainer._given, iter([X]))
+    batches = shafer.Explainer(explainer.model, iter([X]))
     with pytest.raises(ValueError, match="made from an iterator"):
-        batches.next_inputs(row)
+        batches.ask.next_inputs(row)
     forest = shafer.models.Contributions(lambda X: X**2)
     with pytest.raises(shafer.UnsupportedModelError, match="works for linear models"):
-        shafer.Explainer(forest, X).overturn(X)
+        shafer.Explainer(forest, X).ask.overturn(X)
 
 
 def test_numbers_do_not_depend_on_the_chunks(monkeypatch: Any) -> None:
@@ -284,9 +284,9 @@ def test_copies_are_bought_once() -> None:
     explainer, X, _ = linear_world(3, 2)
     import shafer
 
-    coef, intercept = explainer._given
+    coef, intercept = explainer.model
     doubled = shafer.Explainer((np.hstack([coef, coef]), intercept), np.hstack([X, X]))
-    plan = doubled.next_measurements(np.full((1, 12), np.nan), 12)
+    plan = doubled.ask.next_measurements(np.full((1, 12), np.nan), 12)
     tail = plan["information"].iloc[6:].sum()
     assert tail < 0.01 * plan["information"].sum()
 
@@ -341,7 +341,7 @@ def expected_logits(explainer: shafer.Explainer, row: np.ndarray) -> np.ndarray:
 def test_many_inputs_against_losing_them_at_random() -> None:
     """Filled one by one the loss is a sum; filled together it is almost the same."""
     explainer, X, rng = linear_world(5, 3, n_inputs=14)
-    read = shafer.Explainer(explainer._given, X, missing="conditional")
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
     rows = X[:25]
     found = explainer.ask.fragility(rows, 0.2)
     decisions = explainer(rows).probability.argmax(axis=1)
@@ -359,11 +359,11 @@ def test_mean_fill_is_that_of_the_evidence() -> None:
     assert_allclose(explainer.ask.fragility(X, 0.3, fill="mean"), explainer(X).fragility(0.3))
     X, y = load_iris(return_X_y=True)
     bayes = shafer.Explainer(GaussianNB().fit(X, y), X)
-    assert_allclose(bayes.fragility(X, fill="mean"), bayes(X).fragility())
+    assert_allclose(bayes.ask.fragility(X, fill="mean"), bayes(X).fragility())
     with pytest.raises(shafer.UnsupportedModelError, match=r"ev\.fragility"):
-        bayes.fragility(X)
+        bayes.ask.fragility(X)
     with pytest.raises(ValueError, match="fill must be 'conditional' or 'mean'; got 'median'"):
-        bayes.fragility(X, fill="median")
+        bayes.ask.fragility(X, fill="median")
     with pytest.raises(ValueError, match="q must be"):
         explainer.ask.fragility(X, 2.0)
 
@@ -410,7 +410,7 @@ def test_a_category_is_one_input(drop: Any) -> None:
     assert set(found["input"]) == set(X.columns)
     assert (found["information"] > 0).all()
     # The joint information of the indicators, on the Gaussian that was fitted to them.
-    inputs = explainer._asked().inputs
+    inputs = explainer.ask.model().inputs
     block = list(inputs.blocks.features[inputs.blocks.names.index("ward")])
     gaussian = inputs.gaussian
     covariance = gaussian.correlation * np.outer(gaussian.spread, gaussian.spread)
@@ -447,7 +447,7 @@ def test_encodings_agree() -> None:
     """Dropping a category gives other coefficients, but almost the same answers."""
     X, _ = table()
     gappy = X.mask(np.random.default_rng(1).random(X.shape) < 0.3)
-    full, dropped = explained()[0].overturn(gappy), explained("first")[0].overturn(gappy)
+    full, dropped = explained()[0].ask.overturn(gappy), explained("first")[0].ask.overturn(gappy)
     assert np.corrcoef(full, dropped)[0, 1] > 0.98
 
 
@@ -499,12 +499,12 @@ def test_refusals_of_categories() -> None:
     numbers = X[["age", "dose"]]
     mixed = make_pipeline(PCA(2), LogisticRegression()).fit(numbers, y)
     with pytest.raises(shafer.UnsupportedModelError, match="transformers of single columns"):
-        shafer.Explainer(mixed, numbers).overturn(numbers)
+        shafer.Explainer(mixed, numbers).ask.overturn(numbers)
     marked = make_pipeline(SimpleImputer(add_indicator=True), LogisticRegression())
     holes = numbers.mask(np.random.default_rng(0).random(numbers.shape) < 0.2)
     marked.fit(holes, y)
     with pytest.raises(shafer.UnsupportedModelError, match="adds features for missing values"):
-        shafer.Explainer(marked, holes).overturn(holes)
+        shafer.Explainer(marked, holes).ask.overturn(holes)
     words = make_pipeline(CountVectorizer(), LogisticRegression()).fit(X["ward"], y)
     with pytest.raises(shafer.UnsupportedModelError, match="single columns"):
-        shafer.Explainer(words, X["ward"].tolist()).overturn(["east"])
+        shafer.Explainer(words, X["ward"].tolist()).ask.overturn(["east"])

@@ -10,7 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.evidence import with_weights
 from shafer.evidence.contrast import disputed_classes
 from shafer.evidence.words import below_belief_words
 from shafer.report import Study, make_study
@@ -25,7 +24,7 @@ def same(shown: dict[str, Any], evidence: shafer.MassEvidence, atol: float = 1e-
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)
     for name in ("ignorance", "conflict"):
         np.testing.assert_allclose(shown[name], getattr(evidence, name)[0], rtol=0, atol=atol)
-    disagreement = with_weights(evidence).disagreement[0]
+    disagreement = evidence.weighed.disagreement[0]
     np.testing.assert_allclose(shown["disagreement"], disagreement, rtol=0, atol=atol)
     assert shown["decided"] == np.flatnonzero(evidence.decide()[0]).tolist()
     labels = evidence.classes.tolist()

@@ -75,7 +75,7 @@ def test_every_row_calibrates_with_folds() -> None:
     clf = shafer.EvidentialClassifier(LogisticRegression(C=0.01, max_iter=1000), groups="one")
     clf.fit(TRAIN, Y_TRAIN).conformalize(TRAIN, Y_TRAIN, 0.9, cv=4)
     sets = clf.predict_set(TEST)
-    assert len(clf.fold_explainers_) == 4
+    assert len(clf.promises.folds) == 4
     assert 0.87 < _covered(sets, Y_TEST) < 0.97
     with pytest.raises(ValueError, match="cv must be a whole number of folds ≥ 2; got 1"):
         clf.conformalize(TRAIN, Y_TRAIN, cv=1)
@@ -123,7 +123,7 @@ def test_wrong_calibration_rows_are_refused(clf) -> None:
 def test_folds_without_one_of_the_classes(clf) -> None:
     few = Y_TRAIN != 7
     clf.conformalize(TRAIN[few], Y_TRAIN[few], 0.9, cv=4)
-    assert all(len(explainer.classes) == 9 for explainer in clf.fold_explainers_)
+    assert all(len(explainer.classes) == 9 for explainer in clf.promises.folds)
     others = Y_TEST != 7
     sets = clf.predict_set(TEST)
     assert sets.shape == (len(TEST), 10)

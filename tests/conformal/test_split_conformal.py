@@ -28,7 +28,7 @@ from shafer._checks import to_numpy
 from shafer.conformal import split as conformal
 from shafer.conformal.scores import SCORES, conformal_scores
 from shafer.conformal.split import ConformalSets, split_conformal
-from shafer.decision import interval_dominance
+from shafer.decision.class_rules import interval_dominance
 
 # Conformal sets: exact ranks, promised coverage on real data, and tests that notice if not.
 

@@ -36,7 +36,7 @@ def test_differences_have_their_own_unit() -> None:
 
 
 class LastClass:
-    """Stands for an opinion whose expectations are lowest where the last class is certain."""
+    """Stands for masses whose expectations are lowest where the last class is certain."""
 
     asked = 0
 
@@ -55,7 +55,7 @@ class LastClass:
     ],
 )
 def test_one_question_is_enough(difference: list[float], reached: bool) -> None:
-    opinion: Any = LastClass()
+    masses: Any = LastClass()
     start, row = np.eye(3)[:2], np.array([0])
-    assert _reaches_zero(opinion, row, np.array([difference]), start) is reached
-    assert opinion.asked == 1
+    assert _reaches_zero(masses, row, np.array([difference]), start) is reached
+    assert masses.asked == 1

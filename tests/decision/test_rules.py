@@ -14,8 +14,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import shafer
 from evidence_types import every_type, made
 from shafer._checks import to_numpy
-from shafer.decision import PRECISE_RULES, RULES, choose_largest, interval_dominance
+from shafer.decision import PRECISE_RULES, RULES
 from shafer.decision.act_rules import scaled
+from shafer.decision.class_rules import interval_dominance
+from shafer.decision.dominance import choose_largest
 from shafer.decision.set_utility import _mean_rank
 
 # Rules by name: ties, options and their errors, libraries, many classes.

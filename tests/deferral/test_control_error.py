@@ -12,7 +12,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression
 
 import shafer
-from shafer.models import DeferralControl, DeferringPrediction
+from shafer.deferral import DeferralControl, DeferringPrediction
 
 COLUMNS = ["a", "b", "c", "d"]
 RANDOM = np.random.default_rng(0)

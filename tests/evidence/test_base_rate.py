@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import shafer
-from shafer.evidence import least_commitment_additive, with_weights
+from shafer.evidence import least_commitment_additive
 from shafer.evidence.base_rate import base_rate_position, shares_base_rate
 
 FLOATS = st.floats(-20.0, 20.0)
@@ -200,7 +200,7 @@ IRIS = load_iris()
 )
 def test_own_or_shared(model: Any, options: dict[str, Any], prior: str) -> None:
     fitted = model.fit(IRIS.data, IRIS.target)
-    ev = with_weights(shafer.Explainer(fitted, IRIS.data, prior=prior, **options)(IRIS.data))
+    ev = shafer.Explainer(fitted, IRIS.data, prior=prior, **options)(IRIS.data).weighed
     expected = 4 if prior == "own" else None
     for rows in (ev, ev[:1], ev[[3, 3]], ev[:0]):
         assert base_rate_position(rows) == expected

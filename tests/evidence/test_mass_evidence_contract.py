@@ -20,7 +20,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import shafer
 from evidence_types import CLOSE, PAIRS, TYPES, Weights, every_type, made
 from rule_oracle import best_by_value, check_rule, expectations, members, risks
-from shafer import Evidence, MassEvidence, combine
+from shafer import DiscountedEvidence, Evidence, MassEvidence, combine
 from shafer.belief import MassFunction
 from shafer.decision import BETTING_RULES, PRECISE_RULES, RULES, owa_weights, set_utility
 from shafer.decision.rules import EXPECTATIONS
@@ -65,6 +65,8 @@ ELSEWHERE = {  # each has a test of its own below
     "decide",
     "acts",
     "to_frame",
+    "undiscounted",
+    "weighed",
 }
 
 
@@ -214,13 +216,39 @@ def test_results_cannot_be_written_to(kind: str) -> None:
 # -- weights belong to Evidence alone -----------------------------------------------------------
 
 
+@every_type
+def test_the_evidence_behind(kind: str) -> None:
+    ev = made(kind).evidence
+    plain = ev.evidence if isinstance(ev, DiscountedEvidence) else ev
+    assert ev.undiscounted is plain
+    assert_array_equal(ev.undiscounted.probability, ev.betting_probability)
+    if isinstance(plain, Evidence):
+        assert ev.weighed is plain
+    else:
+        with pytest.raises(ValueError, match=f"needed here, and {kind} has no weights"):
+            ev.weighed  # noqa: B018 - the access is the test
+
+
+def test_a_name_that_nothing_has() -> None:
+    with pytest.raises(AttributeError, match="'Evidence' object has no attribute 'beleif'"):
+        made("Evidence").evidence.beleif  # type: ignore[attr-defined]  # noqa: B018
+
+
 @pytest.mark.parametrize("kind", [kind for kind in TYPES if kind != "Evidence"])
 def test_names_that_need_weights(kind: str) -> None:
     ev = made(kind).evidence
     advice = "ev.evidence.weights" if kind == "DiscountedEvidence" else "Ask the sources"
     with pytest.raises(AttributeError, match=f"{kind} has no weights. .*{advice}"):
         ev.weights  # type: ignore[attr-defined]  # noqa: B018 - the access is the test
-    for name in ("component_names", "tempered", "save", "logits", "grouped"):
+    for name in (
+        "component_names",
+        "tempered",
+        "save",
+        "logits",
+        "grouped",
+        "top_weights",
+        "layout",
+    ):
         with pytest.raises(AttributeError, match=f"{kind} has no weights, so it has no '{name}'"):
             getattr(ev, name)
     with pytest.raises(AttributeError, match="no attribute 'beleif'"):

@@ -368,18 +368,22 @@ def test_a_transformer_is_called_once(options: dict[str, Any]) -> None:
     inner = make_pipeline(Counter(), LogisticRegression(max_iter=1000))
     clf = shafer.EvidentialClassifier(inner, **options).fit(X, Y)
     counter = clf.estimator_[0]
+    clf.explainer_.typicality(X)  # the background passes once, for reasons of deferral
     for call in (
         clf.evidence,
         clf.predict_set,
         clf.predict_proba,
         clf.predict,
         clf.explainer_,
-        clf.explainer_.bet,
+        lambda rows: clf.explainer_.observe(rows).bet,
         lambda rows: clf.predict(rows, rule="belief"),
         lambda rows: clf.predict_set(rows, rule="interval_dominance"),
         lambda rows: clf.explainer_.temper(rows, Y),
         lambda rows: clf.conformalize(rows, Y),
         clf.predict_set,
+        clf.decide,
+        lambda rows: clf.control_error(rows, Y, error=0.3),
+        clf.predict_or_defer,
     ):
         assert _calls(counter, call) == 1
 
@@ -410,6 +414,8 @@ def test_voting_passes_each_source_once(options: dict[str, Any]) -> None:
         clf.predict,
         lambda rows: clf.predict(rows, rule="belief"),
         lambda rows: clf.predict_set(rows, rule="interval_dominance"),
+        lambda rows: clf.control_error(rows, Y, error=0.3),
+        clf.predict_or_defer,
     ):
         assert [_calls(counter, call) for counter in counters] == [1, 1]
 
@@ -439,7 +445,7 @@ def test_a_network_is_called_once(groups: Any, moderate: Any) -> None:
     assert network.calls == 1
     explainer.temper(rows, Y)
     explainer.conformalize(rows, Y)
-    for call in (explainer, explainer.predict_set, explainer.bet):
+    for call in (explainer, explainer.predict_set, explainer.predict_proba):
         network.calls = 0
         call(rows)
         assert network.calls == 1

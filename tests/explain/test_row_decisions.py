@@ -77,7 +77,7 @@ def test_without_costs_it_predicts(name: str) -> None:
 @every_decider
 def test_other_rules(name: str) -> None:
     decider = DECIDERS[name]
-    ev = decider._evidence_for(FRAME, "belief")
+    ev = decider.observe(FRAME).decided_by("belief")
     assert_array_equal(
         decider.decide(FRAME, COSTS, "belief"), [a for (a,) in ev.acts("belief", loss=COSTS)]
     )

@@ -105,7 +105,7 @@ def test_labels_and_columns_are_those_of_training() -> None:
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     labels = np.array(["setosa", "versicolor", "virginica"])[Y]
     explainer = shafer.Explainer(LogisticRegression(max_iter=500).fit(frame, labels), frame)
-    shuffled = shafer.Explainer(explainer._given, frame[["d", "b", "a", "c"]])
+    shuffled = shafer.Explainer(explainer.model, frame[["d", "b", "a", "c"]])
     model = check(explainer, frame)
     assert to_onnx(shuffled).graph.input == model.graph.input
     check(shuffled, frame)

@@ -31,8 +31,8 @@ def _numbers(found: Any, world: World) -> list[Any]:
 
 
 @covers(
-    "models.Explainer.control_error",
-    "models.Explainer.predict_or_defer",
+    "Explainer.control_error",
+    "Explainer.predict_or_defer",
     "plots.DeferralDisplay.from_explainer",
     trains=True,
 )
@@ -61,10 +61,10 @@ def deferring_explainer(world: World) -> list[Any]:
 
 
 @covers(
-    "models.EvidentialClassifier.control_error",
-    "models.EvidentialClassifier.predict_or_defer",
-    "models.EvidentialVotingClassifier.control_error",
-    "models.EvidentialVotingClassifier.predict_or_defer",
+    "EvidentialClassifier.control_error",
+    "EvidentialClassifier.predict_or_defer",
+    "EvidentialVotingClassifier.control_error",
+    "EvidentialVotingClassifier.predict_or_defer",
     trains=True,
 )
 def deferring_classifiers(world: World) -> list[Any]:
@@ -83,10 +83,10 @@ def deferring_classifiers(world: World) -> list[Any]:
 
 
 @covers(
-    "models.Explainer.predict_set",
-    "models.EvidentialClassifier.predict_set",
-    "models.EvidentialVotingClassifier.conformalize",
-    "models.EvidentialVotingClassifier.predict_set",
+    "Explainer.predict_set",
+    "EvidentialClassifier.predict_set",
+    "EvidentialVotingClassifier.conformalize",
+    "EvidentialVotingClassifier.predict_set",
     "decision.ConformalSets.sets",
     "decision.split_conformal",
     trains=True,

@@ -10,6 +10,7 @@ import pandas as pd
 
 import shafer
 from shafer import Evidence, belief, decision, evidence, fusion
+from shafer.decision.acts import read_acts, read_loss
 
 from .calls import covers, covers_path
 from .worlds import FEATURES, N_ROWS, World
@@ -81,11 +82,11 @@ def points_of_a_class(world: World) -> list[Any]:
     return [ev.points(class_=label) for label in world.given]
 
 
-@covers("decision.read_acts", "decision.read_loss", allows=(*BY_VALUE, *BY_TEXT))
+@covers(allows=(*BY_VALUE, *BY_TEXT))
 def loss_tables(world: World) -> list[Any]:
     like, classes = world.weights()[:, 0], world.class_array
-    read = [decision.read_acts(loss, None, None, like, classes) for loss in world.losses()]
-    read += [decision.read_loss(loss, like, classes) for loss in world.losses()]
+    read = [read_acts(loss, None, None, like, classes) for loss in world.losses()]
+    read += [read_loss(loss, like, classes) for loss in world.losses()]
     return [acts.loss for acts in read if acts is not None]
 
 

@@ -25,9 +25,7 @@ def _model(world: World, X: Any = FEATURES) -> LogisticRegression:
     return LogisticRegression(max_iter=500).fit(X, world.training_labels)
 
 
-@covers(
-    "models.EvidentialClassifier", "models.EvidentialClassifier.fit", trains=True, compares=False
-)
+@covers("EvidentialClassifier", "EvidentialClassifier.fit", trains=True, compares=False)
 def classifier(world: World) -> list[Any]:
     found: list[Any] = []
     for y in (
@@ -44,9 +42,9 @@ def classifier(world: World) -> list[Any]:
 
 
 @covers(
-    "models.EvidentialClassifier.conformalize",
-    "models.Explainer.conformalize",
-    "models.Explainer.temper",
+    "EvidentialClassifier.conformalize",
+    "Explainer.conformalize",
+    "Explainer.temper",
     "metrics.SetScorer.__call__",
     trains=True,
 )
@@ -66,7 +64,7 @@ def calibration(world: World) -> list[Any]:
     return [scores, sets, tempered.probability, held]
 
 
-@covers("models.Explainer", trains=True, compares=False)
+@covers("Explainer", trains=True, compares=False)
 def explainer_of_columns(world: World) -> list[Any]:
     model = _model(world, FRAME)
     groups = {"first": ["p"], "rest": ["r", "q"]}
@@ -83,9 +81,9 @@ def explainer_of_columns(world: World) -> list[Any]:
 
 
 @covers(
-    "models.Explainer.decide",
-    "models.EvidentialClassifier.decide",
-    "models.EvidentialVotingClassifier.decide",
+    "Explainer.decide",
+    "EvidentialClassifier.decide",
+    "EvidentialVotingClassifier.decide",
     trains=True,
     allows=(*BY_VALUE, *BY_TEXT),
 )
@@ -110,7 +108,7 @@ def decisions(world: World) -> list[Any]:
     return found
 
 
-@covers("models.Explainer.scorecard", trains=True)
+@covers("scorecards.scorecard", trains=True)
 def scorecard(world: World) -> list[Any]:
     signs = np.sign(FEATURES)
     explainer = shafer.Explainer(_model(world, signs), signs)
@@ -119,8 +117,8 @@ def scorecard(world: World) -> list[Any]:
 
 
 @covers(
-    "models.Explainer.next_inputs",
-    "models.Explainer.next_measurements",
+    "asking.InputQuestions.next_inputs",
+    "asking.InputQuestions.next_measurements",
     trains=True,
     compares=False,
 )
@@ -161,10 +159,10 @@ def contrasts(world: World) -> list[Any]:
     return [*found, ev.weights_of([a, b]), ev.weights_of(b)]
 
 
-@covers("models.LinearHead", "models.Contributions", "models.Explainer", compares=False)
+@covers("LinearHead", "models.Contributions", "Explainer", compares=False)
 def heads(world: World) -> list[Any]:
     coef = np.arange(3.0 * world.n_classes).reshape(world.n_classes, 3) ** 2 / 50
-    head = models.LinearHead(coef, np.zeros(world.n_classes), classes=world.classes, names=COLUMNS)
+    head = shafer.LinearHead(coef, np.zeros(world.n_classes), classes=world.classes, names=COLUMNS)
     contributions = models.Contributions(
         lambda X: X[:, :, None] * coef.T, classes=world.classes, names=COLUMNS
     )
@@ -175,7 +173,7 @@ def heads(world: World) -> list[Any]:
     return [ev.belief for ev in found]
 
 
-@covers("models.NeighbourEvidence.fit", trains=True, compares=False)
+@covers("NeighbourEvidence.fit", trains=True, compares=False)
 def neighbours(world: World) -> Any:
     y = world.training_labels
     beside = shafer.Explainer(_model(world), FEATURES)(FEATURES)
@@ -184,7 +182,7 @@ def neighbours(world: World) -> Any:
     return [model.predict_proba(FEATURES), model.predict(FEATURES) == y]
 
 
-@covers("models.EvidentialVotingClassifier.fit", trains=True, compares=False)
+@covers("EvidentialVotingClassifier.fit", trains=True, compares=False)
 def voting(world: World) -> list[Any]:
     clf = shafer.EvidentialVotingClassifier(
         [("first", LogisticRegression(), ["p", "q"]), ("second", LogisticRegression(), ["r"])]
@@ -227,12 +225,12 @@ def written_report(path: str | Path) -> Any:
 
 
 @covers_path(
-    "models.Explainer.save",
-    "models.Explainer.load",
-    "models.EvidentialClassifier.save",
-    "models.EvidentialClassifier.load",
-    "models.EvidentialVotingClassifier.save",
-    "models.EvidentialVotingClassifier.load",
+    "Explainer.save",
+    "Explainer.load",
+    "EvidentialClassifier.save",
+    "EvidentialClassifier.load",
+    "EvidentialVotingClassifier.save",
+    "EvidentialVotingClassifier.load",
 )
 def saved_models(path: str | Path) -> Any:
     y = World(("a", "b")).training_labels
@@ -247,7 +245,7 @@ def saved_models(path: str | Path) -> Any:
     return found
 
 
-@covers("models.Explainer.save", trains=True, compares=False)
+@covers("Explainer.save", trains=True, compares=False)
 def saved_explainer(world: World) -> Any:
     from tempfile import TemporaryDirectory
 

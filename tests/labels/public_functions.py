@@ -21,15 +21,20 @@ WATCHED = frozenset(
 
 def public_callables() -> Iterator[tuple[str, Any]]:
     """Every public function, class and method, as ``package.Class.method``."""
-    for package in PACKAGES:
-        module = importlib.import_module(f"shafer.{package}")
+    seen: set[int] = set()
+    for package in (*PACKAGES, None):  # names that only ``shafer`` itself has come last
+        module = shafer if package is None else importlib.import_module(f"shafer.{package}")
         for name in module.__all__:
             thing = getattr(module, name)
+            path = name if package is None else f"{package}.{name}"
+            if package is None and id(thing) in seen:
+                continue
+            seen.add(id(thing))
             if inspect.isclass(thing) and not inspect.isabstract(thing):
-                yield f"{package}.{name}", thing
-                yield from _methods(f"{package}.{name}", thing)
+                yield path, thing
+                yield from _methods(path, thing)
             elif inspect.isfunction(thing):
-                yield f"{package}.{name}", thing
+                yield path, thing
 
 
 def _methods(name: str, owner: type) -> Iterator[tuple[str, Any]]:

@@ -30,7 +30,6 @@ assert all(
 )  # they fill the table
 
 RECORDS = {
-    "decision.Acts",
     "decision.ConformalSets",
     "evidence.AdditivePool",
     "evidence.DiscountedEvidence",
@@ -42,9 +41,9 @@ RECORDS = {
     "fusion.SourceConflict",
     "fusion.SourceInfluence",
     "metrics.GroupCoverage",
-    "models.DeferralControl",
-    "models.DeferringPrediction",
-    "models.GuardedPrediction",
+    "deferral.DeferralControl",
+    "deferral.DeferringPrediction",
+    "asking.GuardedPrediction",
     "monitor.BatchCheck",
     "monitor.MonitorReport",
     "report.Study",
@@ -56,11 +55,9 @@ RECORDS = {
 
 NOT_LABELS = {
     "datasets.load_fashion": "subset is a word, which images of the data set",
-    "decision.choose": "acts that read_acts has read",
-    "decision.chosen_names": "names of acts, in the order of the columns",
     "decision.tempering_factor": "positions: arrays alone, called with checked labels",
-    "models.DeferralControl.places": "groups of rows, in the form that row_groups has checked",
-    "models.EvidentialVotingClassifier": "prior is a word, 'once' or 'each'",
+    "deferral.DeferralControl.places": "groups of rows, in the form that row_groups has checked",
+    "EvidentialVotingClassifier": "prior is a word, 'once' or 'each'",
     "monitor.Monitor.display": "names of batches",
     "models.RBFLayer.fit": "y is ignored, as scikit-learn asks of a transformer",
     "plots.IntervalDisplay.from_evidence": "names of rows",

@@ -25,7 +25,7 @@ ALLOWED = {
     ("belief.Frame.position", "label"): "one element of a frame",
     ("belief.Frame.subset", "labels"): "elements of a frame",
     ("decision.tempering_factor", "truth"): "positions, not labels: arrays alone",
-    ("models.DeferringPrediction", "labels"): "the answers, one label for each row",
+    ("deferral.DeferringPrediction", "labels"): "the answers, one label for each row",
     ("monitor.BatchCheck", "reference"): "a record; rows to compare with, not the training data",
     ("monitor.Monitor", "reference"): "rows to compare new rows with, not the training data",
     ("plots.RegionDisplay.plot", "label"): "text of a legend, as in matplotlib",

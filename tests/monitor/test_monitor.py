@@ -428,10 +428,10 @@ def test_another_explainer_is_refused(saved: Any) -> None:
     two = shafer.Explainer(LogisticRegression().fit(X, y), X, prior="own")
     with pytest.raises(ValueError, match="its classes are 0, 1, those of the monitor are 'high'"):
         shafer.Monitor.load(path, two)
-    shared = shafer.Explainer(monitor.explainer._given, X)
+    shared = shafer.Explainer(monitor.explainer.model, X)
     with pytest.raises(ValueError, match="its components are"):
         shafer.Monitor.load(path, shared)
-    means = shafer.Explainer(monitor.explainer._given, X[:50], prior="own")
+    means = shafer.Explainer(monitor.explainer.model, X[:50], prior="own")
     with pytest.raises(ValueError, match="relative to other means"):
         shafer.Monitor.load(path, means)
     with pytest.raises(ValueError, match="explainer must be the Explainer"):

@@ -25,7 +25,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
-from shafer.evidence import with_weights
 
 X, Y = load_iris(return_X_y=True)
 X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -71,7 +70,7 @@ def _same(explainer: shafer.Explainer, again: shafer.Explainer, rows: Any = X) -
     assert_array_equal(again.classes, explainer.classes)
     assert again.component_names == explainer.component_names
     assert again.factor == explainer.factor
-    plain, plain_again = with_weights(ev), with_weights(reread)
+    plain, plain_again = ev.weighed, reread.weighed
     assert (plain.errors is None) == (plain_again.errors is None)
     if plain.errors is not None:
         assert_array_equal(plain_again.weights_std, plain.weights_std)

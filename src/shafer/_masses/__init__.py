@@ -1,21 +1,21 @@
-"""The mass function of every row, as decision rules read it: beliefs, plausibilities, risks.
+"""The mass function of every row: readings of classes and of sets of classes, and risks.
 
-``Opinion`` is the abstract class. ``PooledOpinion`` has closed forms for any number of classes,
-``DiscountedOpinion`` and ``MixedOpinion`` are made of it, ``TableOpinion`` holds all 2^K masses.
-May import ``kernels``, ``_validation``, ``_errors`` and ``_typing``; knows no class labels.
+``Masses`` is the abstract class. ``PooledMasses`` has closed forms for any number of classes,
+``DiscountedMasses`` and ``MixedMasses`` are made of it, ``TableMasses`` holds all 2^K masses.
+Classes are known by their positions; evidence puts labels on top. May import ``_kernels``,
+``_checks``, ``errors`` and ``_typing``.
 """
 
-from shafer._masses.discounted import DiscountedOpinion
-from shafer._masses.masses import Opinion
-from shafer._masses.mixed import MixedOpinion, mixture
-from shafer._masses.pooled import PooledOpinion
-from shafer._masses.table import TableOpinion
+from shafer._masses.discounted import DiscountedMasses
+from shafer._masses.masses import Masses
+from shafer._masses.mixed import MixedMasses
+from shafer._masses.pooled import PooledMasses
+from shafer._masses.table import TableMasses
 
 __all__ = [
-    "DiscountedOpinion",
-    "MixedOpinion",
-    "Opinion",
-    "PooledOpinion",
-    "TableOpinion",
-    "mixture",
+    "DiscountedMasses",
+    "Masses",
+    "MixedMasses",
+    "PooledMasses",
+    "TableMasses",
 ]

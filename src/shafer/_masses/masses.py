@@ -1,9 +1,10 @@
-"""``Opinion``: the mass function of every row, as the decision rules read it."""
+"""``Masses``: the mass function of every row, with everything that is read from it."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -16,7 +17,11 @@ MOST_ROUNDING = 1e-6
 """No tolerance for rounding exceeds this: a difference beyond it always decides."""
 
 
-class Opinion(ABC):
+Focal: TypeAlias = tuple[float, tuple[int, ...]]
+"""A mass, and the positions of the classes in its set."""
+
+
+class Masses(ABC):
     """A mass function for each row, over K classes known by their positions.
 
     Arrays about classes are (..., K), arrays about rows (...).
@@ -58,6 +63,55 @@ class Opinion(ABC):
     def log_belief(self) -> Array:
         """Logarithms of the beliefs up to a constant in each row, (..., K); −∞ for no belief."""
         return _log_of(self.belief)
+
+    # -- readings of the row --------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def ignorance(self) -> Array:
+        """Mass of the whole frame, (...)."""
+
+    @property
+    @abstractmethod
+    def conflict(self) -> Array:
+        """Conflict κ, (...): the mass of the empty set before normalising."""
+
+    @cached_property
+    def weight_of_conflict(self) -> Array:
+        """Shafer's weight of conflict −ln(1 − κ), (...); infinite for total conflict."""
+        xp = array_namespace(self.conflict)
+        total = self.conflict >= 1.0
+        weight = -xp.log1p(-xp.where(total, 0.0, self.conflict))
+        return frozen(xp.where(total, xp.inf, weight))
+
+    # -- sets of classes, by the sorted positions of their classes ------------------------------
+
+    @abstractmethod
+    def mass_of(self, inside: list[int]) -> Array:
+        """Mass of a set of classes, (...)."""
+
+    @abstractmethod
+    def belief_of(self, inside: list[int]) -> Array:
+        """Belief in a set of classes, (...)."""
+
+    @abstractmethod
+    def plausibility_of(self, inside: list[int]) -> Array:
+        """Plausibility of a set of classes, (...)."""
+
+    @abstractmethod
+    def commonality_of(self, inside: list[int]) -> Array:
+        """Commonality of a set of classes, (...): the mass of all sets that contain it."""
+
+    @abstractmethod
+    def of_all_sets(self) -> Array:
+        """All masses, (..., 2^K); class k is bit k of the column index, column 0 the empty set.
+
+        Where they have to be computed, more than 2^26 of them are refused.
+        """
+
+    @abstractmethod
+    def focal_sets(self, top: int) -> list[list[Focal]]:
+        """Find the ``top`` largest focal sets of each row, largest first; rows in a flat order."""
 
     # -- expectations ---------------------------------------------------------------------------
 
@@ -161,17 +215,17 @@ class Opinion(ABC):
     # -- other forms ----------------------------------------------------------------------------
 
     @property
-    def base(self) -> Opinion:
-        """The opinion before discounting: what one bets with."""
+    def base(self) -> Masses:
+        """The mass function before discounting: what one bets with."""
         return self
 
     @abstractmethod
-    def in_double(self) -> Opinion:
+    def in_double(self) -> Masses:
         """Return the same in double precision: decisions are made there.
 
         Returns
         -------
-        Opinion
+        Masses
         """
 
 

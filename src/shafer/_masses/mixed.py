@@ -1,8 +1,8 @@
-"""``MixedOpinion``: one of several opinions holds, each with its chance."""
+"""``MixedMasses``: one of several mass functions holds, each with its chance."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from shafer import _kernels as kernels
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import MOST_ROUNDING, Opinion
-from shafer._masses.pooled import PooledOpinion
-from shafer._masses.table import TableOpinion
+from shafer._masses.masses import MOST_ROUNDING, Focal, Masses
+from shafer._masses.pooled import PooledMasses
+from shafer._masses.table import TableMasses
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import FrameTooLargeError
 
@@ -23,86 +23,98 @@ MOST_CLASSES = 16
 """As many classes as a table of all sets is made for."""
 
 
-def mixture(readings: Iterable[Array], shares: Array) -> Array:
-    """Mix readings of M members, each (n,) or (n, ...), by shares (n, M).
-
-    A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
-
-    Parameters
-    ----------
-    readings : iterable of M arrays
-        Each of shape (n,) or (n, ...).
-    shares : array of shape (n, M)
-        The share of each member; each row sums to 1.
-
-    Returns
-    -------
-    array
-        Of the shape of a reading.
-    """
-    xp = array_namespace(shares)
-    total: Array = 0.0
-    low = high = None
-    for position, values in enumerate(readings):
-        share = shares[:, position]
-        total = total + values * (share if values.ndim == 1 else share[:, None])
-        low = values if low is None else xp.minimum(low, values)
-        high = values if high is None else xp.maximum(high, values)
-    return xp.maximum(low, xp.minimum(total, high))
-
-
 @final
 @dataclass(frozen=True, eq=False)
-class MixedOpinion(Opinion):
-    """A mixture of pooled opinions: every sum of masses is the same mixture of the members' sums.
+class MixedMasses(Masses):
+    """A mixture of pooled masses: every sum of masses is the same mixture of the members' sums.
 
     Parameters
     ----------
-    members : tuple of M PooledOpinion
+    members : tuple of M PooledMasses
     shares : array of shape (n, M)
         The chance of each member; rows sum to 1.
+    conflict_mass : array of shape (n,)
+        Conflict between the sources that the members are made of.
     """
 
-    members: tuple[PooledOpinion, ...]
+    members: tuple[PooledMasses, ...]
     shares: Array
+    conflict_mass: Array
 
-    def mixed(self, read: Callable[[PooledOpinion], Array]) -> Array:
-        """Mix a reading of the members, (n,) or (n, ...).
+    def _mixed(self, read: Callable[[PooledMasses], Array]) -> Array:
+        """Mix a reading of the members, (n,) or (n, ...), by their shares.
 
-        Parameters
-        ----------
-        read : callable
-            Takes the opinion of a member and returns an array of shape (n,) or (n, ...).
-
-        Returns
-        -------
-        array
-            Of the same shape.
+        A mixture lies between its members. Rounding is kept from leading outside, such as above 1.
         """
-        return frozen(mixture(map(read, self.members), self.shares))
+        xp = array_namespace(self.shares)
+        total: Array = 0.0
+        low = high = None
+        for position, values in enumerate(map(read, self.members)):
+            share = self.shares[:, position]
+            total = total + values * (share if values.ndim == 1 else share[:, None])
+            low = values if low is None else xp.minimum(low, values)
+            high = values if high is None else xp.maximum(high, values)
+        return frozen(xp.maximum(low, xp.minimum(total, high)))
 
     @cached_property
     def belief(self) -> Array:
         """Belief in each class, (n, K)."""
-        return self.mixed(lambda member: member.belief)
+        return self._mixed(lambda member: member.belief)
 
     @cached_property
     def plausibility(self) -> Array:
         """Plausibility of each class, (n, K)."""
-        return self.mixed(lambda member: member.plausibility)
+        return self._mixed(lambda member: member.plausibility)
 
     @cached_property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K)."""
-        return self.mixed(lambda member: member.pignistic)
+        return self._mixed(lambda member: member.pignistic)
+
+    @cached_property
+    def ignorance(self) -> Array:
+        """Mass of the whole frame, (n,)."""
+        return self._mixed(lambda member: member.ignorance)
+
+    @property
+    def conflict(self) -> Array:
+        """Conflict between the sources, (n,)."""
+        return self.conflict_mass
+
+    def mass_of(self, inside: list[int]) -> Array:
+        """Mass of a set of classes, (n,)."""
+        return self._mixed(lambda member: member.mass_of(inside))
+
+    def belief_of(self, inside: list[int]) -> Array:
+        """Belief in a set of classes, (n,)."""
+        return self._mixed(lambda member: member.belief_of(inside))
+
+    def plausibility_of(self, inside: list[int]) -> Array:
+        """Plausibility of a set of classes, (n,)."""
+        return self._mixed(lambda member: member.plausibility_of(inside))
+
+    def commonality_of(self, inside: list[int]) -> Array:
+        """Commonality of a set of classes, (n,)."""
+        return self._mixed(lambda member: member.commonality_of(inside))
+
+    def of_all_sets(self) -> Array:
+        """All masses, (n, 2^K)."""
+        return self._mixed(lambda member: member.of_all_sets())
+
+    def focal_sets(self, top: int) -> list[list[Focal]]:
+        """Find the largest focal sets of each row, among all 2^K sets."""
+        return self._as_table(self.of_all_sets()).focal_sets(top)
+
+    def _as_table(self, masses: Array) -> TableMasses:
+        return TableMasses(*(to_numpy(x).astype(np.float64) for x in (masses, self.conflict_mass)))
 
     def lower_risk(self, loss: Array) -> Array:
         """Lower expected loss of each act, (n, acts)."""
-        return self.mixed(lambda member: member.lower_risk(loss))
+        return self._mixed(lambda member: member.lower_risk(loss))
 
     def upper_risk(self, loss: Array) -> Array:
         """Upper expected loss of each act, (n, acts)."""
-        return self.mixed(lambda member: member.upper_risk(loss))
+        return self._mixed(lambda member: member.upper_risk(loss))
 
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
         """Mix those of the members: the greedy point is linear in the masses."""
@@ -122,8 +134,8 @@ class MixedOpinion(Opinion):
                 f"'hurwicz' looks at all 2^K sets: at most {MOST_CLASSES} classes are accepted; "
                 f"got {n_classes}. Use expectation='probability' or 'pignistic'."
             )
-        masses = to_numpy(self.mixed(lambda member: kernels.all_masses(member.terms)))
-        return TableOpinion(masses.astype(np.float64)).best_sets(utility, alpha)
+        masses = self._mixed(lambda member: kernels.all_masses(member.terms))
+        return self._as_table(masses).best_sets(utility, alpha)
 
     @property
     def _eps(self) -> float:
@@ -148,10 +160,11 @@ class MixedOpinion(Opinion):
         """As ``relative_rounding``: a relative error is an absolute one in the logarithm."""
         return self.relative_rounding
 
-    def in_double(self) -> MixedOpinion:
+    def in_double(self) -> MixedMasses:
         """Return the same in double precision."""
         xp = array_namespace(self.shares)
         if self.shares.dtype == xp.float64:
             return self
         members = tuple(member.in_double() for member in self.members)
-        return MixedOpinion(members, xp.astype(self.shares, xp.float64))
+        shares, conflict = (xp.astype(x, xp.float64) for x in (self.shares, self.conflict_mass))
+        return MixedMasses(members, shares, conflict)

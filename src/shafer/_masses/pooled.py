@@ -1,7 +1,8 @@
-"""``PooledOpinion``: the closed forms of pooled weights of evidence."""
+"""``PooledMasses``: the closed forms of pooled weights of evidence."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +16,16 @@ from shafer import _kernels as kernels
 from shafer._checks.arrays import frozen, to_numpy
 from shafer._kernels.forms import Forms, LogTerms
 from shafer._kernels.pooling import Pooled, Shares, one_minus_exp_ratio
-from shafer._masses.masses import MOST_ROUNDING, Opinion
+from shafer._masses.masses import MOST_ROUNDING, Focal, Masses
 from shafer._typing import Array, BoolArray, FloatArray
+from shafer.errors import FrameTooLargeError
+
+_LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class PooledOpinion(Opinion):
+class PooledMasses(Masses):
     """The pooled mass function of each row, in closed form for any number of classes.
 
     Parameters
@@ -63,12 +67,22 @@ class PooledOpinion(Opinion):
 
         It lies between belief and plausibility, also where another kernel rounded these.
         """
-        if self.pooled.logits.shape[-1] == 2:  # besides the classes there is only the frame
+        if self._n_classes == 2:  # besides the classes there is only the frame
             found = self.forms.belief + self.forms.ignorance[..., None] / 2.0
         else:
             found = kernels.pignistic(self.terms)
         xp = array_namespace(self.pooled.logits)
         return frozen(xp.minimum(xp.maximum(found, self.belief), self.plausibility))
+
+    @property
+    def ignorance(self) -> Array:
+        """Mass of the whole frame, (...)."""
+        return self.forms.ignorance
+
+    @property
+    def conflict(self) -> Array:
+        """Conflict κ between all weights, (...)."""
+        return self.forms.conflict
 
     @cached_property
     def weight_of_conflict(self) -> Array:
@@ -78,7 +92,7 @@ class PooledOpinion(Opinion):
         :math:`\sum_{l \neq k} w^+_l + w^-_k + \ln pl_k`, from the forms that are known already.
         """
         if not isinstance(self.forms.conflict, np.ndarray):
-            return kernels.weight_of_conflict(self.terms)
+            return frozen(kernels.weight_of_conflict(self.terms))
         kappa, plausibility = self.forms.conflict, self.forms.plausibility
         w_for, w_against = self.pooled.weights_for, self.pooled.weights_against
         best = np.argmax(plausibility, axis=-1, keepdims=True)
@@ -88,7 +102,14 @@ class PooledOpinion(Opinion):
         total = others.sum(axis=-1) + np.take_along_axis(w_against, best, axis=-1)[..., 0]
         small = kappa < 0.5
         near = -np.log1p(-np.where(small, kappa, 0.0))
-        return np.where(small, near, np.maximum(total + np.log(largest), 0.0))
+        return frozen(np.where(small, near, np.maximum(total + np.log(largest), 0.0)))
+
+    @cached_property
+    def conflict_for_against(self) -> Array:
+        """Conflict between all evidence for and all evidence against, (...): the paper's κ."""
+        if self._n_classes == 2:  # evidence against one class is evidence for the other
+            return self.conflict
+        return frozen(kernels.conflict_for_against(self.terms))
 
     @property
     def probability(self) -> Array:
@@ -105,6 +126,69 @@ class PooledOpinion(Opinion):
         """Logarithm of the belief, (..., K): it orders beliefs that underflow."""
         return kernels.log_belief(self.terms)
 
+    @property
+    def _n_classes(self) -> int:
+        return int(self.pooled.logits.shape[-1])
+
+    def _constant(self, value: float) -> Array:
+        xp = array_namespace(self.pooled.logits)
+        return xp.full_like(self.pooled.logits[..., 0], value)
+
+    def _outside(self, inside: list[int]) -> list[int]:
+        return sorted(set(range(self._n_classes)).difference(inside))
+
+    def mass_of(self, inside: list[int]) -> Array:
+        """Mass of a set of classes, (...)."""
+        if not inside:
+            return self._constant(0.0)
+        if len(inside) == 1:
+            return self.belief[..., inside[0]]
+        return kernels.mass_of(self.terms, inside, self._outside(inside))
+
+    def belief_of(self, inside: list[int]) -> Array:
+        """Belief in a set of classes, (...)."""
+        if not inside:
+            return self._constant(0.0)
+        return kernels.belief_of(self.terms, inside, self._outside(inside))
+
+    def plausibility_of(self, inside: list[int]) -> Array:
+        """Plausibility of a set of classes, (...)."""
+        return kernels.plausibility_of(self.terms, inside) if inside else self._constant(0.0)
+
+    def commonality_of(self, inside: list[int]) -> Array:
+        """Commonality of a set of classes, (...)."""
+        if not inside:
+            return self._constant(1.0)
+        if len(inside) == 1:
+            return self.plausibility[..., inside[0]]
+        return kernels.commonality_of(self.terms, inside)
+
+    def of_all_sets(self) -> Array:
+        """All masses, (..., 2^K)."""
+        rows = math.prod(self.pooled.logits.shape[:-1])
+        if max(rows, 1) * 2**self._n_classes > _LARGEST_TABLE:
+            raise FrameTooLargeError(
+                f"masses() would hold {rows} × 2^{self._n_classes} values; at most 2^26 are "
+                "accepted. Take fewer rows, or use focal_sets(top) or mass_of(set)."
+            )
+        return kernels.all_masses(self.terms)
+
+    def focal_sets(self, top: int) -> list[list[Focal]]:
+        """Find the largest focal sets of each row, without enumerating 2^K."""
+        flat = [
+            to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])
+            for array in kernels.focal_logarithms(self.terms)
+        ]
+        return [
+            [
+                (float(np.exp(log_mass)), inside)
+                for log_mass, inside in kernels.largest_focal_sets(
+                    log_u, log_v, log_belief, float(log_scale[0]), top
+                )
+            ]
+            for log_u, log_v, log_belief, log_scale in zip(*flat, strict=True)
+        ]
+
     def lower_risk(self, loss: Array) -> Array:
         """Lower expected loss of each act, (..., acts)."""
         return kernels.lower_expectation(self.shares, loss)
@@ -116,8 +200,8 @@ class PooledOpinion(Opinion):
     @cached_property
     def _flat_shares(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         """The shares s, u and v of all rows, (rows, K), NumPy."""
-        n_classes = self.pooled.logits.shape[-1]
-        s, u, v = (to_numpy(x).reshape(-1, n_classes).astype(np.float64) for x in self.shares[:3])
+        flat = (to_numpy(x).reshape(-1, self._n_classes) for x in self.shares[:3])
+        s, u, v = (x.astype(np.float64) for x in flat)
         return s, u, v
 
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:
@@ -164,25 +248,25 @@ class PooledOpinion(Opinion):
         """An ulp of the largest weight in the logarithm of each of 2K products, (..., 1)."""
         xp = array_namespace(self.pooled.logits)
         largest = xp.max(self.pooled.weights_for + self.pooled.weights_against, axis=-1)
-        size = largest[..., None] + float(self.pooled.logits.shape[-1])
+        size = largest[..., None] + float(self._n_classes)
         return xp.clip(16.0 * self._eps * size, max=MOST_ROUNDING)
 
     @property
     def relative_rounding(self) -> float:
         """A product over K classes, which may be multiplied in another order for each class."""
-        return 4.0 * int(self.pooled.logits.shape[-1]) * self._eps
+        return 4.0 * self._n_classes * self._eps
 
     @property
     def log_rounding(self) -> float:
         """None: the logits are what the model gave, and decide as its own probabilities do."""
         return 0.0
 
-    def in_double(self) -> PooledOpinion:
+    def in_double(self) -> PooledMasses:
         """Return the same in double precision."""
         xp = array_namespace(self.pooled.logits)
         if self.pooled.logits.dtype == xp.float64:
             return self
-        return PooledOpinion(Pooled(*(xp.astype(array, xp.float64) for array in self.pooled)))
+        return PooledMasses(Pooled(*(xp.astype(array, xp.float64) for array in self.pooled)))
 
 
 # The set of classes of largest expected utility under pooled evidence, without 2^K sets.

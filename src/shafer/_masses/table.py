@@ -1,4 +1,4 @@
-"""``TableOpinion``: all 2^K masses of every row, for small frames."""
+"""``TableMasses``: all 2^K masses of every row, for small frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._masses.masses import Opinion
+from shafer._masses.masses import Focal, Masses
 from shafer._masses.pooled import TIE
 from shafer._typing import Array, BoolArray, FloatArray
 
@@ -21,15 +21,18 @@ _BLOCK = 2**22  # masses handled at a time
 
 @final
 @dataclass(frozen=True, eq=False)
-class TableOpinion(Opinion):
+class TableMasses(Masses):
     """A table of normalised masses; class k is bit k of the column index. NumPy, float64.
 
     Parameters
     ----------
     table : array of shape (n, 2**K)
+    conflict_mass : array of shape (n,)
+        Mass of the empty set before normalising.
     """
 
     table: FloatArray
+    conflict_mass: FloatArray
 
     @property
     def _n_classes(self) -> int:
@@ -50,6 +53,55 @@ class TableOpinion(Opinion):
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
         inside = members(self._n_classes)
         return frozen(self.table @ (inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)))
+
+    @property
+    def ignorance(self) -> FloatArray:
+        """Mass of the whole frame, (n,)."""
+        return self.table[:, -1]
+
+    @property
+    def conflict(self) -> FloatArray:
+        """The mass of the empty set before normalising, (n,)."""
+        return self.conflict_mass
+
+    @property
+    def _sets(self) -> NDArray[np.intp]:
+        """Every set as the bits of its classes, (2^K,)."""
+        return np.arange(self.table.shape[1])
+
+    def _sum(self, wanted: BoolArray) -> Array:
+        return np.minimum(self.table[:, wanted].sum(axis=1), 1.0)
+
+    def mass_of(self, inside: list[int]) -> FloatArray:
+        """Mass of a set of classes, (n,)."""
+        return self.table[:, _mask(inside)]
+
+    def belief_of(self, inside: list[int]) -> Array:
+        """Belief in a set of classes, (n,): the mass of its subsets."""
+        return self._sum((self._sets & ~_mask(inside)) == 0)
+
+    def plausibility_of(self, inside: list[int]) -> Array:
+        """Plausibility of a set of classes, (n,): the mass of the sets that meet it."""
+        return self._sum((self._sets & _mask(inside)) != 0)
+
+    def commonality_of(self, inside: list[int]) -> Array:
+        """Commonality of a set of classes, (n,): the mass of the sets that contain it."""
+        return self._sum((self._sets & _mask(inside)) == _mask(inside))
+
+    def of_all_sets(self) -> FloatArray:
+        """All masses, (n, 2^K)."""
+        return self.table
+
+    def focal_sets(self, top: int) -> list[list[Focal]]:
+        """Find the largest focal sets of each row, among all 2^K sets."""
+        return [
+            [
+                (float(row[mask]), tuple(k for k in range(self._n_classes) if mask >> k & 1))
+                for mask in np.argsort(-row, kind="stable")[:top]
+                if row[mask] > 0
+            ]
+            for row in self.table
+        ]
 
     def lower_risk(self, loss: Array) -> FloatArray:
         """Lower expected loss of each act, (n, acts)."""
@@ -108,9 +160,13 @@ class TableOpinion(Opinion):
         """As ``rounding``: a relative error is an absolute one in the logarithm."""
         return _ROUNDING
 
-    def in_double(self) -> TableOpinion:
-        """Return this opinion: tables are in double precision."""
+    def in_double(self) -> TableMasses:
+        """Return these masses: tables are in double precision."""
         return self
+
+
+def _mask(inside: list[int]) -> int:
+    return sum(1 << k for k in inside)
 
 
 def beliefs(table: FloatArray) -> FloatArray:

@@ -8,7 +8,6 @@ import numpy as np
 
 from shafer._checks.arrays import to_numpy
 from shafer.asking.answers import LOST, RowAnswers, row_answers
-from shafer.evidence.evidence import with_weights
 from shafer.evidence.mass_evidence import MassEvidence
 
 
@@ -41,7 +40,7 @@ class AskColumns:
                 if begun:
                     raise
                 self._why_not = str(reason)
-        return {"fragility": to_numpy(with_weights(evidence).fragility(LOST))}
+        return {"fragility": to_numpy(evidence.weighed.fragility(LOST))}
 
 
 def _columns(found: RowAnswers) -> dict[str, Any]:

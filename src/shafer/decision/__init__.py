@@ -10,17 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shafer.decision.acts import Acts, read_acts, read_loss
-from shafer.decision.class_rules import interval_dominance
-from shafer.decision.dominance import choose_largest
-from shafer.decision.rules import (
-    BETTING_RULES,
-    PRECISE_RULES,
-    RULES,
-    choose,
-    chosen_names,
-    rule_for_costs,
-)
+from shafer.decision.rules import BETTING_RULES, PRECISE_RULES, RULES
 from shafer.decision.set_utility import owa_weights, set_utility
 from shafer.decision.temperature import tempering_factor
 
@@ -33,19 +23,11 @@ __all__ = [
     "BETTING_RULES",
     "PRECISE_RULES",
     "RULES",
-    "Acts",
     "ConformalSets",
     "CrossConformalSets",
-    "choose",
-    "choose_largest",
-    "chosen_names",
     "conformal_scores",
     "cross_conformal",
-    "interval_dominance",
     "owa_weights",
-    "read_acts",
-    "read_loss",
-    "rule_for_costs",
     "set_utility",
     "split_conformal",
     "tempering_factor",

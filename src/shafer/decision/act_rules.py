@@ -1,7 +1,7 @@
 """Rules for any loss: acts in rows, classes in columns, lower and upper risks by sorting.
 
 All rules compare acts, so a constant taken off all losses changes nothing; they are centred and
-scaled to [−1, 1] first. Every comparison allows for ``Opinion.rounding``: one act is chosen as the
+scaled to [−1, 1] first. Every comparison allows for ``Masses.rounding``: one act is chosen as the
 first of those that cannot be told from the best, and none is dropped unless it is really worse.
 
 Expected loss is compared in another way: as regret, a sum of terms that are not negative. It keeps
@@ -17,7 +17,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
-from shafer._masses.masses import Opinion
+from shafer._masses.masses import Masses
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.decision import act_rules
 from shafer.decision.dominance import choose_smallest, levels, undominated
@@ -36,29 +36,29 @@ def scaled(loss: Array) -> Array:
     return centred / xp.where(half > 0, half, xp.ones_like(half))
 
 
-def least_lower_risk(opinion: Opinion, loss: Array) -> Array:
+def least_lower_risk(masses: Masses, loss: Array) -> Array:
     """Choose the act of least lower risk (optimistic)."""
-    return choose_smallest(opinion.lower_risk(scaled(loss)), opinion.rounding)
+    return choose_smallest(masses.lower_risk(scaled(loss)), masses.rounding)
 
 
-def least_upper_risk(opinion: Opinion, loss: Array) -> Array:
+def least_upper_risk(masses: Masses, loss: Array) -> Array:
     """Choose the act of least upper risk (pessimistic)."""
-    return choose_smallest(opinion.upper_risk(scaled(loss)), opinion.rounding)
+    return choose_smallest(masses.upper_risk(scaled(loss)), masses.rounding)
 
 
-def least_pignistic_risk(opinion: Opinion, loss: Array) -> Array:
+def least_pignistic_risk(masses: Masses, loss: Array) -> Array:
     """Choose the act of least expected loss under the pignistic probability."""
-    return choose_smallest(opinion.pignistic @ scaled(loss).T, opinion.rounding)
+    return choose_smallest(masses.pignistic @ scaled(loss).T, masses.rounding)
 
 
-def least_expected_loss(opinion: Opinion, loss: Array) -> Array:
+def least_expected_loss(masses: Masses, loss: Array) -> Array:
     r"""Choose the act of least expected loss under the probabilities one bets with.
 
     :math:`\sum_k p_k (L_{fk} - \min_g L_{gk})` orders the acts as the expected loss does, and is
     computed without cancellation. p are the probabilities before any discount. Acts within rounding
     of the best (some :math:`10^{-13}` of its expected regret) are tied, and the first is chosen.
     """
-    base = opinion.base
+    base = masses.base
     xp = array_namespace(loss)
     risk = base.probability @ (loss - xp.min(loss, axis=0, keepdims=True)).T
     ulps = _SOFTMAX_ULPS + 4 * int(loss.shape[1])
@@ -66,38 +66,38 @@ def least_expected_loss(opinion: Opinion, loss: Array) -> Array:
     return choose_smallest(risk, relative * xp.min(risk, axis=-1, keepdims=True))
 
 
-def least_hurwicz_risk(opinion: Opinion, loss: Array, alpha: float) -> Array:
+def least_hurwicz_risk(masses: Masses, loss: Array, alpha: float) -> Array:
     """Choose the act of least α · upper + (1 − α) · lower risk."""
     loss = scaled(loss)
-    risk = alpha * opinion.upper_risk(loss) + (1.0 - alpha) * opinion.lower_risk(loss)
-    return choose_smallest(risk, opinion.rounding)
+    risk = alpha * masses.upper_risk(loss) + (1.0 - alpha) * masses.lower_risk(loss)
+    return choose_smallest(risk, masses.rounding)
 
 
-def least_upper_regret(opinion: Opinion, loss: Array) -> Array:
+def least_upper_regret(masses: Masses, loss: Array) -> Array:
     """Choose the act whose regret, the loss beyond that of the best act, has least upper risk."""
     xp = array_namespace(loss)
     loss = scaled(loss)
     regret = loss - xp.min(loss, axis=0, keepdims=True)
-    return choose_smallest(opinion.upper_risk(scaled(regret)), opinion.rounding)
+    return choose_smallest(masses.upper_risk(scaled(regret)), masses.rounding)
 
 
-def not_interval_dominated(opinion: Opinion, loss: Array) -> Array:
+def not_interval_dominated(masses: Masses, loss: Array) -> Array:
     """Keep every act whose lower risk no other act's upper risk undercuts."""
     xp = array_namespace(loss)
     loss = scaled(loss)
-    best = xp.min(opinion.upper_risk(loss), axis=-1, keepdims=True)
-    return opinion.lower_risk(loss) <= best + 2.0 * opinion.rounding
+    best = xp.min(masses.upper_risk(loss), axis=-1, keepdims=True)
+    return masses.lower_risk(loss) <= best + 2.0 * masses.rounding
 
 
-def not_weakly_dominated(opinion: Opinion, loss: Array) -> Array:
+def not_weakly_dominated(masses: Masses, loss: Array) -> Array:
     """Keep every act that no other matches in both risks and beats in one."""
     loss = scaled(loss)
-    lower = levels(opinion.lower_risk(loss), opinion.rounding)
-    upper = levels(opinion.upper_risk(loss), opinion.rounding)
+    lower = levels(masses.lower_risk(loss), masses.rounding)
+    upper = levels(masses.upper_risk(loss), masses.rounding)
     return undominated(-lower, -upper)
 
 
-def maximal(opinion: Opinion, loss: Array) -> Array:
+def maximal(masses: Masses, loss: Array) -> Array:
     r"""Keep every act f unless some g has :math:`E_*(L_f - L_g) > 0`: exchanging them surely pays.
 
     What interval dominance drops is dropped here too, and no act is needed to drop it or another:
@@ -105,15 +105,15 @@ def maximal(opinion: Opinion, loss: Array) -> Array:
     """
     xp = array_namespace(loss)
     loss = scaled(loss)
-    kept = not_interval_dominated(opinion, loss)
+    kept = not_interval_dominated(masses, loss)
     asked = xp.any(xp.reshape(kept, (-1, loss.shape[0])), axis=0)
     rivals = xp.take(loss, xp.nonzero(asked)[0], axis=0)
     columns = []
     for act in range(loss.shape[0]):
         column = kept[..., act]
         if bool(asked[act]):
-            gain = opinion.lower_risk(loss[act : act + 1, :] - rivals)
-            column = column & ~xp.any(gain > 2.0 * opinion.rounding, axis=-1)
+            gain = masses.lower_risk(loss[act : act + 1, :] - rivals)
+            column = column & ~xp.any(gain > 2.0 * masses.rounding, axis=-1)
         columns.append(column)
     return xp.stack(columns, axis=-1)
 
@@ -124,7 +124,7 @@ MOST_ACTS = 12
 
 
 def best_set_of_acts(
-    opinion: Opinion, loss: Array, orness: float, expectation: str, alpha: float
+    masses: Masses, loss: Array, orness: float, expectation: str, alpha: float
 ) -> Array:
     """Choose the set of acts of least expected loss, boolean (..., acts).
 
@@ -136,13 +136,13 @@ def best_set_of_acts(
             f"accepted; got {loss.shape[0]}. Use fewer acts. Without a loss, any number of classes "
             "is accepted."
         )
-    like = opinion.belief
+    like = masses.belief
     xp = array_namespace(like)
     members = _sets(int(loss.shape[0]))
     table = _losses_of_sets(to_numpy(scaled(loss)), members, orness)
     there = xp.asarray(table, dtype=like.dtype, device=like.device)
-    risk = _risk(opinion, there, expectation, alpha)
-    chosen = choose_smallest(risk, opinion.rounding)
+    risk = _risk(masses, there, expectation, alpha)
+    chosen = choose_smallest(risk, masses.rounding)
     position = xp.argmax(xp.astype(chosen, xp.int64), axis=-1)
     table_of_members = xp.asarray(members, device=like.device)
     flat = xp.take(table_of_members, xp.reshape(position, (-1,)), axis=0)
@@ -165,17 +165,17 @@ def _losses_of_sets(loss: FloatArray, members: BoolArray, orness: float) -> Floa
     return np.array(averages)
 
 
-def _risk(opinion: Opinion, loss: Array, expectation: str, alpha: float) -> Array:
+def _risk(masses: Masses, loss: Array, expectation: str, alpha: float) -> Array:
     """Return the expected loss; the lower expectation of a utility is the upper risk."""
     if expectation == "probability":
-        return opinion.probability @ loss.T
+        return masses.probability @ loss.T
     if expectation == "pignistic":
-        return opinion.pignistic @ loss.T
+        return masses.pignistic @ loss.T
     if expectation == "lower":
-        return opinion.upper_risk(loss)
+        return masses.upper_risk(loss)
     if expectation == "upper":
-        return opinion.lower_risk(loss)
-    return alpha * opinion.upper_risk(loss) + (1.0 - alpha) * opinion.lower_risk(loss)
+        return masses.lower_risk(loss)
+    return alpha * masses.upper_risk(loss) + (1.0 - alpha) * masses.lower_risk(loss)
 
 
 # E-admissible acts for any loss, by column generation instead of 2^K constraints.
@@ -185,7 +185,7 @@ _TOLERANCE = 1e-9
 _SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def e_admissible_acts(opinion: Opinion, loss: Array) -> Array:
+def e_admissible_acts(masses: Masses, loss: Array) -> Array:
     """Mark the E-admissible acts, boolean (..., acts).
 
     They are among the maximal ones, and only these can stand in their way: for any P, what beats
@@ -193,50 +193,50 @@ def e_admissible_acts(opinion: Opinion, loss: Array) -> Array:
     one. Of the rest, most minimise the expected loss under the pignistic probability or under some
     act's own most favourable probability, and need no programme.
     """
-    maximal = act_rules.maximal(opinion, loss)
+    maximal = act_rules.maximal(masses, loss)
     kept: BoolArray = to_numpy(maximal).reshape(-1, maximal.shape[-1]).copy()
     asked = np.flatnonzero(kept.sum(axis=1) > 2)
     if len(asked):
-        kept[asked] = _admissible_among(kept[asked], opinion, asked, loss)
+        kept[asked] = _admissible_among(kept[asked], masses, asked, loss)
     xp = array_namespace(maximal)
     return xp.asarray(kept.reshape(maximal.shape), device=maximal.device)
 
 
 def _admissible_among(
-    candidates: BoolArray, opinion: Opinion, asked: NDArray[np.intp], loss: Array
+    candidates: BoolArray, masses: Masses, asked: NDArray[np.intp], loss: Array
 ) -> BoolArray:
     """Mark the E-admissible ones among the maximal acts of each row that is asked for."""
     matrix = to_numpy(act_rules.scaled(loss)).astype(np.float64)
-    points = _favourable(opinion, asked, matrix)  # (rows, points, K)
+    points = _favourable(masses, asked, matrix)  # (rows, points, K)
     risk = points @ matrix.T
-    best = risk <= risk.min(axis=-1, keepdims=True) + _rounding(opinion, asked)
+    best = risk <= risk.min(axis=-1, keepdims=True) + _rounding(masses, asked)
     kept: BoolArray = candidates & best.any(axis=1)
     for row, act in np.argwhere(candidates & ~kept):
         # Which rivals it must not lose to has no unit: each of them may have its own. It is among
         # them itself, with no difference.
         difference = matrix[act] - matrix[candidates[row]]
         difference /= _nonzero(np.abs(difference).max(axis=1, keepdims=True))
-        kept[row, act] = _reaches_zero(opinion, asked[row : row + 1], difference, points[row])
+        kept[row, act] = _reaches_zero(masses, asked[row : row + 1], difference, points[row])
     return kept
 
 
-def _favourable(opinion: Opinion, rows: NDArray[np.intp], loss: FloatArray) -> FloatArray:
+def _favourable(masses: Masses, rows: NDArray[np.intp], loss: FloatArray) -> FloatArray:
     """Return probabilities that may do, (rows, 1 + 2A, K).
 
     The pignistic one, and those that favour each act most, by itself and against the mean.
     """
     n_classes = loss.shape[1]
-    bet = to_numpy(opinion.pignistic).reshape(-1, n_classes)[rows].astype(np.float64)
-    alone = [opinion.extreme_points(act, rows) for act in loss]
-    together = [opinion.extreme_points(act - loss.mean(axis=0), rows) for act in loss]
+    bet = to_numpy(masses.pignistic).reshape(-1, n_classes)[rows].astype(np.float64)
+    alone = [masses.extreme_points(act, rows) for act in loss]
+    together = [masses.extreme_points(act - loss.mean(axis=0), rows) for act in loss]
     return np.stack([bet, *alone, *together], axis=1)
 
 
-def _rounding(opinion: Opinion, rows: NDArray[np.intp]) -> FloatArray:
+def _rounding(masses: Masses, rows: NDArray[np.intp]) -> FloatArray:
     """Return the tolerance of each row, (rows, 1, 1)."""
-    if isinstance(opinion.rounding, float):
-        return np.full((len(rows), 1, 1), opinion.rounding)
-    return to_numpy(opinion.rounding).reshape(-1)[rows].astype(np.float64)[:, None, None]
+    if isinstance(masses.rounding, float):
+        return np.full((len(rows), 1, 1), masses.rounding)
+    return to_numpy(masses.rounding).reshape(-1)[rows].astype(np.float64)[:, None, None]
 
 
 def _nonzero(size: FloatArray) -> FloatArray:
@@ -245,7 +245,7 @@ def _nonzero(size: FloatArray) -> FloatArray:
 
 
 def _reaches_zero(
-    opinion: Opinion, row: NDArray[np.intp], difference: FloatArray, points: FloatArray
+    masses: Masses, row: NDArray[np.intp], difference: FloatArray, points: FloatArray
 ) -> bool:
     r"""Return whether some compatible P has :math:`E_P(d_g) \le 0` for all rows :math:`d_g`."""
     while True:
@@ -253,7 +253,7 @@ def _reaches_zero(
         mixture, prices = _game(gains)
         if (gains @ mixture).max() <= _TOLERANCE:
             return True
-        point = opinion.extreme_points(prices @ difference, row)
+        point = masses.extreme_points(prices @ difference, row)
         bound = (prices @ difference) @ point[0]  # no P can do better against these prices
         if bound > _TOLERANCE or bound >= (prices @ gains).min() - 0.1 * _TOLERANCE:
             return False

@@ -41,7 +41,7 @@ class Acts:
 
     Examples
     --------
-    >>> from shafer.decision import Acts
+    >>> from shafer.decision.acts import Acts
     >>> import numpy as np
     >>> acts = Acts(("wait", "treat"), np.array([[0.0, 5.0], [1.0, 1.0]]))
     >>> acts.names
@@ -80,7 +80,7 @@ def read_loss(value: Any, like: Array, classes: NDArray[Any], name: str = "loss"
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import read_loss
+    >>> from shafer.decision.acts import read_loss
     >>> classes = np.array(["ill", "well"])
     >>> acts = read_loss({"wait": [5, 0], "treat": [1, 1]}, np.zeros((1, 2)), classes)
     >>> acts.names, acts.loss.tolist()
@@ -138,7 +138,7 @@ def read_acts(
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import read_acts
+    >>> from shafer.decision.acts import read_acts
     >>> loss = {"wait": {"ill": 5, "well": 0}, "treat": {"ill": 1, "well": 1}}
     >>> acts = read_acts(loss, None, 0.5, np.zeros((1, 2)), np.array(["ill", "well"]))
     >>> acts.names, acts.loss.tolist()

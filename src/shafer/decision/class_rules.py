@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from array_api_compat import array_namespace
 
-from shafer._masses.masses import Opinion
+from shafer._masses.masses import Masses
 from shafer._masses.pooled import TIE
 from shafer._typing import Array, FloatArray
 from shafer.decision.act_rules import e_admissible_acts
@@ -43,7 +43,7 @@ def interval_dominance(belief: Array, plausibility: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import interval_dominance
+    >>> from shafer.decision.class_rules import interval_dominance
     >>> belief = np.array([[0.6, 0.1, 0.0], [0.3, 0.2, 0.0]])
     >>> interval_dominance(belief, np.array([[0.9, 0.4, 0.1], [0.7, 0.6, 0.1]]))
     array([[ True, False, False],
@@ -53,34 +53,34 @@ def interval_dominance(belief: Array, plausibility: Array) -> Array:
     return plausibility >= xp.max(belief, axis=-1, keepdims=True)
 
 
-def most_plausible(opinion: Opinion) -> Array:
+def most_plausible(masses: Masses) -> Array:
     """Choose the class of least lower risk: the most plausible one."""
-    return choose_smallest(-opinion.base.log_plausibility, opinion.base.log_rounding)
+    return choose_smallest(-masses.base.log_plausibility, masses.base.log_rounding)
 
 
-def most_believed(opinion: Opinion) -> Array:
+def most_believed(masses: Masses) -> Array:
     """Choose the class of least upper risk, which is also that of least regret."""
-    return choose_smallest(-opinion.base.belief, _belief_rounding(opinion.base))
+    return choose_smallest(-masses.base.belief, _belief_rounding(masses.base))
 
 
-def _belief_rounding(opinion: Opinion) -> Array:
+def _belief_rounding(masses: Masses) -> Array:
     """Return how far apart rounding can drive beliefs that are the same, (..., 1)."""
-    xp = array_namespace(opinion.belief)
-    return opinion.relative_rounding * xp.max(opinion.belief, axis=-1, keepdims=True)
+    xp = array_namespace(masses.belief)
+    return masses.relative_rounding * xp.max(masses.belief, axis=-1, keepdims=True)
 
 
-def most_probable_bet(opinion: Opinion) -> Array:
+def most_probable_bet(masses: Masses) -> Array:
     """Choose the class of largest pignistic probability."""
-    return choose_smallest(-opinion.base.pignistic, opinion.base.rounding)
+    return choose_smallest(-masses.base.pignistic, masses.base.rounding)
 
 
-def between(opinion: Opinion, alpha: float) -> Array:
+def between(masses: Masses, alpha: float) -> Array:
     r"""Choose the class of largest :math:`\alpha\, bel + (1 - \alpha)\, pl` (Hurwicz).
 
     The distance of each class to the largest plausibility is taken from the logarithms, where it
     does not round to nothing.
     """
-    base = opinion.base
+    base = masses.base
     xp = array_namespace(base.belief)
     largest = xp.max(base.plausibility, axis=-1, keepdims=True)
     logs = base.log_plausibility
@@ -92,41 +92,41 @@ def between(opinion: Opinion, alpha: float) -> Array:
     return choose_smallest(-value, tolerance)
 
 
-def not_interval_dominated(opinion: Opinion) -> Array:
+def not_interval_dominated(masses: Masses) -> Array:
     """Keep what interval dominance keeps; under 0-1 loss maximality is the same."""
-    return interval_dominance(opinion.belief, opinion.plausibility)
+    return interval_dominance(masses.belief, masses.plausibility)
 
 
-def not_weakly_dominated(opinion: Opinion) -> Array:
+def not_weakly_dominated(masses: Masses) -> Array:
     """Keep every class that no other matches in belief and plausibility and beats in one."""
     return undominated(
-        -levels(-opinion.log_plausibility, opinion.log_rounding),
-        -levels(-opinion.log_belief, opinion.log_rounding),
+        -levels(-masses.log_plausibility, masses.log_rounding),
+        -levels(-masses.log_belief, masses.log_rounding),
     )
 
 
-def e_admissible(opinion: Opinion) -> Array:
+def e_admissible(masses: Masses) -> Array:
     """Keep every class that is a most probable one under some compatible probability."""
-    closed_form = opinion.e_admissible_classes()
+    closed_form = masses.e_admissible_classes()
     if closed_form is not None:
         return closed_form
-    like = opinion.belief
+    like = masses.belief
     xp = array_namespace(like)
     zero_one = 1.0 - xp.eye(like.shape[-1], dtype=like.dtype, device=like.device)
-    return e_admissible_acts(opinion, zero_one)
+    return e_admissible_acts(masses, zero_one)
 
 
-def expected_success(opinion: Opinion, rule: str, alpha: float) -> Array:
+def expected_success(masses: Masses, rule: str, alpha: float) -> Array:
     """Return 1 − the risk of naming each class, as the rule measures it, (..., K)."""
     if rule == "plausibility":
-        return opinion.plausibility
+        return masses.plausibility
     if rule == "pignistic":
-        return opinion.pignistic
+        return masses.pignistic
     if rule == "expected_loss":
-        return opinion.base.probability
+        return masses.base.probability
     if rule == "hurwicz":
-        return alpha * opinion.belief + (1.0 - alpha) * opinion.plausibility
-    return opinion.belief
+        return alpha * masses.belief + (1.0 - alpha) * masses.plausibility
+    return masses.belief
 
 
 # Set-valued acts: answer with the set of classes whose expected utility is largest.

@@ -27,7 +27,7 @@ def choose_largest(score: Array) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import choose_largest
+    >>> from shafer.decision.dominance import choose_largest
     >>> choose_largest(np.array([[0.2, 0.5, 0.3], [0.4, 0.4, 0.2]]))
     array([[False,  True, False],
            [ True, False, False]])

@@ -11,7 +11,7 @@ from typing import Any, final
 from array_api_compat import array_namespace
 
 from shafer._checks.arrays import to_numpy
-from shafer._masses.masses import Opinion
+from shafer._masses.masses import Masses
 from shafer._typing import Array
 from shafer.decision import act_rules, class_rules
 from shafer.decision import act_rules as act_sets
@@ -32,7 +32,7 @@ class Rule:
     precise: bool = False
     """Whether it always chooses exactly one."""
     bets: bool = False
-    """Whether it uses the opinion before discounting only."""
+    """Whether it uses the masses before discounting only."""
 
 
 EXPECTATIONS = ("probability", "pignistic", "lower", "upper", "hurwicz")
@@ -43,9 +43,9 @@ DEFAULTS: MappingProxyType[str, Any] = MappingProxyType(
 """What the options are when they are not given."""
 
 
-def _best_set(opinion: Opinion, tolerance: Any, expectation: str, alpha: float) -> Array:
+def _best_set(masses: Masses, tolerance: Any, expectation: str, alpha: float) -> Array:
     """Answer with the set of classes of largest expected utility, before discounting."""
-    base = opinion.base
+    base = masses.base
     utility = set_utility(base.belief.shape[-1], tolerance)
     if expectation == "probability":
         return class_sets.most_probable_set(base.probability, utility)
@@ -57,7 +57,7 @@ def _best_set(opinion: Opinion, tolerance: Any, expectation: str, alpha: float) 
 
 
 def _best_acts(
-    opinion: Opinion, loss: Array, tolerance: Any, expectation: str, alpha: float
+    masses: Masses, loss: Array, tolerance: Any, expectation: str, alpha: float
 ) -> Array:
     """Answer with the set of acts of largest expected utility, before discounting."""
     if tolerance in ("u65", "u80"):
@@ -66,7 +66,7 @@ def _best_acts(
             "0.5 to 1 instead."
         )
     orness = check_tolerance(tolerance)
-    return act_sets.best_set_of_acts(opinion.base, loss, orness, expectation, alpha)
+    return act_sets.best_set_of_acts(masses.base, loss, orness, expectation, alpha)
 
 
 RULES: MappingProxyType[str, Rule] = MappingProxyType(
@@ -108,7 +108,7 @@ BETTING_RULES = tuple(name for name, rule in RULES.items() if rule.bets)
 
 
 def choose(
-    opinion: Opinion,
+    masses: Masses,
     rule: str,
     acts: Acts | None = None,
     reject: float | None = None,
@@ -118,7 +118,7 @@ def choose(
 
     Parameters
     ----------
-    opinion : Opinion
+    masses : Masses
         The mass function of every row.
     rule : str
         One of ``RULES``.
@@ -142,25 +142,25 @@ def choose(
     Examples
     --------
     >>> import shafer
-    >>> from shafer.decision import choose
-    >>> from shafer._masses import PooledOpinion
+    >>> from shafer.decision.rules import choose
+    >>> from shafer._masses import PooledMasses
     >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]])
-    >>> choose(PooledOpinion(ev.pooled), "interval_dominance")
+    >>> choose(PooledMasses(ev.pooled), "interval_dominance")
     array([[ True, False]])
     """
     chosen_rule = find_rule(rule)
     read = _read_options(rule, chosen_rule, options)
     if acts is not None:
-        return _among_acts(opinion, acts.loss, partial(chosen_rule.on_acts, **read))
-    chosen = chosen_rule.on_classes(opinion, **read)
+        return _among_acts(masses, acts.loss, partial(chosen_rule.on_acts, **read))
+    chosen = chosen_rule.on_classes(masses, **read)
     if reject is None:
         return chosen
     return _or_reject(
-        opinion, chosen, rule, check_reject(reject, zero_one=True), read.get("alpha", 0.5)
+        masses, chosen, rule, check_reject(reject, zero_one=True), read.get("alpha", 0.5)
     )
 
 
-def _among_acts(opinion: Opinion, loss: Array, on_acts: Callable[..., Array]) -> Array:
+def _among_acts(masses: Masses, loss: Array, on_acts: Callable[..., Array]) -> Array:
     """Apply a rule to all acts but those that are worse than some other whatever the class.
 
     No rule that compares single acts chooses them, and none needs them. ``utility_set`` leaves
@@ -171,8 +171,8 @@ def _among_acts(opinion: Opinion, loss: Array, on_acts: Callable[..., Array]) ->
     xp = array_namespace(loss)
     possible = xp.min(loss, axis=1) <= xp.min(xp.max(loss, axis=1))
     if bool(xp.all(possible)):
-        return on_acts(opinion, loss)
-    chosen = on_acts(opinion, xp.take(loss, xp.nonzero(possible)[0], axis=0))
+        return on_acts(masses, loss)
+    chosen = on_acts(masses, xp.take(loss, xp.nonzero(possible)[0], axis=0))
     never = xp.zeros_like(chosen[..., :1])
     column = xp.cumulative_sum(xp.astype(possible, xp.int64)) - 1
     every = xp.where(possible, column, xp.full_like(column, chosen.shape[-1]))
@@ -186,17 +186,17 @@ def find_rule(rule: object) -> Rule:
     return RULES[rule]
 
 
-def _or_reject(opinion: Opinion, chosen: Array, rule: str, cost: float, alpha: float) -> Array:
+def _or_reject(masses: Masses, chosen: Array, rule: str, cost: float, alpha: float) -> Array:
     """Choose every class where naming the best one is expected to cost more than rejecting."""
     if rule not in PRECISE_RULES:
         raise ValueError(
             f"Without a loss, reject= needs a rule that chooses one class "
             f"({', '.join(map(repr, PRECISE_RULES))}); got rule={rule!r}, reject={cost!r}."
         )
-    xp = array_namespace(opinion.belief)
-    success = class_rules.expected_success(opinion, rule, alpha)
+    xp = array_namespace(masses.belief)
+    success = class_rules.expected_success(masses, rule, alpha)
     risk = 1.0 - xp.sum(xp.where(chosen, success, 0.0), axis=-1, keepdims=True)
-    return chosen | (risk > cost + opinion.rounding)
+    return chosen | (risk > cost + masses.rounding)
 
 
 def _read_options(name: str, rule: Rule, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def chosen_names(chosen: Array, names: tuple[Any, ...]) -> list[Any]:
     Examples
     --------
     >>> import numpy as np
-    >>> from shafer.decision import chosen_names
+    >>> from shafer.decision.rules import chosen_names
     >>> chosen_names(np.array([[True, False], [True, True]]), ("no", "yes"))
     [('no',), ('no', 'yes')]
     """
@@ -286,7 +286,7 @@ def rule_for_costs(options: Mapping[str, Any], *, calibrated: bool) -> str | Non
 
     Examples
     --------
-    >>> from shafer.decision import rule_for_costs
+    >>> from shafer.decision.rules import rule_for_costs
     >>> rule_for_costs({"loss": [[0, 5], [1, 1]]}, calibrated=True)
     'expected_loss'
     >>> rule_for_costs({}, calibrated=True) is None

@@ -5,3 +5,10 @@ would cost, ``control`` is the promise as kept and announced, ``reasons`` says w
 deferred, ``deferring`` is the face that classifiers and explainers share, ``columns`` writes it
 into tables. May import ``explain`` below the explainer, and no other capability.
 """
+
+from __future__ import annotations
+
+from shafer.deferral.control import DeferralControl
+from shafer.deferral.prediction import DeferringPrediction
+
+__all__ = ["DeferralControl", "DeferringPrediction"]

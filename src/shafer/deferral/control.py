@@ -221,8 +221,8 @@ def warn_if_unreachable(control: DeferralControl) -> None:
         )
     advice = "Every such row will be deferred. Give more rows, or promise less."
     message = " ".join([*messages, advice])
-    # From here through control_error to whoever called it.
-    warnings.warn(message, UserWarning, stacklevel=3)
+    # From here through both functions control_error to whoever called the method.
+    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def warn_if_all_unknown(
@@ -235,7 +235,7 @@ def warn_if_all_unknown(
         f"No row has a group that control_error knows: its groups are {listed(control.groups)}; "
         f"got {listed(group_labels(groups))}. Every row is deferred. Give groups of the same type."
     )
-    warnings.warn(message, UserWarning, stacklevel=3)
+    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _named(control: DeferralControl, places: list[int]) -> str:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
-from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 
@@ -54,7 +53,7 @@ def row_measures(
     if usual is not None:
         found["typicality"] = -to_numpy(usual)
     found["ignorance"] = to_numpy(evidence.ignorance)
-    plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
+    plain = evidence.undiscounted
     if isinstance(plain, Evidence) and plain.n_components > 1:
         found["disagreement"] = to_numpy(plain.weight_of_disagreement)
         found["fragility"] = to_numpy(plain.fragility())

@@ -5,7 +5,7 @@ import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; kno
 """
 
 from shafer.evidence.discounted_evidence import DiscountedEvidence
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import (
     ChannelLayout,
     ComponentLayout,
@@ -40,5 +40,4 @@ __all__ = [
     "least_commitment",
     "least_commitment_additive",
     "typicality",
-    "with_weights",
 ]

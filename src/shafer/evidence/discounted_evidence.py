@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Never, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
-from shafer._checks.labels import positions_of
-from shafer._masses.discounted import DiscountedOpinion
-from shafer._masses.pooled import PooledOpinion
-from shafer._typing import Array, Label
-from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute
+from shafer._masses.discounted import DiscountedMasses
+from shafer._typing import Array
+from shafer.decision.policy import Policy
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.sources import per_instance, take
 
 if TYPE_CHECKING:
@@ -99,11 +97,7 @@ class DiscountedEvidence(MassEvidence):
         "pignistic",
     )
 
-    if not TYPE_CHECKING:  # a type checker must not accept every name
-
-        def __getattr__(self, name: str) -> Never:
-            advice = f"Use ev.evidence.{name}, the evidence before discounting."
-            raise no_attribute("DiscountedEvidence", name, advice)
+    _without_weights = "Use ev.evidence.{name}, the evidence before discounting."
 
     # -- rows -----------------------------------------------------------------------------------
 
@@ -128,87 +122,24 @@ class DiscountedEvidence(MassEvidence):
     # -- the mass function ----------------------------------------------------------------------
 
     @cached_property
-    def _opinion(self) -> DiscountedOpinion:
-        return DiscountedOpinion(PooledOpinion(self.evidence.pooled), self.reliability)
+    def _masses(self) -> DiscountedMasses:
+        return DiscountedMasses(self.evidence._masses, self.reliability)
 
     @property
-    def _bets_on_costs(self) -> bool:
-        return self.evidence.calibrated
+    def _policy(self) -> Policy:
+        return self.evidence._policy
+
+    @property
+    def undiscounted(self) -> Evidence:
+        """The evidence before discounting."""
+        return self.evidence
+
+    @property
+    def weighed(self) -> Evidence:
+        """The evidence before discounting: it has the weights."""
+        return self.evidence
 
     @property
     def epistemic_ignorance(self) -> Array:
         """1 − r, (n,): the mass that is open because the source itself may be wrong."""
         return 1.0 - self.reliability
-
-    @property
-    def ignorance(self) -> Array:
-        """Mass of the whole frame, (n,): 1 − r + r m(Θ)."""
-        return self._with_rest(self.evidence.ignorance)
-
-    @property
-    def conflict(self) -> Array:
-        """Total conflict between the components before discounting, (n,)."""
-        return self.evidence.conflict
-
-    @property
-    def weight_of_conflict(self) -> Array:
-        """Shafer's weight of conflict between the components before discounting, (n,)."""
-        return self.evidence.weight_of_conflict
-
-    def _with_rest(self, value: Array) -> Array:
-        """Return r · value + 1 − r."""
-        return self.reliability * value + self.epistemic_ignorance
-
-    # -- sets of classes ------------------------------------------------------------------------
-
-    def mass_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Mass of one set of class labels, (n,)."""
-        inside = self._labels(subset)
-        mass = self.evidence.mass_of(inside)
-        return self._with_rest(mass) if self._is_frame(inside) else self.reliability * mass
-
-    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
-        inside = self._labels(subset)
-        belief = self.evidence.belief_of(inside)
-        return self._with_rest(belief) if self._is_frame(inside) else self.reliability * belief
-
-    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
-        inside = self._labels(subset)
-        plausibility = self.evidence.plausibility_of(inside)
-        return self._with_rest(plausibility) if inside else plausibility
-
-    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
-        return self._with_rest(self.evidence.commonality_of(self._labels(subset)))
-
-    def _labels(self, subset: Label | Iterable[Label]) -> list[Label]:
-        labels = self.classes.tolist()
-        return [labels[k] for k in positions_of(subset, self.classes)]
-
-    def _is_frame(self, inside: list[Label]) -> bool:
-        return len(inside) == self.n_classes
-
-    def masses(self) -> Array:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
-        masses = self.evidence.masses()
-        xp = array_namespace(masses)
-        scaled = masses * self.reliability[..., None]
-        frame = self._with_rest(masses[..., -1])[..., None]
-        return xp.concat([scaled[..., :-1], frame], axis=-1)
-
-    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, without enumerating 2^K."""
-        frame = frozenset(self.classes.tolist())
-        reliability = to_numpy(self.reliability).reshape(-1)
-        ignorance = to_numpy(self.ignorance).reshape(-1)
-        rows = []
-        for found, r, rest in zip(
-            self.evidence.focal_sets(top), reliability, ignorance, strict=True
-        ):
-            sets = [s._replace(mass=float(r) * s.mass) for s in found if s.classes != frame]
-            sets.append(FocalSet(frame, float(rest)))
-            sets.sort(key=lambda entry: -entry.mass)  # stable: ties stay in order
-            rows.append([entry for entry in sets if entry.mass > 0.0][:top])
-        return rows

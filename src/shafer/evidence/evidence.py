@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import math
-from abc import ABC
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, cast, final
+from typing import Any, cast, final
 
 import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer import _kernels as kernels
 from shafer._checks.arrays import check_overflows, float_array, frozen, to_numpy
 from shafer._checks.labels import (
     class_labels,
     component_names,
     is_one_label,
     one_position,
-    positions_of,
 )
-from shafer._kernels.forms import Forms, LogTerms
 from shafer._kernels.pooling import Pooled
-from shafer._masses.pooled import PooledOpinion
+from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
-from shafer.errors import FrameTooLargeError
+from shafer.decision.policy import Policy
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import TOP, most_probable
@@ -35,15 +30,16 @@ from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliabil
 from shafer.evidence.errors import WeightErrors, interval, known_errors, standard_deviations
 from shafer.evidence.groups import (
     N_GROUPS,
+    Groups,
     automatic_groups,
     check_group_count,
     component_positions,
     read_groups,
 )
 from shafer.evidence.layout import ComponentLayout, GridLayout, RegionLayout
-from shafer.evidence.mass_evidence import FocalSet, MassEvidence, pooled_focal_sets
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.points import PointScale, scored_weights
-from shafer.evidence.reasons import ReasonOptions, reasons_frame
+from shafer.evidence.reasons import InputValues, ReasonOptions, reasons_frame
 from shafer.evidence.robustness import check_chance, own_conflict, source_fragility
 from shafer.evidence.sources import (
     DenseWeights,
@@ -56,37 +52,219 @@ from shafer.evidence.sources import (
 )
 from shafer.evidence.statements import labels_given, stated_weights
 
-if TYPE_CHECKING:
-    from shafer.evidence.groups import Groups
-    from shafer.evidence.reasons import InputValues
 
-
-# weights of evidence of components, and what can be asked of them.
-
-
+@final
 @dataclass(frozen=True, eq=False, repr=False)
-class WeighedEvidence(MassEvidence, ABC):
-    """The components behind a mass function, each with a weight for or against each class.
+class Evidence(MassEvidence):
+    r"""The evidence for and against each of K classes, from G components, for n instances.
 
-    This is the part of :class:`shafer.Evidence` that explains: weights, contrasts, reasons, points,
-    error bars, disagreement and fragility.
+    Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
+    positive, against it when negative. Dempster's rule pools them. Arrays about classes are
+    (n, K) in the order of ``classes``, arrays about instances (n,), arrays about components
+    (n, G, K). All are computed on first use, in the library (NumPy, PyTorch) of the input.
+
+    Make one with :class:`shafer.Explainer`, :func:`shafer.least_commitment` or
+    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]``. What it shares
+    with other types of evidence is documented in :class:`shafer.MassEvidence`.
+
+    Attributes
+    ----------
+    source : WeightSource
+        Where the weights come from; for use inside the library.
+    pooled : Pooled
+        The logits, and the weights for and against each class.
+    component_names : tuple of G strings
+        Names of the components.
+    parts : tuple of strings
+        Names along the second axis, where the rows are components of instances.
+    inputs : InputValues or None
+        Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved.
+    errors : WeightErrors or None
+        How uncertain the weights are, if it is known; see :attr:`weights_std`.
+    layout : ComponentLayout or None
+        Where the components lie in an image or a text, if they do.
+    calibrated : bool
+        Whether the weights were tempered or moderated: then costs are decided by expected loss.
+    classes : array of shape (K,)
+        Class labels.
+    index : pandas index or array of shape (n,), optional
+        Row labels.
+
+    See Also
+    --------
+    shafer.Explainer : Makes evidence from a trained model.
+    shafer.combine : Combines the evidence of several sources.
+    shafer.plots.WaterfallDisplay : Draws the evidence about one row.
+
+    Examples
+    --------
+    >>> import shafer
+    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
+    >>> ev.probability.round(3)
+    array([[0.802, 0.198]])
+    >>> ev.belief.round(3), ev.plausibility.round(3)
+    (array([[0.772, 0.075]]), array([[0.925, 0.228]]))
+    >>> ev.decide("interval_dominance")
+    array([[ True, False]])
     """
 
     source: WeightSource
     pooled: Pooled
     component_names: tuple[str, ...]
     parts: tuple[str, ...] = ()
-    """Names along the second axis, where the rows are the components of instances."""
     inputs: InputValues | None = None
-    """Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved."""
     errors: WeightErrors | None = None
-    """How uncertain the weights are, if it is known; see :attr:`weights_std`."""
     layout: ComponentLayout | None = None
-    """Where the components lie in an image or a text, if they do."""
     calibrated: bool = False
-    """Whether the weights were tempered or moderated: then costs are decided by expected loss."""
 
-    # -- the shape ------------------------------------------------------------------------------
+    # -- making it ------------------------------------------------------------------------------
+
+    @classmethod
+    def from_source(
+        cls,
+        source: WeightSource,
+        classes: NDArray[Any],
+        component_names: tuple[str, ...],
+        parts: tuple[str, ...] = (),
+        index: Any = None,
+        inputs: InputValues | None = None,
+        errors: WeightErrors | None = None,
+        layout: ComponentLayout | None = None,
+        calibrated: bool = False,
+    ) -> Evidence:
+        """Pool a checked source of weights; for use inside the library.
+
+        Parameters
+        ----------
+        source : WeightSource
+            Where the weights come from.
+        classes : array of shape (K,)
+            Class labels.
+        component_names : tuple of G strings
+            Names of the components.
+        parts, index, inputs, errors, layout, calibrated
+            As the attributes of these names.
+
+        Returns
+        -------
+        Evidence
+        """
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            pooled = source.pooled()
+        check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
+        held = Pooled(*map(frozen, pooled))
+        return cls(
+            source,
+            held,
+            component_names,
+            parts,
+            inputs,
+            errors,
+            layout,
+            calibrated,
+            classes=classes,
+            index=index,
+        )
+
+    @classmethod
+    def from_weights(
+        cls, weights: Any, *, classes: Any = None, names: Iterable[Any] | None = None
+    ) -> Evidence:
+        """Take weights of evidence as they are, (n, G, K).
+
+        Parameters
+        ----------
+        weights : array of shape (n, G, K)
+            Positive for the class, negative against it.
+        classes : array of shape (K,), optional
+            Class labels; 0..K−1 by default.
+        names : sequence of G strings, optional
+            Names of the components; x0, x1, ... by default.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[0.9, -0.9], [-0.2, 0.2]]]
+        >>> ev = shafer.Evidence.from_weights(weights, classes=["no", "yes"], names=["age", "ldl"])
+        >>> ev.probability.round(3)
+        array([[0.802, 0.198]])
+        """
+        array = float_array(weights, "weights", ndim=(3,))
+        n, n_components, n_classes = array.shape
+        if n == 0 or n_components == 0:
+            raise ValueError(f"weights must not be empty; got shape {tuple(array.shape)}.")
+        xp = array_api_compat.array_namespace(array)
+        source = DenseWeights(xp.astype(array, array.dtype, copy=True))
+        return cls.from_source(
+            source, class_labels(classes, n_classes), component_names(names, n_components)
+        )
+
+    @classmethod
+    def from_statements(
+        cls, statements: Any, *, classes: Any, columns: Any = None, prior: Any = None
+    ) -> Evidence:
+        """Read experts' statements as evidence: about one case, or about each row of a data frame.
+
+        Parameters
+        ----------
+        statements : sequence of statements, or one; or a data frame
+            About one case: words, ``"for A with weight 1.2"``, ``"against {B, C} with support
+            0.7"`` or ``"for A with probability 0.7"``; or mappings, ``{"against": ["B", "C"],
+            "support": 0.7, "name": "radiologist"}``. Each statement is one component.
+            A data frame has a row for each case.
+        classes : sequence of K labels
+        columns : mapping from the name of an expert to a mapping, for a data frame
+            ``{"doctor": {"for": "diagnosis", "probability": "sure"}}``: the column that names the
+            class (or one class for all rows), and the column of the certainty (or one number for
+            all rows). A percentage may be a text, ``"70 %"``. Each expert is one component. An
+            empty cell (None, NaN) is no opinion: no evidence in that row.
+        prior : array of shape (K,), or mapping or pandas Series by class, optional
+            What the experts thought before they looked at the case, for statements with a
+            probability; all classes alike by default.
+
+        Returns
+        -------
+        Evidence
+
+        Raises
+        ------
+        ValueError
+            If a statement supports a set of several classes but not all but one:
+            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those. If a cell cannot be
+            read; the error names its row and column.
+
+        Notes
+        -----
+        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
+        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
+        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
+        compares the two.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> statements = ["for A with weight 1.2", "against {B, C} with support 0.7"]
+        >>> ev = shafer.Evidence.from_statements(statements, classes=["A", "B", "C"])
+        >>> ev.belief.round(3), ev.component_names
+        (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
+        >>> import pandas as pd
+        >>> seen = pd.DataFrame({"diagnosis": ["A", None, "B"], "sure": [0.7, None, "90 %"]})
+        >>> columns = {"doctor": {"for": "diagnosis", "probability": "sure"}}
+        >>> ev = shafer.Evidence.from_statements(seen, classes=["A", "B", "C"], columns=columns)
+        >>> ev.probability.round(3), ev.component_names
+        (array([[0.7  , 0.15 , 0.15 ],
+               [0.333, 0.333, 0.333],
+               [0.05 , 0.9  , 0.05 ]]), ('doctor',))
+        """
+        labels = class_labels(classes, len(labels_given(classes)))
+        weights, names, index = stated_weights(statements, labels, columns, prior)
+        return cls.from_source(DenseWeights(weights), labels, names, index=index)
+
+    # -- rows and components --------------------------------------------------------------------
 
     def __len__(self) -> int:
         return int(self.pooled.logits.shape[0])
@@ -104,6 +282,48 @@ class WeighedEvidence(MassEvidence, ABC):
         if self.parts:
             return f"{len(self)} instances × {len(self.parts)} components, each on its own"
         return f"{len(self)} instances, {self.n_components} components"
+
+    def _rows(self, positions: NDArray[np.intp]) -> Evidence:
+        pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
+        part = replace(
+            self,
+            source=self.source.rows(positions),
+            pooled=pooled,
+            index=None,
+            inputs=None if self.inputs is None else self.inputs.rows(positions),
+            errors=None if self.errors is None else self.errors.rows(positions),
+            layout=None if self.layout is None else self.layout.rows(positions),
+        )
+        part.unchanged_source()
+        return part
+
+    @cached_property
+    def components(self) -> Evidence:
+        """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
+        source = DenseWeights(self.weights[..., None, :])
+        return Evidence.from_source(
+            source,
+            self.classes,
+            ("itself",),
+            self.component_names,
+            self.index,
+            calibrated=self.calibrated,
+        )
+
+    # -- the pooled mass function ---------------------------------------------------------------
+
+    @cached_property
+    def _masses(self) -> PooledMasses:
+        return PooledMasses(self.pooled)
+
+    @property
+    def _policy(self) -> Policy:
+        return Policy(calibrated=self.calibrated)
+
+    @property
+    def weighed(self) -> Evidence:
+        """The evidence itself: it has weights."""
+        return self
 
     # -- the weights ----------------------------------------------------------------------------
 
@@ -310,6 +530,49 @@ class WeighedEvidence(MassEvidence, ABC):
         asked = ReasonOptions(top, codes, distinct, keep)
         return reasons_frame(self, for_, over, asked, backend)
 
+    def points(
+        self,
+        points: float = 600.0,
+        odds: float = 50.0,
+        pdo: float = 20.0,
+        class_: Label | None = None,
+    ) -> Array:
+        """Points of the components on the scale of a credit score; their sum is the row's score.
+
+        For two classes the score is ``points + pdo / ln 2 · (ln(p / (1 − p)) − ln(odds))``, where
+        p is the probability of ``class_``. For more classes each class has points of its own:
+        pdo more points than another class means twice its probability, and the softmax of
+        score · ln 2 / pdo is ``probability``. All components share the constant part equally, or
+        it belongs to the component ``"base rate"``.
+
+        Parameters
+        ----------
+        points, odds : float
+            A row whose odds of ``class_`` are ``odds`` to 1 has a score of ``points``.
+        pdo : float
+            Points that double the odds.
+        class_ : class label
+            The favourable class. It may be left out with three or more classes, and for two
+            numeric labels: then it is the smaller one, 0 of 0 and 1, because 1 is the event.
+
+        Returns
+        -------
+        array of shape (n, G)
+            With three or more classes and no ``class_``: (n, G, K).
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["bad", "good"])
+        >>> ev.points(class_="good").round(1)
+        array([[191.6, 255.1]])
+        >>> ev.points(class_="good").sum(axis=1).round(1)
+        array([446.7])
+        """
+        scale = PointScale(points, odds, pdo)
+        weights = scored_weights(self.weights, self.classes, class_)
+        return scale.of_weights(weights, self.component_names)
+
     # -- error bars -----------------------------------------------------------------------------
 
     def _known_errors(self) -> WeightErrors:
@@ -387,54 +650,18 @@ class WeighedEvidence(MassEvidence, ABC):
         errors = self._known_errors()
         return interval(self.contrast(a, b), self.contrast_std(a, b), errors, level)
 
-    def points(
-        self,
-        points: float = 600.0,
-        odds: float = 50.0,
-        pdo: float = 20.0,
-        class_: Label | None = None,
-    ) -> Array:
-        """Points of the components on the scale of a credit score; their sum is the row's score.
+    # -- conflict between the components --------------------------------------------------------
 
-        For two classes the score is ``points + pdo / ln 2 · (ln(p / (1 − p)) − ln(odds))``, where
-        p is the probability of ``class_``. For more classes each class has points of its own:
-        pdo more points than another class means twice its probability, and the softmax of
-        score · ln 2 / pdo is ``probability``. All components share the constant part equally, or
-        it belongs to the component ``"base rate"``.
-
-        Parameters
-        ----------
-        points, odds : float
-            A row whose odds of ``class_`` are ``odds`` to 1 has a score of ``points``.
-        pdo : float
-            Points that double the odds.
-        class_ : class label
-            The favourable class. It may be left out with three or more classes, and for two
-            numeric labels: then it is the smaller one, 0 of 0 and 1, because 1 is the event.
-
-        Returns
-        -------
-        array of shape (n, G)
-            With three or more classes and no ``class_``: (n, G, K).
-
-        Examples
-        --------
-        >>> import shafer
-        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["bad", "good"])
-        >>> ev.points(class_="good").round(1)
-        array([[191.6, 255.1]])
-        >>> ev.points(class_="good").sum(axis=1).round(1)
-        array([446.7])
-        """
-        scale = PointScale(points, odds, pdo)
-        weights = scored_weights(self.weights, self.classes, class_)
-        return scale.of_weights(weights, self.component_names)
+    @property
+    def conflict_for_against(self) -> Array:
+        """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
+        return self._masses.conflict_for_against
 
     @cached_property
     def weight_of_disagreement(self) -> Array:
         """Weight of the conflict between components, −ln(1 − disagreement), (n,)."""
         if self.n_components == 1:
-            return self._constant(0.0)
+            return array_api_compat.array_namespace(self.logits).zeros_like(self.logits[..., 0])
         own = own_conflict(self.unchanged_source())
         xp = array_api_compat.array_namespace(own)
         return frozen(xp.clip(self.weight_of_conflict - own, min=0.0))
@@ -489,334 +716,6 @@ class WeighedEvidence(MassEvidence, ABC):
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)
-
-    def _constant(self, value: float) -> Array:
-        xp = array_api_compat.array_namespace(self.pooled.logits)
-        return xp.full_like(self.pooled.logits[..., 0], value)
-
-
-_LARGEST_TABLE = 2**26  # masses: half a gigabyte in double precision
-
-
-@final
-@dataclass(frozen=True, eq=False, repr=False)
-class Evidence(WeighedEvidence):
-    r"""The evidence for and against each of K classes, from G components, for n instances.
-
-    Every component g gives each class k a weight of evidence :math:`w_{gk}`: for the class when
-    positive, against it when negative. Dempster's rule pools them. Arrays about classes are
-    (n, K) in the order of ``classes``, arrays about instances (n,), arrays about components
-    (n, G, K). All are computed on first use, in the library (NumPy, PyTorch) of the input.
-
-    Make one with :class:`shafer.Explainer`, :func:`shafer.least_commitment` or
-    :meth:`from_weights`; take rows with ``ev[3]``, ``ev[10:20]`` or ``ev[mask]``. What it shares
-    with other types of evidence is documented in :class:`shafer.MassEvidence`.
-
-    Attributes
-    ----------
-    source : WeightSource
-        Where the weights come from; for use inside the library.
-    pooled : Pooled
-        The logits, and the weights for and against each class.
-    component_names : tuple of G strings
-        Names of the components.
-    parts : tuple of strings
-        Names along the second axis, where the rows are components of instances.
-    inputs : InputValues or None
-        Values of the inputs, for :meth:`reasons`.
-    errors : WeightErrors or None
-        How uncertain the weights are; see :attr:`weights_std`.
-    layout : ComponentLayout or None
-        Where the components lie in an image or a text, if they do.
-    calibrated : bool
-        Whether the weights were tempered or moderated.
-    classes : array of shape (K,)
-        Class labels.
-    index : pandas index or array of shape (n,), optional
-        Row labels.
-
-    See Also
-    --------
-    shafer.Explainer : Makes evidence from a trained model.
-    shafer.combine : Combines the evidence of several sources.
-    shafer.plots.WaterfallDisplay : Draws the evidence about one row.
-
-    Examples
-    --------
-    >>> import shafer
-    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], classes=["no", "yes"])
-    >>> ev.probability.round(3)
-    array([[0.802, 0.198]])
-    >>> ev.belief.round(3), ev.plausibility.round(3)
-    (array([[0.772, 0.075]]), array([[0.925, 0.228]]))
-    >>> ev.decide("interval_dominance")
-    array([[ True, False]])
-    """
-
-    @classmethod
-    def from_source(
-        cls,
-        source: WeightSource,
-        classes: NDArray[Any],
-        component_names: tuple[str, ...],
-        parts: tuple[str, ...] = (),
-        index: Any = None,
-        inputs: InputValues | None = None,
-        errors: WeightErrors | None = None,
-        layout: ComponentLayout | None = None,
-        calibrated: bool = False,
-    ) -> Evidence:
-        """Pool a checked source of weights; for use inside the library.
-
-        Parameters
-        ----------
-        source : WeightSource
-            Where the weights come from.
-        classes : array of shape (K,)
-            Class labels.
-        component_names : tuple of G strings
-            Names of the components.
-        parts, index, inputs, errors, layout, calibrated
-            As the attributes of these names.
-
-        Returns
-        -------
-        Evidence
-        """
-        with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            pooled = source.pooled()
-        check_overflows(pooled[1:], "weights of evidence")  # a logit is their difference
-        held = Pooled(*map(frozen, pooled))
-        return cls(
-            source,
-            held,
-            component_names,
-            parts,
-            inputs,
-            errors,
-            layout,
-            calibrated,
-            classes=classes,
-            index=index,
-        )
-
-    @classmethod
-    def from_weights(
-        cls, weights: Any, *, classes: Any = None, names: Iterable[Any] | None = None
-    ) -> Evidence:
-        """Take weights of evidence as they are, (n, G, K).
-
-        Parameters
-        ----------
-        weights : array of shape (n, G, K)
-            Positive for the class, negative against it.
-        classes : array of shape (K,), optional
-            Class labels; 0..K−1 by default.
-        names : sequence of G strings, optional
-            Names of the components; x0, x1, ... by default.
-
-        Returns
-        -------
-        Evidence
-
-        Examples
-        --------
-        >>> import shafer
-        >>> weights = [[[0.9, -0.9], [-0.2, 0.2]]]
-        >>> ev = shafer.Evidence.from_weights(weights, classes=["no", "yes"], names=["age", "ldl"])
-        >>> ev.probability.round(3)
-        array([[0.802, 0.198]])
-        """
-        array = float_array(weights, "weights", ndim=(3,))
-        n, n_components, n_classes = array.shape
-        if n == 0 or n_components == 0:
-            raise ValueError(f"weights must not be empty; got shape {tuple(array.shape)}.")
-        xp = array_api_compat.array_namespace(array)
-        source = DenseWeights(xp.astype(array, array.dtype, copy=True))
-        return cls.from_source(
-            source, class_labels(classes, n_classes), component_names(names, n_components)
-        )
-
-    @classmethod
-    def from_statements(
-        cls, statements: Any, *, classes: Any, columns: Any = None, prior: Any = None
-    ) -> Evidence:
-        """Read experts' statements as evidence: about one case, or about each row of a data frame.
-
-        Parameters
-        ----------
-        statements : sequence of statements, or one; or a data frame
-            About one case: words, ``"for A with weight 1.2"``, ``"against {B, C} with support
-            0.7"`` or ``"for A with probability 0.7"``; or mappings, ``{"against": ["B", "C"],
-            "support": 0.7, "name": "radiologist"}``. Each statement is one component.
-            A data frame has a row for each case.
-        classes : sequence of K labels
-        columns : mapping from the name of an expert to a mapping, for a data frame
-            ``{"doctor": {"for": "diagnosis", "probability": "sure"}}``: the column that names the
-            class (or one class for all rows), and the column of the certainty (or one number for
-            all rows). A percentage may be a text, ``"70 %"``. Each expert is one component. An
-            empty cell (None, NaN) is no opinion: no evidence in that row.
-        prior : array of shape (K,), or mapping or pandas Series by class, optional
-            What the experts thought before they looked at the case, for statements with a
-            probability; all classes alike by default.
-
-        Returns
-        -------
-        Evidence
-
-        Raises
-        ------
-        ValueError
-            If a statement supports a set of several classes but not all but one:
-            :meth:`shafer.fusion.FiniteEvidence.from_statements` takes those. If a cell cannot be
-            read; the error names its row and column.
-
-        Notes
-        -----
-        A support s below 1 is a weight of −ln(1 − s). A probability q is the weight
-        logit(q) − logit(prior): alone, it gives the class the probability q. "50 % sure" of one of
-        two classes is no evidence; less is evidence against the class. ``docs/guide/fusion.md``
-        compares the two.
-
-        Examples
-        --------
-        >>> import shafer
-        >>> statements = ["for A with weight 1.2", "against {B, C} with support 0.7"]
-        >>> ev = shafer.Evidence.from_statements(statements, classes=["A", "B", "C"])
-        >>> ev.belief.round(3), ev.component_names
-        (array([[0.91, 0.  , 0.  ]]), ('for A', 'against {B, C}'))
-        >>> import pandas as pd
-        >>> seen = pd.DataFrame({"diagnosis": ["A", None, "B"], "sure": [0.7, None, "90 %"]})
-        >>> columns = {"doctor": {"for": "diagnosis", "probability": "sure"}}
-        >>> ev = shafer.Evidence.from_statements(seen, classes=["A", "B", "C"], columns=columns)
-        >>> ev.probability.round(3), ev.component_names
-        (array([[0.7  , 0.15 , 0.15 ],
-               [0.333, 0.333, 0.333],
-               [0.05 , 0.9  , 0.05 ]]), ('doctor',))
-        """
-        labels = class_labels(classes, len(labels_given(classes)))
-        weights, names, index = stated_weights(statements, labels, columns, prior)
-        return cls.from_source(DenseWeights(weights), labels, names, index=index)
-
-    def _rows(self, positions: NDArray[np.intp]) -> Evidence:
-        pooled = Pooled(*(frozen(take(array, positions, axis=0)) for array in self.pooled))
-        part = replace(
-            self,
-            source=self.source.rows(positions),
-            pooled=pooled,
-            index=None,
-            inputs=None if self.inputs is None else self.inputs.rows(positions),
-            errors=None if self.errors is None else self.errors.rows(positions),
-            layout=None if self.layout is None else self.layout.rows(positions),
-        )
-        part.unchanged_source()
-        return part
-
-    @cached_property
-    def components(self) -> Evidence:
-        """Each component's own mass function m_g: evidence with arrays of (n, G, K) and (n, G)."""
-        source = DenseWeights(self.weights[..., None, :])
-        return Evidence.from_source(
-            source,
-            self.classes,
-            ("itself",),
-            self.component_names,
-            self.index,
-            calibrated=self.calibrated,
-        )
-
-    # -- the pooled mass function ---------------------------------------------------------------
-
-    @cached_property
-    def _opinion(self) -> PooledOpinion:
-        return PooledOpinion(self.pooled)
-
-    @property
-    def _bets_on_costs(self) -> bool:
-        return self.calibrated
-
-    @property
-    def _terms(self) -> LogTerms:
-        return self._opinion.terms
-
-    @property
-    def _forms(self) -> Forms:
-        return self._opinion.forms
-
-    @property
-    def ignorance(self) -> Array:
-        """Mass of the whole frame m(Θ), (n,): what the evidence leaves open."""
-        return self._forms.ignorance
-
-    @property
-    def conflict(self) -> Array:
-        """Total conflict κ, (n,): the mass of the empty set before normalising."""
-        return self._forms.conflict
-
-    @cached_property
-    def weight_of_conflict(self) -> Array:
-        """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
-        return frozen(self._opinion.weight_of_conflict)
-
-    @cached_property
-    def conflict_for_against(self) -> Array:
-        """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
-        if self.n_classes == 2:  # evidence against one class is evidence for the other
-            return self.conflict
-        return frozen(kernels.conflict_for_against(self._terms))
-
-    # -- sets of classes ------------------------------------------------------------------------
-
-    def _split(self, subset: Label | Iterable[Label]) -> tuple[list[int], list[int]]:
-        inside = positions_of(subset, self.classes)
-        outside = set(range(self.n_classes)).difference(inside)
-        return inside, sorted(outside)
-
-    def mass_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Mass of one set of class labels, (n,)."""
-        inside, outside = self._split(subset)
-        if not inside:
-            return self._constant(0.0)
-        if len(inside) == 1:
-            return self.belief[..., inside[0]]
-        return kernels.mass_of(self._terms, inside, outside)
-
-    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
-        inside, outside = self._split(subset)
-        if not inside:
-            return self._constant(0.0)
-        return kernels.belief_of(self._terms, inside, outside)
-
-    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
-        inside, _ = self._split(subset)
-        if not inside:
-            return self._constant(0.0)
-        return kernels.plausibility_of(self._terms, inside)
-
-    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
-        inside, _ = self._split(subset)
-        if not inside:
-            return self._constant(1.0)
-        if len(inside) == 1:
-            return self.plausibility[..., inside[0]]
-        return kernels.commonality_of(self._terms, inside)
-
-    def masses(self) -> Array:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
-        rows = math.prod(self.pooled.logits.shape[:-1])
-        if max(rows, 1) * 2**self.n_classes > _LARGEST_TABLE:
-            raise FrameTooLargeError(
-                f"masses() would hold {rows} × 2^{self.n_classes} values; at most 2^26 are "
-                "accepted. Take fewer rows, or use focal_sets(top) or mass_of(set)."
-            )
-        return kernels.all_masses(self._terms)
-
-    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, without enumerating 2^K."""
-        return pooled_focal_sets(self._terms, self.classes, top)
 
     # -- other evidence -------------------------------------------------------------------------
 
@@ -1019,55 +918,11 @@ class Evidence(WeighedEvidence):
         return cls.from_source(*npz_file.load(path))
 
 
-# the evidence behind a mass function that has weights and components.
-
-
-def with_weights(evidence: MassEvidence) -> Evidence:
-    """Return the ``Evidence`` with the weights; for discounted evidence, the one it was made of.
-
-    Parameters
-    ----------
-    evidence : MassEvidence
-        ``Evidence`` or ``DiscountedEvidence``.
-
-    Returns
-    -------
-    Evidence
-
-    Raises
-    ------
-    ValueError
-        If the evidence was combined in a way that leaves no weights.
-
-    See Also
-    --------
-    shafer.DiscountedEvidence : Evidence without weights of its own.
-
-    Examples
-    --------
-    >>> import shafer
-    >>> from shafer.evidence import with_weights
-    >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]])
-    >>> with_weights(ev.discounted(0.5)) is ev
-    True
-    """
-    plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
-    if isinstance(plain, Evidence):
-        return plain
-    raise ValueError(
-        f"Weights of evidence are needed here, and {type(evidence).__name__} has no weights. Pass "
-        "the evidence of each source by itself, as it was before combine. IntervalDisplay, "
-        "MassDisplay and UncertaintyDisplay work without weights."
-    )
-
-
-# Results of evidence on a device, started while the device still works on the weights.
-
-
 def prepare_on_device(evidence: Evidence) -> None:
     """Start the closed forms, and the weights of a few classes for maps, on a CUDA device.
 
-    The evidence keeps them. Elsewhere they are computed when they are asked for.
+    The device computes them while it still works on the weights, and the evidence keeps them.
+    Elsewhere they are computed when they are asked for.
     """
     logits = evidence.logits
     if array_api_compat.is_torch_array(logits) and logits.is_cuda:

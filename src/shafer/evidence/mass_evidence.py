@@ -6,22 +6,53 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Never, Self
 
 import numpy as np
 from array_api_compat import is_array_api_obj
 from numpy.typing import NDArray
 
-from shafer import _kernels as kernels
 from shafer._checks.arrays import to_numpy
-from shafer._kernels.forms import LogTerms
-from shafer._masses.masses import Opinion
+from shafer._checks.labels import positions_of
+from shafer._masses.masses import Masses
 from shafer._typing import Array, Label
 from shafer.decision.acts import read_acts, read_loss
-from shafer.decision.rules import choose, chosen_names, rule_for_costs
-from shafer.evidence import mass_evidence as deciding
-from shafer.evidence import notebook as notebook_display
-from shafer.evidence import table as frame_table
+from shafer.decision.policy import Policy
+from shafer.decision.rules import choose, chosen_names
+from shafer.evidence.notebook import html, paragraph, text
+from shafer.evidence.table import evidence_columns, native_frame
+
+if TYPE_CHECKING:
+    from shafer.evidence.evidence import Evidence
+
+
+_COSTS = ("loss", "utility", "reject")
+_OPTIONS = (*_COSTS, "alpha", "tolerance", "expectation")  # of a decision, besides its rule
+
+
+class FocalSet(NamedTuple):
+    """A set of classes that holds mass, and how much.
+
+    Attributes
+    ----------
+    classes : frozenset of labels
+        The set of classes.
+    mass : float
+        Its mass.
+
+    See Also
+    --------
+    shafer.MassEvidence.focal_sets : Finds the largest of them.
+
+    Examples
+    --------
+    >>> from shafer.evidence import FocalSet
+    >>> FocalSet(frozenset(["yes"]), 0.25).mass
+    0.25
+    """
+
+    classes: frozenset[Label]
+    mass: float
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -115,29 +146,29 @@ class MassEvidence(ABC):
         -------
         evidence of the same type
         """
-        return replace(self, index=read_index(index, len(self)))
+        return replace(self, index=_row_labels(index, len(self)))
 
     # -- the mass function ----------------------------------------------------------------------
 
     @property
     @abstractmethod
-    def _opinion(self) -> Opinion:
-        """The mass function as decision rules read it, without labels."""
+    def _masses(self) -> Masses:
+        """The mass function, which knows the classes by their positions."""
 
     @property
     def belief(self) -> Array:
         """Belief in each class, (n, K): the mass of the class itself."""
-        return self._opinion.belief
+        return self._masses.belief
 
     @property
     def plausibility(self) -> Array:
         """Plausibility of each class, (n, K): 1 − belief in all other classes."""
-        return self._opinion.plausibility
+        return self._masses.plausibility
 
     @property
     def probability(self) -> Array:
         """Normalised plausibilities of this mass function, (n, K)."""
-        return self._opinion.probability
+        return self._masses.probability
 
     @property
     def betting_probability(self) -> Array:
@@ -146,31 +177,33 @@ class MassEvidence(ABC):
         They are ``probability``, except for discounted evidence: there they are the probabilities
         before discounting.
         """
-        return self._opinion.base.probability
+        return self._masses.base.probability
 
     @property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
-        return self._opinion.pignistic
+        return self._masses.pignistic
 
     @property
-    @abstractmethod
     def ignorance(self) -> Array:
         """Mass of the whole frame m(Θ), (n,): what the evidence leaves open."""
+        return self._masses.ignorance
 
     @property
-    @abstractmethod
     def conflict(self) -> Array:
-        """Conflict κ, (n,): the mass of the empty set before normalising."""
+        """Conflict κ, (n,): the mass of the empty set before normalising.
+
+        For discounted evidence, the conflict before discounting.
+        """
+        return self._masses.conflict
 
     @property
-    @abstractmethod
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
+        return self._masses.weight_of_conflict
 
     # -- sets of classes ------------------------------------------------------------------------
 
-    @abstractmethod
     def mass_of(self, subset: Label | Iterable[Label]) -> Array:
         """Mass of one set of class labels, (n,).
 
@@ -184,8 +217,8 @@ class MassEvidence(ABC):
         array of shape (n,)
             From 0 to 1.
         """
+        return self._masses.mass_of(positions_of(subset, self.classes))
 
-    @abstractmethod
     def belief_of(self, subset: Label | Iterable[Label]) -> Array:
         """Belief that the class is in a set of labels, (n,).
 
@@ -199,8 +232,8 @@ class MassEvidence(ABC):
         array of shape (n,)
             From 0 to 1.
         """
+        return self._masses.belief_of(positions_of(subset, self.classes))
 
-    @abstractmethod
     def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
         """Plausibility that the class is in a set of labels, (n,).
 
@@ -214,8 +247,8 @@ class MassEvidence(ABC):
         array of shape (n,)
             From 0 to 1; at least the belief.
         """
+        return self._masses.plausibility_of(positions_of(subset, self.classes))
 
-    @abstractmethod
     def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
         """Commonality of a set of labels, (n,): the mass of all sets that contain it.
 
@@ -229,8 +262,8 @@ class MassEvidence(ABC):
         array of shape (n,)
             From 0 to 1.
         """
+        return self._masses.commonality_of(positions_of(subset, self.classes))
 
-    @abstractmethod
     def masses(self) -> Array:
         """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set.
 
@@ -244,8 +277,8 @@ class MassEvidence(ABC):
         FrameTooLargeError
             Past 2^26 values. ``mass_of`` has no such limit.
         """
+        return self._masses.of_all_sets()
 
-    @abstractmethod
     def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
         """Find the largest focal sets of each row, largest first.
 
@@ -267,13 +300,20 @@ class MassEvidence(ABC):
         >>> [(sorted(found.classes), round(found.mass, 3)) for found in ev.focal_sets()[0]]
         [(['no'], 0.835), (['no', 'yes'], 0.165)]
         """
+        if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
+            raise ValueError(f"top must be a positive integer; got {top!r}.")
+        labels = self.classes.tolist()
+        return [
+            [FocalSet(frozenset(labels[k] for k in inside), mass) for mass, inside in row]
+            for row in self._masses.focal_sets(int(top))
+        ]
 
     # -- deciding -------------------------------------------------------------------------------
 
     @property
-    def _bets_on_costs(self) -> bool:
-        """Whether costs are decided by expected loss, if no rule is named."""
-        return False
+    def _policy(self) -> Policy:
+        """The rules to decide by, if none is named."""
+        return Policy()
 
     def lower_risk(self, loss: Any) -> Array:
         """Lower expected loss of each act, (n, acts), for a loss as in :meth:`decide`.
@@ -287,7 +327,7 @@ class MassEvidence(ABC):
         -------
         array of shape (n, acts)
         """
-        return self._opinion.lower_risk(read_loss(loss, self.belief, self.classes).loss)
+        return self._masses.lower_risk(read_loss(loss, self.belief, self.classes).loss)
 
     def upper_risk(self, loss: Any) -> Array:
         """Upper expected loss of each act, (n, acts), for a loss as in :meth:`decide`.
@@ -301,7 +341,7 @@ class MassEvidence(ABC):
         -------
         array of shape (n, acts)
         """
-        return self._opinion.upper_risk(read_loss(loss, self.belief, self.classes).loss)
+        return self._masses.upper_risk(read_loss(loss, self.belief, self.classes).loss)
 
     def decide(
         self,
@@ -359,9 +399,8 @@ class MassEvidence(ABC):
         array([[False, False,  True],
                [False, False,  True]])
         """
-        asked = deciding.Question(rule, loss, utility, reject, alpha, tolerance, expectation)
-        named = deciding.with_rule(asked, calibrated=self._bets_on_costs)
-        return deciding.decide(self._opinion, self.classes, named)
+        given = (loss, utility, reject, alpha, tolerance, expectation)
+        return self._decided(rule, dict(zip(_OPTIONS, given, strict=True)))[0]
 
     def acts(self, rule: str | None = None, **options: Any) -> list[Any]:
         """Decide, and return the names of the acts chosen for each instance, or of the classes.
@@ -389,9 +428,71 @@ class MassEvidence(ABC):
         >>> ev.acts("pignistic", loss={"treat": [1, 0], "send home": [0, 1]}, reject=0.4)
         [('send home',), ('reject',)]
         """
-        asked = deciding.question(rule, options)
-        named = deciding.with_rule(asked, calibrated=self._bets_on_costs)
-        return deciding.named_acts(self._opinion, self.classes, named)
+        for name in options:
+            if name not in _OPTIONS:
+                raise TypeError(f"Unknown option {name!r}; the options are {', '.join(_OPTIONS)}.")
+        return chosen_names(*self._decided(rule, options))
+
+    def _decided(
+        self, rule: str | None, options: Mapping[str, Any]
+    ) -> tuple[Array, tuple[Any, ...]]:
+        """Return what is chosen, (n, K) or (n, acts), and the names of the classes or acts."""
+        if rule is None:
+            rule = self._policy.rule_of_sets(options)
+        loss, utility, reject = (options.get(name) for name in _COSTS)
+        # Single precision cannot tell risks apart where weights are large.
+        masses = self._masses.in_double()
+        acts = read_acts(loss, utility, reject, masses.belief, self.classes)
+        of_rule = {name: options.get(name) for name in _OPTIONS if name not in _COSTS}
+        chosen = choose(masses, rule, acts, reject if acts is None else None, of_rule)
+        return chosen, tuple(self.classes.tolist()) if acts is None else acts.names
+
+    # -- the evidence that has weights ----------------------------------------------------------
+
+    _without_weights: ClassVar[str] = (
+        "Ask the sources for theirs, or combine them with combination='dempster' or 'cautious' and "
+        "without reliability=, which gives Evidence."
+    )
+    """What to do instead, for those who ask evidence without weights for them."""
+
+    @property
+    def undiscounted(self) -> MassEvidence:
+        """The evidence before discounting; other evidence as it is."""
+        return self
+
+    @property
+    def weighed(self) -> Evidence:
+        """The :class:`shafer.Evidence` with the weights: of a discounted one, before discounting.
+
+        Raises
+        ------
+        ValueError
+            If the evidence was combined in a way that leaves no weights.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]])
+        >>> ev.discounted(0.5).weighed is ev, ev.weighed is ev
+        (True, True)
+        """
+        raise ValueError(
+            f"Weights of evidence are needed here, and {type(self).__name__} has no weights. Pass "
+            "the evidence of each source by itself, as it was before combine. IntervalDisplay, "
+            "MassDisplay and UncertaintyDisplay work without weights."
+        )
+
+    if not TYPE_CHECKING:  # a type checker must not accept every name
+
+        def __getattr__(self, name: str) -> Never:
+            """Say where the weights are, if evidence without weights is asked for them."""
+            evidence = sys.modules["shafer.evidence.evidence"].Evidence  # loaded after this class
+            if isinstance(self, evidence) or name.startswith("_") or not _has(evidence, name):
+                return object.__getattribute__(self, name)  # raises the usual error
+            kind, advice = type(self).__name__, self._without_weights.format(name=name)
+            if name in ("weights", "components"):
+                raise AttributeError(f"{kind} has no {name}. {advice}")
+            raise AttributeError(f"{kind} has no weights, so it has no {name!r}. {advice}")
 
     # -- tables and text ------------------------------------------------------------------------
 
@@ -433,150 +534,21 @@ class MassEvidence(ABC):
            belief_no  plausibility_no decision
         0      0.835              1.0     {no}
         """
-        columns = frame_table.evidence_columns(self)
+        columns = evidence_columns(self)
         repeated = max(1, len(self._axis_names))
         index = None if self.index is None else self.index[np.arange(len(self)).repeat(repeated)]
-        return frame_table.native_frame(columns, index, backend)
+        return native_frame(columns, index, backend)
 
     def __repr__(self) -> str:
-        return notebook_display.text(self, self._size_text())
+        return text(self, self._size_text())
 
     def _repr_html_(self) -> str:
         if self._axis_names:
-            return notebook_display.paragraph(repr(self))
-        return notebook_display.html(self, self._scalar_columns[:-1])
+            return paragraph(repr(self))
+        return html(self, self._scalar_columns[:-1])
 
 
-# ``FocalSet``, and the largest focal sets of closed forms and of tables.
-
-
-class FocalSet(NamedTuple):
-    """A set of classes that holds mass, and how much.
-
-    Attributes
-    ----------
-    classes : frozenset of labels
-        The set of classes.
-    mass : float
-        Its mass.
-
-    See Also
-    --------
-    shafer.MassEvidence.focal_sets : Finds the largest of them.
-
-    Examples
-    --------
-    >>> from shafer.evidence import FocalSet
-    >>> FocalSet(frozenset(["yes"]), 0.25).mass
-    0.25
-    """
-
-    classes: frozenset[Label]
-    mass: float
-
-
-def pooled_focal_sets(terms: LogTerms, classes: NDArray[Any], top: int) -> list[list[FocalSet]]:
-    """Find the largest focal sets of each row of pooled evidence, without enumerating 2^K."""
-    _check_top(top)
-    flat = [
-        to_numpy(array).astype(np.float64).reshape(-1, array.shape[-1])
-        for array in kernels.focal_logarithms(terms)
-    ]
-    labels = classes.tolist()
-    return [
-        [
-            FocalSet(frozenset(labels[k] for k in inside), float(np.exp(log_mass)))
-            for log_mass, inside in kernels.largest_focal_sets(
-                log_u, log_v, log_belief, float(log_scale[0]), int(top)
-            )
-        ]
-        for log_u, log_v, log_belief, log_scale in zip(*flat, strict=True)
-    ]
-
-
-def table_focal_sets(masses: Array, classes: NDArray[Any], top: int) -> list[list[FocalSet]]:
-    """Find the largest focal sets of each row of a table (n, 2^K)."""
-    _check_top(top)
-    labels = classes.tolist()
-
-    def inside(mask: int) -> frozenset[Label]:
-        return frozenset(label for k, label in enumerate(labels) if mask >> k & 1)
-
-    return [
-        [
-            FocalSet(inside(int(mask)), float(row[mask]))
-            for mask in np.argsort(-row, kind="stable")[:top]
-            if row[mask] > 0
-        ]
-        for row in to_numpy(masses)
-    ]
-
-
-def _check_top(top: int) -> None:
-    if isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1:
-        raise ValueError(f"top must be a positive integer; got {top!r}.")
-
-
-# Deciding with evidence of any type: reading the arguments for the rules of ``decision``.
-
-
-class Question(NamedTuple):
-    """What the user asked for, as given."""
-
-    rule: str | None
-    loss: Any = None
-    utility: Any = None
-    reject: float | None = None
-    alpha: float | None = None
-    tolerance: float | str | None = None
-    expectation: str | None = None
-
-
-def question(rule: str | None, options: Mapping[str, Any]) -> Question:
-    """Read the options of :meth:`shafer.Evidence.decide` from a mapping."""
-    known = Question._fields[1:]
-    for name in options:
-        if name not in known:
-            raise TypeError(f"Unknown option {name!r}; the options are {', '.join(known)}.")
-    return Question(rule, **options)
-
-
-def with_rule(question: Question, *, calibrated: bool) -> Question:
-    """Fill in the default rule: interval dominance, or expected loss for costs if calibrated."""
-    if question.rule is not None:
-        return question
-    rule = rule_for_costs(question._asdict(), calibrated=calibrated)
-    return question._replace(rule=rule or "interval_dominance")
-
-
-def decide(opinion: Opinion, classes: NDArray[Any], question: Question) -> Array:
-    """Choose classes, (..., K), or acts where a loss or a utility is given, (..., acts)."""
-    return _decided(opinion, classes, question)[0]
-
-
-def named_acts(opinion: Opinion, classes: NDArray[Any], question: Question) -> list[Any]:
-    """Choose, and return for each row the names of the acts, or the labels of the classes."""
-    chosen, names = _decided(opinion, classes, question)
-    return chosen_names(chosen, names)
-
-
-def _decided(
-    opinion: Opinion, classes: NDArray[Any], question: Question
-) -> tuple[Array, tuple[Any, ...]]:
-    rule, loss, utility, reject, alpha, tolerance, expectation = question
-    # Single precision cannot tell risks apart where weights are large.
-    opinion = opinion.in_double()
-    acts = read_acts(loss, utility, reject, opinion.belief, classes)
-    options = {"alpha": alpha, "tolerance": tolerance, "expectation": expectation}
-    assert rule is not None  # with_rule has filled it in
-    chosen = choose(opinion, rule, acts, reject if acts is None else None, options)
-    return chosen, tuple(classes.tolist()) if acts is None else acts.names
-
-
-# Row labels of evidence: the index of a pandas frame, or any sequence of labels.
-
-
-def read_index(index: Any, n: int) -> Any:
+def _row_labels(index: Any, n: int) -> Any:
     """Return n row labels that can be taken by position: a pandas index stays one."""
     if index is None:
         return None
@@ -593,44 +565,5 @@ def read_index(index: Any, n: int) -> Any:
     return index
 
 
-# The names that belong to ``Evidence`` alone, and the error for asking other types for them.
-
-WEIGHT_NAMES = (
-    "weights",
-    "weights_for",
-    "weights_against",
-    "base_rate",
-    "contrast",
-    "points",
-    "logits",
-    "components",
-    "component_names",
-    "n_components",
-    "parts",
-    "inputs",
-    "reasons",
-    "conflict_for_against",
-    "disagreement",
-    "fragility",
-    "weight_of_disagreement",
-    "errors",
-    "weights_std",
-    "weight_interval",
-    "contrast_std",
-    "contrast_interval",
-    "grouped",
-    "without",
-    "tempered",
-    "discounted",
-    "save",
-)
-"""What only :class:`shafer.Evidence` has: all of it needs weights of evidence."""
-
-
-def no_attribute(kind: str, name: str, advice: str) -> AttributeError:
-    """Return the error for an unknown name; ``advice`` is added where the name needs weights."""
-    if name not in WEIGHT_NAMES:
-        return AttributeError(f"{kind!r} object has no attribute {name!r}")
-    if name in ("weights", "components"):
-        return AttributeError(f"{kind} has no {name}. {advice}")
-    return AttributeError(f"{kind} has no weights, so it has no {name!r}. {advice}")
+def _has(kind: type[Evidence], name: str) -> bool:
+    return hasattr(kind, name) or name in kind.__dataclass_fields__

@@ -19,7 +19,7 @@ from shafer.evidence.errors import class_std, interval, known_errors
 from shafer.evidence.table import label_texts, native_frame
 
 if TYPE_CHECKING:
-    from shafer.evidence.evidence import Evidence, WeighedEvidence
+    from shafer.evidence.evidence import Evidence
     from shafer.texts.spans import WordSpans
 
 
@@ -76,7 +76,7 @@ class RankedReasons:
 
 
 def ranked_reasons(
-    ev: WeighedEvidence, for_: Label | None, over: Label | None, asked: ReasonOptions
+    ev: Evidence, for_: Label | None, over: Label | None, asked: ReasonOptions
 ) -> RankedReasons:
     """Return the reasons that :meth:`shafer.Evidence.reasons` documents."""
     if ev.parts:
@@ -111,7 +111,7 @@ def ranked_reasons(
 
 
 def reasons_frame(
-    ev: WeighedEvidence,
+    ev: Evidence,
     for_: Label | None,
     over: Label | None,
     asked: ReasonOptions,
@@ -139,7 +139,7 @@ def reasons_frame(
 
 
 def _asked_weights(
-    ev: WeighedEvidence, for_: Label | None, over: Label | None
+    ev: Evidence, for_: Label | None, over: Label | None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the position of the class of each row, and the weights of all components for it."""
     source = ev.unchanged_source()
@@ -165,7 +165,7 @@ def _asked_weights(
 
 
 def _asked_std(
-    ev: WeighedEvidence, classes: NDArray[np.intp], over: Label | None, keep: str
+    ev: Evidence, classes: NDArray[np.intp], over: Label | None, keep: str
 ) -> FloatArray:
     """Return the standard errors of the weights that were asked for; zeros if not known."""
     if ev.errors is None and keep != "clear":
@@ -175,7 +175,7 @@ def _asked_std(
 
 
 def _codes_of(
-    ev: WeighedEvidence, codes: Mapping[str, Any] | None, candidates: list[int]
+    ev: Evidence, codes: Mapping[str, Any] | None, candidates: list[int]
 ) -> dict[int, tuple[Any, Any]] | None:
     """Return the (code, text) of each component: by its name, else by its column of the data."""
     if codes is None:
@@ -207,7 +207,7 @@ def _pair(code: Any) -> tuple[Any, Any]:
 
 
 def _kinds(
-    ev: WeighedEvidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
+    ev: Evidence, codes: dict[int, tuple[Any, Any]] | None, candidates: list[int]
 ) -> NDArray[np.intp]:
     """Give numbers to the components so that those that count once have the same number."""
     keys: dict[Any, int] = {}
@@ -236,7 +236,7 @@ def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[n
     return order
 
 
-def reason_values(ev: WeighedEvidence, found: RankedReasons) -> NDArray[np.object_]:
+def reason_values(ev: Evidence, found: RankedReasons) -> NDArray[np.object_]:
     """Return the value of the input behind each reason; None where it has none."""
     values = np.full(len(found.row), None, dtype=object)
     if ev.inputs is not None:
@@ -248,7 +248,7 @@ def reason_values(ev: WeighedEvidence, found: RankedReasons) -> NDArray[np.objec
     return values
 
 
-def _values(ev: WeighedEvidence, found: RankedReasons, backend: str | None) -> Any:
+def _values(ev: Evidence, found: RankedReasons, backend: str | None) -> Any:
     """Return the values as numbers if all are numbers, else as the frame library takes them."""
     values = reason_values(ev, found)
     kinds = {type(value) for value in values if value is not None}

@@ -14,7 +14,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.discounted_evidence import DiscountedEvidence
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.sources import WeightSource
 
@@ -70,7 +70,7 @@ def _weights(given: Any, name: str) -> Evidence:
             f"{name} must be evidence, explainer(X); got {type(given).__name__}. For rows use "
             "explainer.typicality(X)."
         )
-    return with_weights(given)
+    return given.weighed
 
 
 # Typicality: how usual an instance's weights of evidence are for the class they point to.

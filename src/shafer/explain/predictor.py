@@ -81,7 +81,8 @@ class Predictor(Savable, ABC):
         array of shape (n,)
             Class labels.
         """
-        chosen = to_numpy(self.observe(X).bet.decide(one_class_rule(rule)))
+        rule = one_class_rule(rule)
+        chosen = to_numpy(self.observe(X).bet.decide(rule))
         return np.asarray(self.classes[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:

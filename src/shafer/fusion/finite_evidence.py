@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Never, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer import belief
 from shafer._checks.arrays import float_array, frozen, to_numpy
-from shafer._checks.labels import class_labels, positions_of
-from shafer._masses.table import TableOpinion
-from shafer._typing import Array, FloatArray, Label
+from shafer._checks.labels import class_labels
+from shafer._masses.table import TableMasses
+from shafer._typing import FloatArray
 from shafer.belief.combination import dempster
 from shafer.belief.frame import Frame
 from shafer.belief.mass import MassFunction
 from shafer.errors import FrameTooLargeError
-from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute, table_focal_sets
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.statements import labels_given, stated
 from shafer.fusion.frames import Alignment
 
 LARGEST_FRAME = 16
 """As many labels as ``shafer.belief`` enumerates."""
-
-NO_WEIGHTS = (
-    "Ask the sources for theirs, or combine them with combination='dempster' or 'cautious' and "
-    "without reliability=, which gives Evidence."
-)
-"""Advice to those who ask combined evidence for weights."""
 
 
 @final
@@ -68,11 +62,6 @@ class FiniteEvidence(MassEvidence):
 
     table: FloatArray
     conflict_mass: FloatArray
-
-    if not TYPE_CHECKING:  # a type checker must not accept every name
-
-        def __getattr__(self, name: str) -> Never:
-            raise no_attribute("FiniteEvidence", name, NO_WEIGHTS)
 
     @classmethod
     def from_masses(cls, masses: Any, *, classes: Any = None) -> FiniteEvidence:
@@ -135,56 +124,8 @@ class FiniteEvidence(MassEvidence):
         )
 
     @cached_property
-    def _opinion(self) -> TableOpinion:
-        return TableOpinion(self.table)
-
-    @property
-    def ignorance(self) -> FloatArray:
-        """Mass of the whole frame m(Θ), (n,)."""
-        return self.table[:, -1]
-
-    @property
-    def conflict(self) -> FloatArray:
-        """Conflict between the sources, (n,): the mass of the empty set before normalising."""
-        return self.conflict_mass
-
-    @cached_property
-    def weight_of_conflict(self) -> Array:
-        """Shafer's weight of conflict −ln(1 − κ), (n,); infinite for total conflict."""
-        with np.errstate(divide="ignore"):
-            return frozen(-np.log1p(-self.conflict_mass))
-
-    def _mask(self, subset: Label | Iterable[Label]) -> int:
-        return sum(1 << k for k in positions_of(subset, self.classes))
-
-    def _sum(self, wanted: NDArray[np.bool_]) -> Array:
-        return np.minimum(self.table[:, wanted].sum(axis=1), 1.0)
-
-    def mass_of(self, subset: Label | Iterable[Label]) -> FloatArray:
-        """Mass of one set of class labels, (n,)."""
-        return self.table[:, self._mask(subset)]
-
-    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
-        sets = np.arange(self.table.shape[1])
-        return self._sum((sets & ~self._mask(subset)) == 0)
-
-    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
-        return self._sum((np.arange(self.table.shape[1]) & self._mask(subset)) != 0)
-
-    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
-        mask = self._mask(subset)
-        return self._sum((np.arange(self.table.shape[1]) & mask) == mask)
-
-    def masses(self) -> FloatArray:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
-        return self.table
-
-    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
-        return table_focal_sets(self.table, self.classes, top)
+    def _masses(self) -> TableMasses:
+        return TableMasses(self.table, self.conflict_mass)
 
 
 def from_rows(rows: list[MassFunction], classes: NDArray[Any]) -> FiniteEvidence:
@@ -230,7 +171,7 @@ def combine_tables(
     frame = Frame(alignment.classes.tolist())
     tables = []
     for s, evidence in enumerate(evidences):
-        own = _unnormalised(evidence) if combination == "bold" else _masses(evidence)
+        own = _unnormalised(evidence) if combination == "bold" else _normalised(evidence)
         moved = np.zeros((len(own), frame.n_subsets))
         np.add.at(moved.T, alignment.masks(s, balloon=balloon), own.T)
         if reliability is not None:
@@ -251,7 +192,7 @@ def _with_conflict(result: FiniteEvidence, conflict: NDArray[np.float64]) -> Fin
     return replace(result, conflict_mass=frozen(np.minimum(conflict, 1.0)))
 
 
-def _masses(evidence: MassEvidence) -> NDArray[np.float64]:
+def _normalised(evidence: MassEvidence) -> NDArray[np.float64]:
     """Return the masses in double precision; those of single precision sum to 1 only nearly."""
     table: NDArray[np.float64] = to_numpy(evidence.masses()).astype(np.float64)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
@@ -259,7 +200,7 @@ def _masses(evidence: MassEvidence) -> NDArray[np.float64]:
 
 def _unnormalised(evidence: MassEvidence) -> NDArray[np.float64]:
     """Return the masses before normalising, with the conflict on the empty set."""
-    table = _masses(evidence)
+    table = _normalised(evidence)
     # exp(−weight) keeps the digits of 1 − κ that κ itself has lost near one.
     left = np.exp(-to_numpy(evidence.weight_of_conflict).astype(np.float64))
     conflict = to_numpy(evidence.conflict).astype(np.float64)

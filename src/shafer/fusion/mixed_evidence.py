@@ -14,23 +14,21 @@ the members' closed forms, so the cost is :math:`O(2^S K)` and no set of classes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Never, final
+from typing import final
 
 import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen
-from shafer._masses.mixed import MixedOpinion, mixture
-from shafer._masses.pooled import PooledOpinion
-from shafer._typing import Array, Label
+from shafer._masses.mixed import MixedMasses
+from shafer._typing import Array
 from shafer.evidence.evidence import Evidence
-from shafer.evidence.mass_evidence import FocalSet, MassEvidence, no_attribute, table_focal_sets
+from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.sources import DenseWeights, take
-from shafer.fusion.finite_evidence import NO_WEIGHTS
 
 
 @final
@@ -73,11 +71,6 @@ class MixedEvidence(MassEvidence):
     shares: Array
     conflict_mass: Array
 
-    if not TYPE_CHECKING:  # a type checker must not accept every name
-
-        def __getattr__(self, name: str) -> Never:
-            raise no_attribute("MixedEvidence", name, NO_WEIGHTS)
-
     def __len__(self) -> int:
         return int(self.shares.shape[0])
 
@@ -91,55 +84,9 @@ class MixedEvidence(MassEvidence):
         )
 
     @cached_property
-    def _opinion(self) -> MixedOpinion:
-        members = tuple(PooledOpinion(member.pooled) for member in self.members)
-        return MixedOpinion(members, self.shares)
-
-    @property
-    def conflict(self) -> Array:
-        """Conflict between the discounted sources, (n,)."""
-        return self.conflict_mass
-
-    @cached_property
-    def weight_of_conflict(self) -> Array:
-        """Shafer's weight of conflict −ln(1 − κ), (n,); infinite for total conflict."""
-        xp = array_api_compat.array_namespace(self.conflict_mass)
-        total = self.conflict_mass >= 1.0
-        weight = -xp.log1p(-xp.where(total, 0.0, self.conflict_mass))
-        return frozen(xp.where(total, xp.inf, weight))
-
-    def _mixed(self, read: Callable[[Evidence], Array]) -> Array:
-        """Mix a reading of the members, (n,) or (n, 2^K)."""
-        return frozen(mixture(map(read, self.members), self.shares))
-
-    @cached_property
-    def ignorance(self) -> Array:
-        """Mass of the whole frame m(Θ), (n,)."""
-        return self._mixed(lambda member: member.ignorance)
-
-    def mass_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Mass of one set of class labels, (n,)."""
-        return self._mixed(lambda member: member.mass_of(subset))
-
-    def belief_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Belief that the class is in a set of labels, (n,)."""
-        return self._mixed(lambda member: member.belief_of(subset))
-
-    def plausibility_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Plausibility that the class is in a set of labels, (n,)."""
-        return self._mixed(lambda member: member.plausibility_of(subset))
-
-    def commonality_of(self, subset: Label | Iterable[Label]) -> Array:
-        """Commonality of a set of labels, (n,): the mass of all sets that contain it."""
-        return self._mixed(lambda member: member.commonality_of(subset))
-
-    def masses(self) -> Array:
-        """All masses, (n, 2^K); class k is bit k of the column index, column 0 the empty set."""
-        return self._mixed(lambda member: member.masses())
-
-    def focal_sets(self, top: int = 10) -> list[list[FocalSet]]:
-        """Find the largest focal sets of each row, largest first, among all 2^K sets."""
-        return table_focal_sets(self.masses(), self.classes, top)
+    def _masses(self) -> MixedMasses:
+        members = tuple(member._masses for member in self.members)
+        return MixedMasses(members, self.shares, self.conflict_mass)
 
 
 MOST_UNRELIABLE = 10

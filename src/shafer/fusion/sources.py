@@ -106,7 +106,7 @@ def _check(name: str, evidence: object) -> None:
             f"source {name!r} must be evidence; got {type(evidence).__name__}. Make evidence with "
             "an Explainer or clf.evidence(X) first."
         )
-    plain = evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
+    plain = evidence.undiscounted
     if isinstance(plain, Evidence) and plain.parts:
         raise ValueError(
             f"source {name!r} must be the evidence of whole rows; got the evidence of single "

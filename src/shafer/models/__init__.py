@@ -13,28 +13,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from shafer.models.heads import Contributions, LinearHead
+from shafer.models.heads import Contributions
 
 if TYPE_CHECKING:
-    from shafer.deferral.control import DeferralControl
-    from shafer.deferral.prediction import DeferringPrediction
     from shafer.estimators.bootstrap_refits import bootstrap_refits
-    from shafer.estimators.evidential_classifier import EvidentialClassifier
-    from shafer.estimators.evidential_voting import EvidentialVotingClassifier
-    from shafer.estimators.neighbour_evidence import NeighbourEvidence
     from shafer.estimators.rbf_layer import RBFLayer
-    from shafer.explain.explainer import Explainer
     from shafer.models.shap import from_shap, to_shap
 
 __all__ = [
     "Contributions",
-    "DeferralControl",
-    "DeferringPrediction",
-    "EvidentialClassifier",
-    "EvidentialVotingClassifier",
-    "Explainer",
-    "LinearHead",
-    "NeighbourEvidence",
     "RBFLayer",
     "bootstrap_refits",
     "from_shap",
@@ -42,12 +29,6 @@ __all__ = [
 ]
 
 _HOME = {
-    "DeferralControl": "shafer.deferral.control",
-    "DeferringPrediction": "shafer.deferral.prediction",
-    "EvidentialClassifier": "shafer.estimators.evidential_classifier",
-    "EvidentialVotingClassifier": "shafer.estimators.evidential_voting",
-    "Explainer": "shafer.explain.explainer",
-    "NeighbourEvidence": "shafer.estimators.neighbour_evidence",
     "RBFLayer": "shafer.estimators.rbf_layer",
     "bootstrap_refits": "shafer.estimators.bootstrap_refits",
     "from_shap": "shafer.models.shap",

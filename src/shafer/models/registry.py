@@ -26,7 +26,7 @@ from shafer.rows.access import by_position
 from shafer.rows.checks import check_single, features_of_head
 
 # (package, name of the class or a base class) -> file in this folder with a function ``adapt``.
-_FAMILIES = {
+FAMILIES = {
     ("sklearn", "LogisticRegression"): "sklearn.linear",
     ("sklearn", "SGDClassifier"): "sklearn.linear",
     ("sklearn", "LinearDiscriminantAnalysis"): "sklearn.linear",
@@ -58,7 +58,7 @@ _FAMILIES = {
 }
 
 # The same for files with a function ``decision``, which reads a decision function.
-_DECISIONS = {
+DECISIONS = {
     ("sklearn", "LinearClassifierMixin"): "sklearn.linear",
     ("sklearn", "SVC"): "sklearn.svm",
     ("sklearn", "NuSVC"): "sklearn.svm",
@@ -72,7 +72,7 @@ _DECISIONS = {
 
 # The same for files with a function ``behind``, which puts a transformer in front of a model. Most
 # transformers need none.
-_TRANSFORMERS = {("optbinning", "BinningProcess"): "optbinning"}
+TRANSFORMERS = {("optbinning", "BinningProcess"): "optbinning"}
 
 
 # Parameters of readers that are not options of the user.
@@ -106,9 +106,9 @@ def adapt(
             f"Pass {model.__name__}(...).fit(X, y)."
         )
     for key in _kinds(model):
-        if key in _FAMILIES:
+        if key in FAMILIES:
             check_not_overridden(model, *key)
-            return _read(_family(_FAMILIES[key]).adapt, model, options, background, known)
+            return _read(_family(FAMILIES[key]).adapt, model, options, background, known)
         if key in REFUSED:
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
     raise UnsupportedModelError(
@@ -131,9 +131,9 @@ def _width(coef: Any) -> int | None:
 def adapt_decision(model: Any, **options: Any) -> ReadModel:
     """Return the decision function of a trained model as a sum of components."""
     for key in _kinds(model):
-        if key in _DECISIONS:
+        if key in DECISIONS:
             check_not_overridden(model, *key)
-            return _read(_family(_DECISIONS[key]).decision, model, options)
+            return _read(_family(DECISIONS[key]).decision, model, options)
     raise UnsupportedModelError(
         f"A calibrated {type(model).__name__} is not supported, because its scores are not a sum "
         "of contributions. Calibrate a linear model, an SVC or a boosted model instead."
@@ -143,8 +143,8 @@ def adapt_decision(model: Any, **options: Any) -> ReadModel:
 def behind(adapted: ReadModel, step: Any) -> ReadModel:
     """Put a fitted transformer, a step of a pipeline, in front of a model."""
     for key in _kinds(step):
-        if key in _TRANSFORMERS:
-            ahead: ReadModel = _family(_TRANSFORMERS[key]).behind(adapted, step)
+        if key in TRANSFORMERS:
+            ahead: ReadModel = _family(TRANSFORMERS[key]).behind(adapted, step)
             return ahead
     return adapted.behind(step)
 
@@ -156,7 +156,7 @@ def own_probabilities(model: Any, X: Any) -> FloatArray | None:
     They are in the precision in which the model returns them. The result is None for models
     without probabilities of their own, such as a ``LinearHead``.
     """
-    families = (_family(_FAMILIES[key]) for key in _kinds(model) if key in _FAMILIES)
+    families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
     own = getattr(next(families, None), "probabilities", _predict_proba)
     given = own(model, X)
     return None if given is None else np.asarray(given)

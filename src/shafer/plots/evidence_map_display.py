@@ -21,7 +21,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import label_positions, one_position, positions_of
 from shafer._kernels.pooling import Pooled
 from shafer._typing import FloatArray, Label
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import GridLayout, RegionLayout
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import ODDS_NOTE, Compared, compared_in_row, other_than
@@ -166,7 +166,7 @@ class EvidenceMapDisplay:
         EvidenceMapDisplay
             Call its :meth:`plot`.
         """
-        one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
+        one, plain = take_row(evidence, row), take_row(evidence.weighed, row)
         kinds = read_kinds(show)
         asked = _asked(plain, class_, over, classes, quantity) if "evidence" in kinds else []
         bet = numbers(one.betting_probability)[0]

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 
 from shafer._checks.arrays import float_array, to_numpy
 from shafer._typing import FloatArray, Label
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.groups import component_positions
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.set_names import leading_sets
@@ -100,7 +100,7 @@ class Component(NamedTuple):
 
 def component_alone(evidence: MassEvidence, component: str | int, values: Any) -> Component:
     """Take one component, by name or position, with its value in each row of the evidence."""
-    plain = of_instances(with_weights(evidence))
+    plain = of_instances(evidence.weighed)
     (position,) = component_positions([component], plain.component_names)
     array = to_numpy(float_array(values, "values", ndim=(1,)))
     if array.shape != (len(plain),):

@@ -22,7 +22,6 @@ from shafer.plots.label_placement import level_places, write_names
 from shafer.plots.set_names import set_name
 from shafer.plots.style import (
     axes_for,
-    before_discounting,
     color,
     halo,
     ink,
@@ -354,7 +353,7 @@ def feature_names_of(
     evidence: MassEvidence, n_columns: int, features: tuple[int, int]
 ) -> tuple[str, str]:
     """Name two features after the components, where each feature is a component."""
-    plain = before_discounting(evidence)
+    plain = evidence.undiscounted
     if isinstance(plain, Evidence) and plain.n_components == n_columns:
         return plain.component_names[features[0]], plain.component_names[features[1]]
     return f"x{features[0]}", f"x{features[1]}"
@@ -399,7 +398,7 @@ def margins(scores: NDArray[Any]) -> FloatArray:
 
 def _scores(evidence: MassEvidence, rule: str) -> FloatArray:
     """Return the score of each class that the rule makes largest."""
-    plain = before_discounting(evidence)
+    plain = evidence.undiscounted
     if rule in ("plausibility", "expected_loss") and isinstance(plain, Evidence):
         return numbers(plain.logits)  # in the order of the plausibilities, without saturating
     return numbers(evidence.probability if rule == "expected_loss" else getattr(evidence, rule))

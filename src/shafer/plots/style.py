@@ -16,7 +16,6 @@ from matplotlib.patheffects import AbstractPathEffect, withStroke
 from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
 from shafer.evidence.base_rate import BASE_RATE, base_rate_positions
-from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 
@@ -240,11 +239,6 @@ def of_instances(evidence: _Mass) -> _Mass:
             "(ev.components). Pass ev itself."
         )
     return evidence
-
-
-def before_discounting(evidence: MassEvidence) -> MassEvidence:
-    """Return the evidence before discounting; other evidence as it is."""
-    return evidence.evidence if isinstance(evidence, DiscountedEvidence) else evidence
 
 
 def take_row(evidence: _Mass, row: int) -> _Mass:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.labels import component_names, one_position, positions_of
 from shafer._typing import FloatArray, Label
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import (
     ODDS_NOTE,
@@ -179,7 +179,7 @@ class SummaryDisplay:
             Call its :meth:`plot`.
         """
         wanted = classes_or_labels(classes, labels)
-        plain = of_instances(with_weights(evidence))
+        plain = of_instances(evidence.weighed)
         kept = None if wanted is None else positions_of(wanted, plain.classes)
         panels = panel_classes(plain, kept, over, _MOST_PANELS)
         found = compared_rows(plain, panels, over, quantity, level)

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from shafer._text import cells
 from shafer._typing import FloatArray, Label
-from shafer.evidence.evidence import with_weights
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import compared_in_row
 from shafer.plots.style import AGAINST, FOR, GREY, axes_for, ink, literal, numbers, take_row
@@ -188,7 +187,7 @@ class TextDisplay:
         TextDisplay
             Call its :meth:`plot`.
         """
-        plain = take_row(with_weights(evidence), row)
+        plain = take_row(evidence.weighed, row)
         compared = compared_in_row(numbers(plain.logits)[0], plain.classes, class_, over, quantity)
         labels = plain.classes.tolist()
         one, first = take_row(evidence, row), labels[compared.class_]

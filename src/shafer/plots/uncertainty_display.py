@@ -19,7 +19,6 @@ from shafer.plots.style import (
     GREY,
     RAMP,
     axes_for,
-    before_discounting,
     halo,
     ink,
     numbers,
@@ -142,7 +141,7 @@ class UncertaintyDisplay:
         UncertaintyDisplay
             Call its :meth:`plot`.
         """
-        plain = before_discounting(of_instances(evidence))
+        plain = of_instances(evidence).undiscounted
         disagreement = None
         if isinstance(plain, Evidence):
             disagreement = numbers(plain.weight_of_disagreement)

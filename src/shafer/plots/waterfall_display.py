@@ -15,7 +15,7 @@ from shafer._checks.labels import component_names
 from shafer._typing import FloatArray, Label
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.contrast import disputed_classes
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import (
     ODDS_NOTE,
@@ -203,7 +203,7 @@ class WaterfallDisplay:
         WaterfallDisplay
             Call its :meth:`plot`.
         """
-        one, plain = take_row(evidence, row), take_row(with_weights(evidence), row)
+        one, plain = take_row(evidence, row), take_row(evidence.weighed, row)
         logits, labels = numbers(plain.logits)[0], plain.classes.tolist()
         compared = compared_in_row(logits, plain.classes, class_, over, quantity)
         base = base_rate_position(plain)

@@ -20,7 +20,7 @@ from shafer._values import short_name
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import Pair, answer_and_rival, disputed_classes
 from shafer.evidence.errors import interval
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.table import label_texts
 from shafer.evidence.words import CONFLICTING, LACKING, disagreement_words, ignorance_words
@@ -111,7 +111,7 @@ def sentence(evidence: MassEvidence, titles: Sequence[str], named: Evidence | No
 the components agree; the answer is yes.'
     """
     labels = [short_name(label) for label in label_texts(evidence.classes)]
-    weighted = with_weights(evidence)
+    weighted = evidence.weighed
     single = weighted if named is None else named
     base_rate = base_rate_position(single)
     parts_of = to_numpy(single.weights)[0].astype(np.float64)

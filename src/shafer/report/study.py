@@ -16,7 +16,7 @@ from shafer._values import short_name, shown_value
 from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base_rate
 from shafer.evidence.contrast import Positions, answer_and_rival
 from shafer.evidence.discounted_evidence import DiscountedEvidence
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.groups import N_GROUPS, automatic_groups
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.report import sentences as instance_sentence
@@ -82,7 +82,7 @@ class Study:
     @property
     def undiscounted(self) -> Evidence:
         """The evidence before any discount: it has the weights and the probabilities."""
-        return with_weights(self.evidence)
+        return self.evidence.weighed
 
     @property
     def answers(self) -> Positions:
@@ -287,7 +287,7 @@ def make_study(
     """
     evidence = explainer(X)
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
-    columns = columns_of(X, names, with_weights(evidence).component_names)
+    columns = columns_of(X, names, evidence.weighed.component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)
 
 

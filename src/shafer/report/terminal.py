@@ -15,7 +15,7 @@ from shafer._text import cells, harmless, listed, shortened
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import UNIT, Pair, most_probable_but, pair_of_row
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import row_reasons
 from shafer.evidence.table import label_texts, set_names
@@ -330,7 +330,7 @@ def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     name = label(label_texts(evidence.classes)[focus])
     probability = to_numpy(evidence.betting_probability)[:, focus]
     ignorance = to_numpy(evidence.ignorance)
-    disagreement = to_numpy(with_weights(evidence).disagreement)
+    disagreement = to_numpy(evidence.weighed.disagreement)
     hard, word = _open_rows(to_numpy(evidence.decide("interval_dominance")), probability)
     picks = [
         (f"{name} most probable", np.argmax(probability)),
@@ -375,7 +375,7 @@ def _line(evidence: MassEvidence, case: Case, focus: int, with_interval: list[in
     one = evidence[case.row]
     bel, pl = to_numpy(one.belief)[0], to_numpy(one.plausibility)[0]
     star = "*" if _is_below(evidence, case.row, focus) else ""
-    disagreement = float(with_weights(one).disagreement[0])
+    disagreement = float(one.weighed.disagreement[0])
     decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
     return [
         str(case.row),
@@ -425,7 +425,7 @@ def case_table(evidence: MassEvidence, cases: Sequence[Case], class_: Label) -> 
          for no: age +1.80  |  against: nothing
     """
     focus = one_position(class_, evidence.classes)
-    weighted = with_weights(evidence)
+    weighted = evidence.weighed
     labels = [label(text) for text in label_texts(evidence.classes)]
     with_interval = list(range(len(labels))) if len(labels) <= _MOST_INTERVALS else [focus]
     header = ["row", "why shown", f"p({labels[focus]})"]

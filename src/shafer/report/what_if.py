@@ -18,7 +18,6 @@ from scipy import sparse
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import FloatArray
-from shafer.evidence.evidence import with_weights
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.report.table import WIDEST_SPARSE, table_of, texts_of
 
@@ -212,7 +211,7 @@ def learn(explainer: Explains, X: Any, columns: Columns, rows: list[int]) -> Wha
 
 
 def _weights(explainer: Explains, table: Any) -> FloatArray:
-    return to_numpy(with_weights(explainer(table)).weights).astype(np.float64)
+    return to_numpy(explainer(table).weighed.weights).astype(np.float64)
 
 
 def _check_size(size: int) -> None:

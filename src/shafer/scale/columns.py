@@ -16,7 +16,7 @@ from shafer.conformal.scores import conformal_scores
 from shafer.conformal.split import ConformalSets
 from shafer.decision.acts import ACT_COLUMN, check_reject, read_acts
 from shafer.decision.rules import PRECISE_RULES, chosen_names
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import reason_column_names, reason_columns
 from shafer.evidence.table import evidence_columns, set_names
@@ -43,7 +43,7 @@ def score_columns(
     """
     evidence = explainer(X)
     columns = evidence_columns(evidence) | decisions.of_rows(X, evidence, groups)
-    return columns | (reason_columns(with_weights(evidence), reasons) if reasons else {})
+    return columns | (reason_columns(evidence.weighed, reasons) if reasons else {})
 
 
 def score_column_names(explainer: Explainer, reasons: int) -> dict[str, bool]:
@@ -51,7 +51,7 @@ def score_column_names(explainer: Explainer, reasons: int) -> dict[str, bool]:
     weights = np.zeros((1, 1, len(explainer.classes)))
     nothing: MassEvidence = Evidence.from_weights(weights, classes=explainer.classes)
     if _discounts(explainer.calibration):
-        nothing = with_weights(nothing).discounted(np.ones(1))
+        nothing = nothing.weighed.discounted(np.ones(1))
     numbers = {name: not isinstance(x, list) for name, x in evidence_columns(nothing).items()}
     if reasons:
         bars = explainer.errors is not None
@@ -247,7 +247,7 @@ class ReasonColumns:
 
     def of(self, evidence: MassEvidence) -> dict[str, Any]:
         """Return the columns, as :func:`shafer.evidence.reasons.reason_columns` does."""
-        weighted = with_weights(evidence)
+        weighted = evidence.weighed
         class_ = None
         if self.class_text is not None:
             class_ = label_named(self.class_text, weighted.classes, "--reasons-for")

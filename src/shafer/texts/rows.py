@@ -14,7 +14,7 @@ from shafer._text import listed, shortened
 from shafer._typing import FloatArray, Label
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import pair_of_row
-from shafer.evidence.evidence import Evidence, with_weights
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import TokenLayout
 from shafer.evidence.mass_evidence import MassEvidence
 
@@ -52,7 +52,7 @@ def mark_text(
         The column of texts, if the model takes several.
     """
     one = evidence[row]
-    plain = with_weights(one)
+    plain = one.weighed
     labels = plain.classes.tolist()
     pair = [one_position(class_, plain.classes, "class_")]
     pair += [] if over is None else [one_position(over, plain.classes, "over")]

@@ -1,4 +1,4 @@
-"""Every type of opinion against brute force: readings, risks, compatible probabilities, sets."""
+"""Every type of masses against brute force: readings, risks, compatible probabilities, sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from evidence_types import CLOSE, every_type, made
 from rule_oracle import best_by_value, expectations, members, risks
 from shafer._kernels import Pooled
-from shafer._masses import DiscountedOpinion, PooledOpinion
+from shafer._masses import DiscountedMasses, PooledMasses
 from shafer.decision import set_utility
 
 
@@ -41,7 +41,7 @@ def test_extreme_points_are_compatible_and_reach_the_lower_risk(kind: str) -> No
     case = made(kind, n_classes=4)
     inside, rows = members(4)[1:], np.array([3, 1])
     for value in np.random.default_rng(1).normal(size=(5, 4)):
-        points = case.evidence._opinion.extreme_points(value, rows)
+        points = case.evidence._masses.extreme_points(value, rows)
         assert_allclose(points.sum(axis=1), 1.0)
         assert_allclose(points @ value, case.evidence.lower_risk(value[None])[rows, 0], atol=1e-12)
         for row, point in zip(rows, points, strict=True):
@@ -65,11 +65,11 @@ def test_components_are_discounted_by_themselves() -> None:
     """Readings have any number of axes before that of the classes."""
     w_for, w_against = np.random.default_rng(2).exponential(size=(2, 5, 2, 3))
     reliability = np.linspace(0.0, 1.0, 10).reshape(5, 2)
-    whole = PooledOpinion(Pooled(w_for - w_against, w_for, w_against))
-    found = DiscountedOpinion(whole, reliability)
+    whole = PooledMasses(Pooled(w_for - w_against, w_for, w_against))
+    found = DiscountedMasses(whole, reliability)
     for g in range(2):
         pooled = Pooled(*(x[:, g] for x in whole.pooled))
-        one = DiscountedOpinion(PooledOpinion(pooled), reliability[:, g])
+        one = DiscountedMasses(PooledMasses(pooled), reliability[:, g])
         for name in ("belief", "plausibility", "pignistic", "probability", "log_plausibility"):
             assert_allclose(getattr(found, name)[:, g], getattr(one, name))
         assert_allclose(found.e_admissible_classes()[:, g], one.e_admissible_classes())
