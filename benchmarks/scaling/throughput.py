@@ -21,11 +21,11 @@ from typing import Any
 from scaling.commands import CHUNK
 from scaling.parquet_rows import COLUMNS, FOLDER, data, explainer
 from shafer.scale.background_means import MeansOptions
+from shafer.scale.columns import ScoreOptions
 from shafer.scale.engines import JobEngine, job_engine
-from shafer.scale.folder import UnitScorer
+from shafer.scale.folder import FileScorer, UnitScorer
 from shafer.scale.models import NamedModel
 from shafer.scale.plan import WorkPlan
-from shafer.scale.scorer import ChunkScorer, ExtraColumns
 from shafer.scale.tables import surveyed
 
 _UNITS_WITH_REASONS = 6  # they take longer
@@ -80,14 +80,10 @@ def _work(plan: WorkPlan, reasons: int = 0) -> tuple[Any, Any]:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     shown = explainer()
-    extra = ExtraColumns()
-    if reasons:
-        from shafer.scale.columns import ReasonColumns
-
-        extra = ExtraColumns(ReasonColumns(reasons))
+    wanted = ScoreOptions(reasons or None)
     files = [Path(unit.path) for unit in plan.units]
     named = NamedModel(shown, "explainer.shafer")
-    scorer = ChunkScorer.of(named, out, files, plan.kinds, MeansOptions(), CHUNK, extra)
+    scorer = FileScorer.of(named, out, files, plan.kinds, MeansOptions(), CHUNK, wanted)
     evidence = partial(_with_memory, UnitScorer(scorer, str(out), CHUNK, {}))
     return evidence, Probabilities(shown._given, str(out))
 

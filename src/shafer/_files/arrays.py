@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shafer._files.archive import open_archive, read_array
 from shafer._files.atomic import replacing
+from shafer._files.codec import StoredFormat
 from shafer._text import printable, shortened
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
@@ -36,7 +37,7 @@ def write_array_file(path: str | os.PathLike[str], header: Header, arrays: Array
 
 def read_array_file(
     path: str | os.PathLike[str],
-    format_: str,
+    format_: StoredFormat,
     understood: Callable[[Header, Arrays], _Content],
     writer: str,
     what: str,
@@ -46,8 +47,8 @@ def read_array_file(
     Parameters
     ----------
     path : str or Path
-    format_ : str
-        The format that is read.
+    format_ : StoredFormat
+        The format that is read; the header that is understood is without it.
     understood : function of header and arrays
         Makes the content. Any error in it means that the file is damaged.
     writer, what : str
@@ -84,7 +85,7 @@ def _checksum(header: Header, arrays: Arrays) -> str:
     return digest.hexdigest()
 
 
-def _read(file: BinaryIO, format_: str) -> tuple[Header, Arrays]:
+def _read(file: BinaryIO, format_: StoredFormat) -> tuple[Header, Arrays]:
     with open_archive(file) as archive:
         arrays = {
             name.removesuffix(".npy"): read_array(archive, name) for name in archive.namelist()
@@ -92,14 +93,16 @@ def _read(file: BinaryIO, format_: str) -> tuple[Header, Arrays]:
     header = json.loads(str(arrays.pop("header", "null")))
     if not isinstance(header, dict):
         raise ValueError("it has no header")
-    if header.get("format") != format_:
+    completed = format_.completed(header)
+    if completed.get("format") != format_.current:
         found = shortened(repr(header.get("format")))
         raise _OtherFormatError(
-            f"has format {found}; {format_!r} is needed here. It is another kind of file, or comes "
-            "from another version of shafer. Update shafer, or load it with the method that "
-            "belongs to the one that saved it."
+            f"has format {found}; {format_.current!r} is needed here. It is another kind of file, "
+            "or comes from another version of shafer. Update shafer, or load it with the method "
+            "that belongs to the one that saved it."
         )
     checksum = header.pop("checksum", None)
     if checksum is not None and checksum != _checksum(header, arrays):
         raise ValueError("its content does not match its checksum")
-    return header, arrays
+    told = ("format", "checksum")
+    return {name: value for name, value in completed.items() if name not in told}, arrays

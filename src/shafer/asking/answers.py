@@ -14,17 +14,18 @@ from shafer._checks.arrays import to_numpy
 from shafer._json import few_digits
 from shafer._typing import BoolArray, FloatArray
 from shafer._values import Value, plain
-from shafer.asking.check_cells import CellTable, add_ranked_cells
-from shafer.asking.guard import guard
+from shafer.asking.check_cells import CellTable, Suspicion, add_ranked_cells
 from shafer.asking.input_questions import InputQuestions
-from shafer.asking.inputs import AskedRows, InputUnits, LinearInputs
+from shafer.asking.inputs import AskedModel, AskedRows, InputUnits, LinearInputs
 from shafer.asking.known_cells import KnownCells
 from shafer.asking.next_inputs import Suggestions, ranked_units
-from shafer.asking.overturn import conditional_fragility, overturn_rows
+from shafer.asking.overturn import overturn_rows, pattern_fragility
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.robustness import check_chance
 from shafer.explain.missing import patterns
+from shafer.models.read_model import ModelRows
 from shafer.rows.access import take_rows
 
 
@@ -56,8 +57,10 @@ class RowAnswers:
     cells: Mapping[str, NDArray[Any]]
 
 
-def row_answers(explainer: Any, X: Any, chance: float, top: int | None = None) -> RowAnswers:
-    """Ask everything about the rows of X.
+def row_answers(
+    explainer: Any, X: Any, chance: float, top: int | None = None, passed: ModelRows | None = None
+) -> RowAnswers:
+    """Ask everything about the rows of X, with one pass through the model.
 
     Parameters
     ----------
@@ -68,32 +71,33 @@ def row_answers(explainer: Any, X: Any, chance: float, top: int | None = None) -
         The chance of each input to be lost.
     top : int, optional
         The inputs listed for each row; by default all of them, known and missing.
+    passed : ModelRows, optional
+        X after an earlier pass, which is then not repeated.
     """
-    ask = getattr(explainer, "ask", None)
-    if not isinstance(ask, InputQuestions):
-        raise UnsupportedModelError(
-            "Questions about inputs need an Explainer of a linear model; this model makes its own "
-            "evidence. Ask ev.fragility(q) of its evidence."
-        )
-    asked = ask.model()
+    asked, chance = asked_model(explainer), check_chance(chance)
     units = InputUnits.read(asked.inputs.blocks, None, None)
-    filled, overturned, found = [], [], []
+    filled, overturned, found, fragile, alarms = [], [], [], [], []
     table = CellTable(asked.inputs, mixed=top is None)
-    for rows in asked.chunks(X):
+    for rows in asked.chunks(X, passed):
         filled.append(np.argmax(rows.logits, axis=1))
         overturned.append(overturn_rows(rows, asked.inputs))
         found += ranked_units(rows, asked.inputs, units, top)
+        fragility, alarm = np.zeros(len(rows)), np.zeros(len(rows))
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
+            fragility[where] = pattern_fragility(rows.logits[where], far, chance)
+            alarm[where] = Suspicion.of(far, len(asked.names)).alarm
             add_ranked_cells(table, rows, where, far, top)
             if top is None:
                 _add_missing(table, rows, where, asked.inputs, gaps)
+        fragile.append(fragility)
+        alarms.append(alarm)
     suggested = Suggestions.joined(found)
     return RowAnswers(
         np.concatenate(filled),
         np.concatenate(overturned),
-        conditional_fragility(asked, X, chance),
-        guard(asked, X).alarm,
+        np.concatenate(fragile),
+        np.concatenate(alarms),
         {
             "row": suggested.row,
             "rank": suggested.rank,
@@ -102,6 +106,17 @@ def row_answers(explainer: Any, X: Any, chance: float, top: int | None = None) -
         },
         _by_row_and_rank(table.columns()),
     )
+
+
+def asked_model(explainer: Any) -> AskedModel:
+    """Return the model with the distribution of its inputs, if questions about them are allowed."""
+    ask = getattr(explainer, "ask", None)
+    if not isinstance(ask, InputQuestions):
+        raise UnsupportedModelError(
+            "Questions about inputs need an Explainer of a linear model; this model makes its own "
+            "evidence. Ask ev.fragility(q) of its evidence."
+        )
+    return ask.model()
 
 
 def _add_missing(

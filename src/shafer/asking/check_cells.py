@@ -101,7 +101,7 @@ class CellTable:
         self._inputs = inputs
         self._mixed = mixed
         self._parts: list[dict[str, NDArray[Any]]] = []
-        self._numbers = all(scale is None or scale.is_number for scale in inputs.values)
+        self._numbers = inputs.are_numbers
 
     def add(
         self,

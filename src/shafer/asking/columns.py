@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shafer._checks.arrays import to_numpy
-from shafer.asking.answers import LOST, RowAnswers, row_answers
-from shafer.evidence.mass_evidence import MassEvidence
+from shafer._column import Column, ColumnKind, columns_of
+from shafer.asking.answers import LOST, asked_model, row_answers
+from shafer.explain.row_pass import ModelPass
+
+if TYPE_CHECKING:
+    from shafer.scale.scorer import ScoredRows
 
 
-@final
-class AskColumns:
-    """Makes the columns, chunk by chunk; the first chunk decides which ones there are.
+def ask_columns(explainer: Any) -> tuple[tuple[Column, ...], str]:
+    """Return the columns, and a sentence on those that cannot be there; empty if all are.
 
     A model that does not allow questions about single inputs has only ``fragility``.
     """
-
-    def __init__(self, explainer: Any) -> None:
-        self._explainer = explainer
-        self._begun = False
-        self._why_not = ""
-
-    @property
-    def left_out(self) -> str:
-        """A sentence on the columns that are not there, and why; empty if all are there."""
-        if not self._why_not:
-            return ""
-        return f"Of the columns of --ask, only fragility was written. {self._why_not}"
-
-    def __call__(self, X: Any, evidence: MassEvidence) -> dict[str, Any]:
-        """Return the columns about the rows of X, given their evidence."""
-        begun, self._begun = self._begun, True
-        if not self._why_not:
-            try:
-                return _columns(row_answers(self._explainer, X, LOST, 1))
-            except ValueError as reason:
-                if begun:
-                    raise
-                self._why_not = str(reason)
-        return {"fragility": to_numpy(evidence.weighed.fragility(LOST))}
+    try:
+        inputs = asked_model(explainer).inputs
+    except ValueError as reason:
+        only = (Column("fragility", "number", _fragility_of_components),)
+        return only, f"Of the columns of --ask, only fragility was written. {reason}"
+    kinds: dict[str, ColumnKind] = {
+        "fragility": "number",
+        "overturn": "number",
+        "next_input": "text",
+        "next_information": "number",
+        "check_input": "text",
+        "check_expected": "number" if inputs.are_numbers else "text",
+        "check_stake": "number",
+        "alarm": "number",
+    }
+    return columns_of(_answers, kinds), ""
 
 
-def _columns(found: RowAnswers) -> dict[str, Any]:
+def _fragility_of_components(rows: ScoredRows) -> Any:
+    return to_numpy(rows.seen.evidence.weighed.fragility(LOST))
+
+
+def _answers(rows: ScoredRows) -> dict[str, Any]:
+    assert isinstance(rows.seen, ModelPass)  # questions need an explainer
+    found = row_answers(rows.model.evidence, rows.X, LOST, 1, rows.seen.rows)
     n = len(found.filled)
     asked, held = found.next_inputs, found.cells
     return {
@@ -61,7 +62,7 @@ def _columns(found: RowAnswers) -> dict[str, Any]:
 def _placed(table: Any, name: str, n: int) -> Any:
     """Return a column with one entry for each row: None, or NaN, for rows without a line.
 
-    Texts are a list, as all columns of texts in a chunk.
+    Texts are a list, as all columns of texts.
     """
     values = table[name]
     numbers = values.dtype.kind == "f"

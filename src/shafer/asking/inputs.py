@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,21 +65,30 @@ class AskedModel:
         """Names of the inputs."""
         return self.inputs.blocks.names
 
-    def chunks(self, X: Any) -> Iterator[AskedRows]:
-        """Yield the rows of X, some at a time."""
+    def chunks(self, X: Any, passed: ModelRows | None = None) -> Iterator[AskedRows]:
+        """Yield the rows of X, some at a time.
+
+        Parameters
+        ----------
+        X : as the model takes it
+        passed : ModelRows, optional
+            X after an earlier pass through the model, which is then not repeated.
+        """
         check_rows(X, "X")
         n = n_rows(X)
         for start in range(0, max(n, 1), _CHUNK):
-            part = X if n <= _CHUNK else take_rows(X, slice(start, start + _CHUNK))
-            yield self._rows(part, start)
+            some = slice(start, start + _CHUNK)
+            part = X if n <= _CHUNK else take_rows(X, some)
+            yield self._rows(part, start, passed if passed is None or n <= _CHUNK else passed[some])
 
-    def _rows(self, X: Any, start: int) -> AskedRows:
+    def _rows(self, X: Any, start: int, passed: ModelRows | None) -> AskedRows:
         model, inputs = self.weighed.model, self.inputs
         X = in_order(X, self.weighed.columns)
         with missing_columns_named(X, self.weighed.columns, "X"):
-            filled = inputs.missing.complete(model, X)
+            filled = inputs.missing.complete(model, X, passed)
         features = to_numpy(filled.rows.terms).astype(np.float64)
-        gaps = np.zeros(features.shape, dtype=bool) if filled.gaps is None else filled.gaps
+        gaps = filled.rows.gaps
+        gaps = np.zeros(features.shape, dtype=bool) if gaps is None else gaps
         own = np.ones(len(features)) * self.calibration.factor(filled.rows)
         factor = own
         if filled.open_variance is not None:
@@ -177,8 +186,8 @@ class LinearInputs:
 
     missing: MissingInputs
     blocks: InputBlocks
-    ranks: tuple[int, ...]
-    values: tuple[ValueDecoder | None, ...]
+    ranks: Annotated[tuple[int, ...], "I"]
+    values: Annotated[tuple[ValueDecoder | None, ...], "I"]
 
     @classmethod
     def fit(cls, weighed: WeighedModel, background: Any, sample_weight: Any) -> LinearInputs:
@@ -218,6 +227,11 @@ class LinearInputs:
         model = weighed.model
         linear = isinstance(model, LinearModel) and model.gaps is not None
         return linear and weighed.means.shape[0] <= _MOST_KEPT
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether all inputs are numbers."""
+        return all(scale is None or scale.is_number for scale in self.values)
 
     @property
     def gaussian(self) -> ConditionalGaussian:
@@ -360,8 +374,8 @@ class ValueDecoder:
         Their features. A single feature is sorted, and no two rows are equal.
     """
 
-    values: NDArray[Any]
-    encoded: FloatArray
+    values: Annotated[NDArray[Any], "v"]
+    encoded: Annotated[FloatArray, "v b"]
 
     @classmethod
     def fit(cls, column: Any, features: FloatArray) -> ValueDecoder:

@@ -18,7 +18,7 @@ from scipy.linalg import cholesky
 
 from shafer._typing import FloatArray
 from shafer.asking.inputs import AskedModel, AskedRows, LinearInputs
-from shafer.asking.known_cells import KnownCells
+from shafer.asking.known_cells import CellDistances, KnownCells
 from shafer.asking.next_inputs import open_covariance
 from shafer.evidence.robustness import (
     check_chance,
@@ -89,9 +89,15 @@ def conditional_fragility(asked: AskedModel, X: Any, q: Any) -> FloatArray:
         result = np.zeros(len(rows))
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
-            for part, shift in far.shifts():
-                logits = rows.logits[where[part]]
-                lost = lead_over_others(shift, np.argmax(logits, axis=1))
-                result[where[part]] = loss_probability(logits, lost, chance)
+            result[where] = pattern_fragility(rows.logits[where], far, chance)
         found.append(result)
     return np.concatenate(found)
+
+
+def pattern_fragility(logits: FloatArray, far: CellDistances, chance: float) -> FloatArray:
+    """Return the chance for rows of one pattern of gaps, given their logits (n, K)."""
+    result = np.zeros(len(logits))
+    for part, shift in far.shifts():
+        lost = lead_over_others(shift, np.argmax(logits[part], axis=1))
+        result[part] = loss_probability(logits[part], lost, chance)
+    return result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -11,9 +11,6 @@ from shafer._terminal import say
 from shafer.cli.options import ModelOptions, careful, examples, model_options
 from shafer.decision.rules import RULES
 from shafer.scale.engines import ENGINES, job_engine
-
-if TYPE_CHECKING:
-    from shafer.scale.columns import ReasonColumns
 
 
 @click.command(
@@ -70,7 +67,6 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--loss",
-    "loss_path",
     type=click.Path(path_type=Path),
     help="Also write what to do: a table of costs with the column act and a column for each class.",
 )
@@ -104,17 +100,10 @@ def score(
     options: ModelOptions,
     out: Path,
     chunk: int,
-    reasons: int | None,
-    reasons_for: str | None,
-    codes: Path | None,
-    ask: bool,
-    defer: bool,
-    loss_path: Path | None,
-    reject: float | None,
-    rule: str | None,
     engine: str | None,
     address: str | None,
     workers: int | None,
+    **wanted: Any,
 ) -> None:
     """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
 
@@ -153,31 +142,26 @@ def score(
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
     with careful():
-        from shafer.deferral.columns import DeferColumns
-        from shafer.scale.columns import read_act_columns
+        from shafer.scale.columns import ScoreOptions
         from shafer.scale.folder import FolderRequest, names_many, write_score_folder, write_scores
-        from shafer.scale.scorer import ExtraColumns
 
         _check_engine(engine, address, workers)
-        acts = read_act_columns(loss_path, rule, reject)
-        asked = _reasons(reasons, reasons_for, codes)
+        columns = ScoreOptions(**wanted)
+        columns.check()
         model, means = options.loaded(), options.means()
-        promised = DeferColumns.of(model) if defer else None
-        extra = ExtraColumns(asked, ask, acts, promised)
+        promise = columns.promise(model)
         if engine is None and not names_many(data):
-            written = write_scores(data, out, model, means, chunk, extra)
+            written = write_scores(data, out, model, means, chunk, columns)
         else:
-            chosen: dict[str, Any] = {}
-            chosen |= {"reasons": reasons, "reasons-for": reasons_for, "ask": ask, "defer": defer}
-            chosen |= {"reject": reject, "rule": rule, **options.choices()}
             contents = {"--model": options.model_path, "--train": options.train_path}
-            contents |= {"--codes": codes, "--loss": loss_path}
-            request = FolderRequest(data, out, contents, chosen)
+            request = FolderRequest(
+                data, out, contents | columns.contents(), columns.choices() | options.choices()
+            )
             runner = job_engine(engine, address, workers)
-            written = write_score_folder(request, model, means, chunk, extra, runner)
+            written = write_score_folder(request, model, means, chunk, columns, runner)
     left_out = f" {written.left_out}" if written.left_out else ""
-    if promised is not None:
-        say(promised.sentence)
+    if promise:
+        say(promise)
     say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
 
 
@@ -187,15 +171,3 @@ def _check_engine(engine: str | None, address: str | None, workers: int | None) 
             raise ValueError(f"{option} needs --engine: {', '.join(ENGINES)}.")
     if address is not None and workers is not None:
         raise ValueError("--workers starts workers on this machine; leave it out with --address.")
-
-
-def _reasons(top: int | None, class_text: str | None, codes: Path | None) -> ReasonColumns | None:
-    from shafer.scale.columns import ReasonColumns
-    from shafer.scale.models import read_codes
-
-    if top is None:
-        for option, value in (("--reasons-for", class_text), ("--codes", codes)):
-            if value is not None:
-                raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
-        return None
-    return ReasonColumns(top, class_text, None if codes is None else read_codes(codes))

@@ -14,7 +14,7 @@ import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Real
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -22,10 +22,13 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import float_array, frozen, to_numpy
 from shafer._checks.labels import group_labels, group_positions, label_array, true_classes
+from shafer._files.codec import Limits, Says
 from shafer._text import listed
 from shafer._typing import Array, FloatArray
 from shafer.conformal.scores import check_score
 from shafer.decision.dominance import choose_largest
+
+_DAMAGED = "threshold must be a number for each class or for all; got {got}"
 
 
 @final
@@ -68,11 +71,13 @@ class ConformalSets:
 
     score: str
     coverage: float
-    threshold: float | FloatArray
+    threshold: Annotated[
+        float | FloatArray, "K", "M 1", "M K", Limits(infinite=True), Says(_DAMAGED)
+    ]
     n_calibration: int
-    n_classes: int
+    n_classes: Annotated[int, "K"]
     allow_empty: bool = True
-    groups: tuple[Any, ...] | None = None
+    groups: Annotated[tuple[Any, ...] | None, "M"] = None
     column: str | None = None
 
     @property

@@ -6,14 +6,14 @@ import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from shafer._checks.arrays import float_array
 from shafer._checks.labels import group_labels, group_positions
+from shafer._files.codec import Limits, OneOf, Says, read, written
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.deferral.promise import KINDS, Promise
@@ -23,6 +23,10 @@ from shafer.evidence.table import native_frame
 
 if TYPE_CHECKING:
     from shafer.deferral.prediction import SureAnswers
+
+_UNKNOWN = f"the promise of the deferral must be one of {KINDS}; got {{got}}."
+_TOO_FEW = "the deferral must have {G} threshold(s), one for each group."
+_NOT_SORTED = "the measures of the deferral must hold one number for each row."
 
 
 @final
@@ -245,7 +249,30 @@ def _named(control: DeferralControl, places: list[int]) -> str:
     return f" in group(s) {listed(shown, written=str)}"
 
 
-# A saved arrays and plain Python values.
+# What is saved: arrays and plain Python values.
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _StoredDeferral:
+    """The promise, the groups g, and what was found for each of them."""
+
+    kind: Annotated[str, OneOf(*KINDS), Says(_UNKNOWN)]
+    level: float
+    confidence: float
+    class_: Any
+    loss: Annotated[FloatArray | None, "K K", Says("loss must have {K} rows and columns.")]
+    groups: tuple[Any, ...] | None
+    column: str | None
+    threshold: Annotated[FloatArray, "G", Limits(infinite=True), Says(_TOO_FEW)]
+    n_calibration: Annotated[NDArray[np.integer[Any]], "G", Says(_TOO_FEW)]
+    n_decided: Annotated[NDArray[np.integer[Any]], "G", Says(_TOO_FEW)]
+    risk: Annotated[FloatArray, "G", Limits(nan=True), Says(_TOO_FEW)]
+    upper_bound: Annotated[FloatArray, "G", Limits(nan=True), Says(_TOO_FEW)]
+    scale: Annotated[dict[str, Annotated[FloatArray, "n"]], Says(_NOT_SORTED)]
+
+
+_PARTS = ("threshold", "n_calibration", "n_decided", "risk", "upper_bound")
 
 
 def deferral_state(control: DeferralControl | None) -> dict[str, Any] | None:
@@ -253,54 +280,34 @@ def deferral_state(control: DeferralControl | None) -> dict[str, Any] | None:
     if control is None:
         return None
     promise, found = control.promise, control.found
-    return {
-        "kind": promise.kind,
-        "level": promise.level,
-        "confidence": promise.confidence,
-        "class_": promise.class_,
-        "loss": promise.loss,
-        "groups": control.groups,
-        "column": control.column,
-        "threshold": np.array([part.threshold for part in found]),
-        "n_calibration": np.array([part.n_calibration for part in found]),
-        "n_decided": np.array([part.n_decided for part in found]),
-        "risk": np.array([part.risk for part in found]),
-        "upper_bound": np.array([part.upper_bound for part in found]),
-        "scale": dict(control.scale.sorted_measures),
+    parts: dict[str, Any] = {
+        name: np.array([getattr(part, name) for part in found]) for name in _PARTS
     }
+    state: dict[str, Any] = written(
+        _StoredDeferral(
+            **written(promise),
+            groups=control.groups,
+            column=control.column,
+            **parts,
+            scale=dict(control.scale.sorted_measures),
+        )
+    )
+    return state
 
 
 def restored_deferral(given: Mapping[str, Any], n_classes: int) -> DeferralControl:
     """Check a dictionary that :func:`deferral_state` gave, and return its thresholds."""
-    kind, loss = str(given["kind"]), given["loss"]
-    if kind not in KINDS or (kind == "mean_loss") != (loss is not None):
-        raise ValueError(f"the promise of the deferral must be one of {KINDS}; got {kind!r}.")
-    if loss is not None and np.shape(loss) != (n_classes, n_classes):
-        raise ValueError(f"loss must have {n_classes} rows and columns; got {np.shape(loss)}.")
-    promise = Promise(
-        kind,
-        float(given["level"]),
-        float(given["confidence"]),
-        given["class_"],
-        None if loss is None else np.asarray(float_array(loss, "loss"), dtype=np.float64),
-    )
-    groups = None if given["groups"] is None else tuple(given["groups"])
-    names = ("threshold", "n_calibration", "n_decided", "risk", "upper_bound")
-    columns = [np.asarray(given[name], dtype=np.float64) for name in names]
-    wanted = (1 if groups is None else len(groups),)
-    if any(column.shape != wanted for column in columns) or np.isnan(columns[0]).any():
-        raise ValueError(f"the deferral must have {wanted[0]} threshold(s), one for each group.")
-    found = tuple(
-        SelectiveThreshold(float(t), int(n), int(decided), float(risk), float(bound))
-        for t, n, decided, risk, bound in zip(*columns, strict=True)
-    )
-    return DeferralControl(promise, found, groups, given["column"], _scale(given["scale"]))
-
-
-def _scale(given: Mapping[str, Any]) -> ReasonScale:
-    if not set(given) <= set(MEASURES):
-        raise ValueError(f"the deferral must measure {tuple(MEASURES)}; got {tuple(given)}.")
-    read = {name: np.asarray(given[name], dtype=np.float64) for name in MEASURES if name in given}
-    if any(values.ndim != 1 or not len(values) for values in read.values()):
-        raise ValueError("the measures of the deferral must hold one number for each row.")
-    return ReasonScale(read)
+    groups = given["groups"]
+    sizes = {"K": n_classes, "G": 1 if groups is None else len(groups)}
+    state = read(_StoredDeferral, given, sizes)
+    if (state.kind == "mean_loss") != (state.loss is not None):
+        raise ValueError(_UNKNOWN.format(got=repr(state.kind)))
+    if not set(state.scale) <= set(MEASURES):
+        raise ValueError(f"the deferral must measure {tuple(MEASURES)}; got {tuple(state.scale)}.")
+    if not all(map(len, state.scale.values())):
+        raise ValueError(_NOT_SORTED)
+    promise = Promise(state.kind, state.level, state.confidence, state.class_, state.loss)
+    columns = [getattr(state, name).tolist() for name in _PARTS]
+    found = tuple(SelectiveThreshold(*part) for part in zip(*columns, strict=True))
+    scale = ReasonScale({name: state.scale[name] for name in MEASURES if name in state.scale})
+    return DeferralControl(promise, found, state.groups, state.column, scale)

@@ -58,7 +58,13 @@ def predict_or_defer(predictor: Predictor, X: Any, groups: Any) -> DeferringPred
             "other probabilities: call control_error again."
         )
     X, labels, _ = rows_of_known_groups(X, groups, control, predictor.columns)
-    seen = predictor.observe(X)
+    return deferred_answers(control, predictor.observe(X), predictor.classes, labels)
+
+
+def deferred_answers(
+    control: DeferralControl, seen: RowPass, classes: NDArray[Any], labels: NDArray[Any] | None
+) -> DeferringPrediction:
+    """Answer rows after their pass through the model; ``labels`` are their groups."""
     answers = sure_answers(seen.bet, control.promise.loss)
     places = control.places(labels, len(answers.scores))
     warn_if_all_unknown(places, labels, control)
@@ -70,14 +76,14 @@ def predict_or_defer(predictor: Predictor, X: Any, groups: Any) -> DeferringPred
         measured = _measured(seen, [int(row) for row in unexplained])
         reason[unexplained] = control.scale.reasons(measured, len(unexplained))
     return DeferringPrediction(
-        labels=predictor.classes[answers.positions],
+        labels=classes[answers.positions],
         deferred=deferred,
         reason=reason,
         probability=answers.probability,
         scores=answers.scores,
         thresholds=limits,
         groups=labels,
-        classes=predictor.classes,
+        classes=classes,
         control=control,
         index=seen.bet.index,
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, final
+from typing import Annotated, Any, Self, final
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -18,6 +18,7 @@ from scipy import linalg, sparse
 from scipy.special import ndtri, stdtrit
 
 from shafer._checks.arrays import check_overflow, to_numpy
+from shafer._files.codec import Limits
 from shafer._typing import Array, FloatArray
 from shafer.decision.acts import is_number
 from shafer.evidence.sources import Positions, WeightSource, scaled_weights, stored_kind, take
@@ -112,11 +113,11 @@ class LinearErrors(WeightErrors):
         Factors on the weights of each row.
     """
 
-    features: Any
-    centre: FloatArray
-    covariance: FloatArray
+    features: Annotated[sparse.csr_array | Array, "n J"]
+    centre: Annotated[FloatArray, "J"]
+    covariance: Annotated[FloatArray, "K-1 J+1 K-1 J+1"]
     sums: ComponentSums
-    factor: FloatArray
+    factor: Annotated[FloatArray, "n", Limits(least=0.0)]
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -303,11 +304,11 @@ class TableErrors(WeightErrors):
         Factors on the weights of each row.
     """
 
-    index: NDArray[Any]
-    tables: FloatArray
-    shares: FloatArray
+    index: Annotated[NDArray[np.integer[Any]], "n T", Limits(least=0)]
+    tables: Annotated[FloatArray, "R lines K"]
+    shares: Annotated[FloatArray, "R", Limits(least=0.0)]
     sums: ComponentSums
-    factor: FloatArray
+    factor: Annotated[FloatArray, "n", Limits(least=0.0)]
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -372,7 +373,7 @@ class ComponentSums:
     matrix : CSR array of shape (G, T)
     """
 
-    matrix: Any
+    matrix: Annotated[sparse.csr_array, "G T"]
 
     @classmethod
     def of_groups(

@@ -9,12 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._files.codec import Limits, read
 from shafer._typing import FloatArray
 
 
@@ -122,8 +123,8 @@ class GridLayout(ComponentLayout):
            [1. , 1.1, 1.2]])
     """
 
-    height: int
-    width: int
+    height: Annotated[int, Limits(least=1)]
+    width: Annotated[int, Limits(least=1)]
 
     @property
     def n_components(self) -> int:
@@ -175,7 +176,7 @@ class RegionLayout(ComponentLayout):
            [ 0.5, -1. , -1. ]])
     """
 
-    label_map: NDArray[np.intp]
+    label_map: Annotated[NDArray[np.intp], "h w", "n h w", Limits(least=0)]
     region_names: tuple[str, ...]
 
     @property
@@ -233,7 +234,7 @@ class TokenLayout(ComponentLayout):
     ('token 0', 'token 1', 'token 2')
     """
 
-    length: int
+    length: Annotated[int, Limits(least=1)]
 
     @property
     def n_components(self) -> int:
@@ -305,29 +306,29 @@ def read_layout(given: Mapping[str, Any] | None) -> ComponentLayout | None:
     """
     if given is None:
         return None
-    kind = given.get("kind")
-    sizes = {name: given.get(name) for name in ("height", "width", "length")}
-    if kind == "grid" and _is_size(sizes["height"]) and _is_size(sizes["width"]):
-        return GridLayout(int(given["height"]), int(given["width"]))
-    if kind in ("tokens", "channels") and _is_size(sizes["length"]):
-        length = int(given["length"])
-        return TokenLayout(length) if kind == "tokens" else ChannelLayout(length)
-    if kind == "regions":
-        return _regions(np.asarray(given.get("labels")), given.get("names"))
+    sizes = dict(given)
+    kind = sizes.pop("kind", None)
+    try:
+        if kind == "grid":
+            return read(GridLayout, sizes)
+        if kind == "tokens":
+            return read(TokenLayout, sizes)
+        if kind == "channels":
+            return ChannelLayout(read(TokenLayout, sizes).length)
+        if kind == "regions":
+            return _regions(sizes)
+    except ValueError as error:
+        raise ValueError(f"its layout is damaged: {error}") from error
     raise ValueError(f"its layout must be a grid, regions, tokens or channels; it is {kind!r}")
 
 
-def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _regions(labels: NDArray[Any], names: Any) -> RegionLayout:
-    named = isinstance(names, list) and all(isinstance(name, str) for name in names)
-    if not named or labels.dtype.kind not in "iu" or labels.ndim not in (2, 3) or not labels.size:
-        raise ValueError("its regions must be a label map and a list of names")
-    if int(labels.min()) < 0 or int(labels.max()) >= len(names):
-        raise ValueError(f"its label map must hold whole numbers from 0 to {len(names) - 1}")
-    return RegionLayout(labels.astype(np.intp), tuple(names))
+def _regions(given: dict[str, Any]) -> RegionLayout:
+    named = {"labels": "label_map", "names": "region_names"}
+    found = read(RegionLayout, {named.get(name, name): part for name, part in given.items()})
+    labels, n_names = found.label_map, len(found.region_names)
+    if not labels.size or int(labels.max()) >= n_names:
+        raise ValueError(f"labels must hold whole numbers from 0 to {n_names - 1}")
+    return found
 
 
 # Segmentations of images: which region each pixel belongs to, and its share of each grid cell.

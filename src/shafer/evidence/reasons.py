@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import one_position
+from shafer._column import ColumnKind
 from shafer._typing import Array, FloatArray, Label
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import most_probable_but
@@ -373,8 +374,8 @@ _PARTS = ("value", "weight", "share")
 _NUMBERS = ("weight", "share", "lower", "upper")
 
 
-def reason_column_names(top: int, *, errors: bool, codes: bool) -> dict[str, bool]:
-    """Return the names of the columns, and whether each one holds numbers rather than texts.
+def reason_column_kinds(top: int, *, errors: bool, codes: bool) -> dict[str, ColumnKind]:
+    """Return the names of the columns, and what they hold, before there is any row.
 
     Parameters
     ----------
@@ -384,11 +385,12 @@ def reason_column_names(top: int, *, errors: bool, codes: bool) -> dict[str, boo
         Whether the evidence has errors, and whether there are codes.
     """
     parts = (*_PARTS, *(("lower", "upper") if errors else ()), *(("code", "text") if codes else ()))
-    names = {"reasons_for": False, "reasons_over": False}
+    kinds: dict[str, ColumnKind] = {"reasons_for": "text", "reasons_over": "text"}
     for rank in range(1, top + 1):
-        names[f"reason_{rank}"] = False
-        names |= {f"reason_{rank}_{part}": part in _NUMBERS for part in parts}
-    return names
+        kinds[f"reason_{rank}"] = "text"
+        for part in parts:
+            kinds[f"reason_{rank}_{part}"] = "number" if part in _NUMBERS else "text"
+    return kinds
 
 
 def reason_columns(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import array_api_compat
 import numpy as np
@@ -20,6 +20,7 @@ from scipy import sparse
 from shafer import _kernels as kernels
 from shafer._checks.arrays import float_array, to_numpy
 from shafer._checks.labels import is_one_label
+from shafer._files.codec import LEFT_OUT, UNSTORED
 from shafer._kernels.pooling import Pooled
 from shafer._typing import Array, FloatArray
 from shafer.decision.acts import is_number
@@ -125,8 +126,9 @@ class WeightSource(ABC):
 class DenseWeights(WeightSource):
     """Weights held in full, (..., G, K), and the share of the base rate in them, if it is known."""
 
-    weights: Array
-    shares: Array | None = None  # (G, K) or (1, K); of each instance: (..., G, K)
+    weights: Annotated[Array, "... G K"]
+    # In memory also (1, K); of each instance: (..., G, K).
+    shares: Annotated[Array | None, "G K", "... G K", LEFT_OUT] = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -202,10 +204,10 @@ class LinearWeights(WeightSource):
     The features are the caller's own array: copying it would cost as much as all the rest.
     """
 
-    features: Array  # (n, J): φ
-    centre: Array  # (J,): μ
-    beta: Array  # (J, K)
-    offset: Array  # (K,): b / J
+    features: Annotated[Array, "n J"]  # φ
+    centre: Annotated[Array, "J"]  # μ
+    beta: Annotated[Array, "J K"]
+    offset: Annotated[Array, "K"]  # b / J
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -275,10 +277,10 @@ class LinearWeights(WeightSource):
 class SparseWeights(WeightSource):
     """A linear head on sparse features, never made dense by itself."""
 
-    features: Array  # scipy CSR array, (n, J)
-    centre: FloatArray  # (J,): μ
-    beta: FloatArray  # (J, K)
-    offset: FloatArray  # (K,): b / J
+    features: Annotated[sparse.csr_array, "n J"]
+    centre: Annotated[Array, "J"]  # μ
+    beta: Annotated[Array, "J K"]
+    offset: Annotated[Array, "K"]  # b / J
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -343,12 +345,13 @@ class LocatedWeights(WeightSource):
     time for the pooled ones.
     """
 
-    features: Array  # (n, G, C): a, perhaps in half precision
-    beta: Array  # (C, K), or (G, C, K) if each location has coefficients of its own
-    shift: Array  # (1, K) or (G, K): minus the contribution of the background mean
-    offset: Array  # (1, K) or (G, K): the share of the base rate
-    shares: Array | None = None  # (n, G): s, a factor on shift and offset; 1 by default
-    total: Array | None = None  # (n, C): the features summed over the locations, if known
+    features: Annotated[Array, "n G C"]  # a, perhaps in half precision
+    beta: Annotated[Array, "C K", "G C K"]  # the second if each location has its own
+    shift: Annotated[Array, "1 K", "G K"]  # minus the contribution of the background mean
+    offset: Annotated[Array, "1 K", "G K"]  # the share of the base rate
+    shares: Annotated[Array | None, "n G", LEFT_OUT] = None  # s, on shift and offset; 1 by default
+    # The features summed over the locations, (n, C), if known.
+    total: Annotated[Array | None, UNSTORED] = None
     version: int | None = field(init=False)  # of the features, where it is counted
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._column import ColumnKind
 
 if TYPE_CHECKING:
     from shafer.evidence.mass_evidence import MassEvidence
@@ -78,6 +79,15 @@ def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
     chosen = to_numpy(evidence.decide("interval_dominance")).reshape(-1, evidence.n_classes)
     table["decision"] = set_names(chosen, evidence.classes)
     return table
+
+
+def evidence_column_kinds(kind: type[MassEvidence], classes: NDArray[Any]) -> dict[str, ColumnKind]:
+    """Return the names of the columns of instances, and what they hold, before there is any row."""
+    kinds: dict[str, ColumnKind] = {}
+    labels = label_texts(classes)
+    kinds |= {f"{name}_{label}": "number" for name in kind._class_columns for label in labels}
+    kinds |= dict.fromkeys(kind._scalar_columns, "number")
+    return {**kinds, "decision": "text"}
 
 
 def native_frame(columns: dict[str, Any], index: Any, backend: str | None) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._files.codec import LABELS
 from shafer._typing import Array, FloatArray
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.discounted_evidence import DiscountedEvidence
@@ -121,9 +122,9 @@ class WeightProfile:
     array([0.638, 0.008])
     """
 
-    classes: NDArray[np.generic]
-    component_names: tuple[str, ...]
-    profiles: tuple[ClassProfile, ...]
+    classes: Annotated[NDArray[np.generic], "K", LABELS]
+    component_names: Annotated[tuple[str, ...], "G"]
+    profiles: Annotated[tuple[ClassProfile, ...], "K"]
 
     @classmethod
     def fit(cls, background: Evidence) -> WeightProfile:
@@ -288,13 +289,13 @@ class ClassProfile:
         Of the rows themselves, each measured by the others, ascending.
     """
 
-    mean: FloatArray
-    spread: FloatArray
+    mean: Annotated[FloatArray, "G"]
+    spread: Annotated[FloatArray, "G"]
     noise: float
-    axes: FloatArray
-    precision: FloatArray
+    axes: Annotated[FloatArray, "G r"]
+    precision: Annotated[FloatArray, "r"]
     rest: float
-    distances: FloatArray
+    distances: Annotated[FloatArray, "n"]
 
     def distance(self, profiles: FloatArray) -> FloatArray:
         """Return squared Mahalanobis distances of profiles (m, G); infinite if a constant moved."""

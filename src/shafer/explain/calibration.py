@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Self, final
+from typing import Annotated, Any, Self, final
 
 import numpy as np
 from scipy import sparse
@@ -219,9 +219,9 @@ class Familiarity:
         Quantiles of the distance of in-distribution rows.
     """
 
-    rows: FloatArray
-    centre: FloatArray
-    scale: FloatArray
+    rows: Annotated[FloatArray, "n d"]
+    centre: Annotated[FloatArray, "d"]
+    scale: Annotated[FloatArray, "d"]
     q50: float
     q90: float
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from scipy import sparse
 
 from shafer._checks.arrays import float_array, to_numpy
 from shafer._checks.labels import component_names, is_one_label
+from shafer._files.codec import LEFT_OUT, OneOf, Says
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
@@ -47,8 +48,29 @@ class ErrorBars(ABC):
         """
 
     @abstractmethod
-    def plain(self) -> dict[str, Any]:
-        """Return what a saved explainer holds: arrays and plain Python values, and the kind."""
+    def plain(self) -> StoredBars:
+        """Return what a saved explainer holds."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StoredBars:
+    """Error bars in a saved explainer: their kind, and what the model and its refits lack.
+
+    Attributes
+    ----------
+    kind : {"laplace", "bags", "bootstrap"}
+    covariance : array of shape (K − 1, J + 1, K − 1, J + 1), optional
+        For ``"laplace"``.
+    """
+
+    kind: Annotated[str, OneOf(*KINDS), Says(f"errors must be one of {KINDS}; got {{got}}.")]
+    covariance: Annotated[
+        FloatArray | None,
+        "K-1 J+1 K-1 J+1",
+        LEFT_OUT,
+        Says("errors must fit {J} components of the model."),
+    ] = None
 
 
 def sums_of(weighed: WeighedModel, n_terms: int, *, with_shares: bool) -> ComponentSums:
@@ -125,14 +147,14 @@ class ErrorBarsFit:
 
 
 def restored_bars(
-    given: Mapping[str, Any] | None, weighed: WeighedModel, refits: Sequence[WeighedModel]
+    stored: StoredBars | None, weighed: WeighedModel, refits: Sequence[WeighedModel]
 ) -> ErrorBars | None:
     """Make error bars from what ``ErrorBars.plain`` gave, and the refits."""
-    if given is None:
+    if stored is None:
         return None
-    if given["kind"] == "laplace":
-        return LaplaceBars.of_covariance(weighed, given["covariance"])
-    if given["kind"] == "bags":
+    if stored.covariance is not None:
+        return LaplaceBars.of_covariance(weighed, stored.covariance)
+    if stored.kind == "bags":
         return BagBars.fit(weighed)
     return RefitBars.fit(weighed, refits)
 
@@ -181,8 +203,8 @@ class LaplaceBars(ErrorBars):
         ones = np.ones(features.shape[0])
         return LinearErrors(features, self.means, self.covariance, self.sums, ones)
 
-    def plain(self) -> dict[str, Any]:
-        return {"kind": "laplace", "covariance": self.covariance}
+    def plain(self) -> StoredBars:
+        return StoredBars("laplace", self.covariance)
 
 
 def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
@@ -260,8 +282,8 @@ class BagBars(ErrorBars):
             np.ones(len(lines)),
         )
 
-    def plain(self) -> dict[str, Any]:
-        return {"kind": "bags"}
+    def plain(self) -> StoredBars:
+        return StoredBars("bags")
 
 
 def read_bags(adapted: ReadModel, model: str) -> TermBags:
@@ -308,8 +330,8 @@ class RefitBars(ErrorBars):
     def __call__(self, X: Any, rows: ModelRows) -> SampledErrors:  # noqa: ARG002 - for others
         return SampledErrors(tuple(refit.unadjusted(X).source for refit in self.refits))
 
-    def plain(self) -> dict[str, Any]:
-        return {"kind": "bootstrap"}
+    def plain(self) -> StoredBars:
+        return StoredBars("bootstrap")
 
 
 def checked_refits(refits: Any, background: Any) -> tuple[Any, ...]:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Annotated, Any, Self, final
 
 import numpy as np
 from scipy import linalg, sparse
@@ -51,8 +51,8 @@ class LaplacePosterior:
     centre : array of shape (J,)
     """
 
-    root: FloatArray
-    centre: FloatArray
+    root: Annotated[FloatArray, "J+1 r"]
+    centre: Annotated[FloatArray, "J"]
 
     def logit_variance(self, features: Any) -> FloatArray:
         """Return σ² of each row of features (n, J), an array or a sparse matrix."""

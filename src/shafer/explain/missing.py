@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import array_api_compat
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 
 from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import frame_columns
+from shafer._files.codec import OneOf, Says
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
@@ -67,10 +68,10 @@ class MissingInputs:
         transformers, or if they pass NaN on by themselves.
     """
 
-    how: str
-    means: FloatArray
-    beta: FloatArray
-    offset_change: FloatArray
+    how: Annotated[str, OneOf(*MISSING[1:]), Says(_UNKNOWN)]
+    means: Annotated[FloatArray, "J"]
+    beta: Annotated[FloatArray, "J K"]
+    offset_change: Annotated[FloatArray, "K"]
     gaussian: ConditionalGaussian | None
     blocks: InputBlocks | None = None
 
@@ -113,26 +114,34 @@ class MissingInputs:
             blocks,
         )
 
-    def complete(self, model: ReadModel, X: Any) -> FilledRows:
-        """Pass X through the model once, and fill in what is missing."""
+    def complete(self, model: ReadModel, X: Any, passed: ModelRows | None = None) -> FilledRows:
+        """Pass X through the model once, and fill in what is missing.
+
+        Parameters
+        ----------
+        model : ReadModel
+        X : as the model takes it
+        passed : ModelRows, optional
+            X after an earlier pass, which is then not repeated.
+        """
         if sparse.issparse(X):
             raise ValueError(
                 f"missing={self.how!r} needs dense rows, because the zeros of a sparse matrix are "
                 "not missing; got a sparse matrix. Pass X.toarray(), or use missing='error'."
             )
-        read, gaps = self._read(model, X)
+        read, gaps = self._read(model, X) if passed is None else self._found(model, X, passed)
         given = dense_rows(read.terms)
         features = np.where(gaps, np.nan, to_numpy(given).astype(np.float64))
         _check_finite(features, gaps)
         if not gaps.any():
-            return FilledRows(ModelRows(read.encoded, given), None, None)
+            return FilledRows(ModelRows(read.encoded, given), None)
         if self.gaussian is not None:
             filled, variances = self.gaussian.completed(features, self.beta)
             open_variance = 2.0 / (self.beta.shape[1] - 1) * variances.sum(axis=1)
         else:
             filled, open_variance = np.where(gaps, self.means, features), None
         completed = _like(filled, given)
-        return FilledRows(ModelRows(completed, completed), gaps, open_variance)
+        return FilledRows(ModelRows(completed, completed, gaps), open_variance)
 
     def _read(self, model: ReadModel, X: Any) -> tuple[ModelRows, BoolArray]:
         """Pass X through the model, and return where its features are missing."""
@@ -140,7 +149,20 @@ class MissingInputs:
             missing = self.blocks.gaps(X)
             rows = model.rows(self.blocks.filled(X, missing))
             return rows, self.blocks.feature_gaps(missing, len(self.beta))
-        rows = model.incomplete_rows(X)
+        return self._passed_on(model, X, model.incomplete_rows(X))
+
+    def _found(self, model: ReadModel, X: Any, passed: ModelRows) -> tuple[ModelRows, BoolArray]:
+        """Return where features are missing, after a pass that may have filled them in.
+
+        Known inputs have the same features in every pass: each feature depends on one input.
+        """
+        if passed.gaps is not None:
+            return passed, passed.gaps
+        if self.blocks is not None:
+            return passed, self.blocks.feature_gaps(self.blocks.gaps(X), len(self.beta))
+        return self._passed_on(model, X, passed)
+
+    def _passed_on(self, model: ReadModel, X: Any, rows: ModelRows) -> tuple[ModelRows, BoolArray]:
         gaps = np.isnan(to_numpy(dense_rows(rows.terms)))
         if model.encoders:
             _check_passed_on(gaps_in(X), gaps, frame_columns(X))
@@ -150,14 +172,15 @@ class MissingInputs:
         self, ev: Evidence, filled: FilledRows, groups: Sequence[Sequence[int]] | None
     ) -> Evidence:
         """Change the evidence of filled rows, whose components may be groups of inputs."""
-        if filled.gaps is None:
+        gaps = filled.rows.gaps
+        if gaps is None:
             return ev
         if filled.open_variance is not None:
             shrunk = ev.tempered(moderating_factor(filled.open_variance))
             return replace(shrunk, calibrated=ev.calibrated)  # rows without gaps are alike
-        counts = filled.gaps
+        counts: Any = gaps
         if groups is not None:
-            counts = np.stack([filled.gaps[:, group].sum(axis=1) for group in groups], axis=1)
+            counts = np.stack([gaps[:, group].sum(axis=1) for group in groups], axis=1)
         change = counts[:, :, None] * self.offset_change
         if ev.n_components > counts.shape[1]:  # the base rate is a component of its own
             total = change.sum(axis=1, keepdims=True)
@@ -176,15 +199,12 @@ class FilledRows:
     Attributes
     ----------
     rows : ModelRows
-        Without NaN.
-    gaps : boolean array of shape (n, J), or None
-        The inputs that were missing; None if there were none.
+        Without NaN; ``rows.gaps`` tells where it was.
     open_variance : array of shape (n,), or None
         The variance of the logits that remains after filling; None for ``"vacuous"``.
     """
 
     rows: ModelRows
-    gaps: BoolArray | None
     open_variance: FloatArray | None
 
 
@@ -260,10 +280,10 @@ class ConditionalGaussian:
         Of the standardised features, and its inverse.
     """
 
-    mean: FloatArray
-    spread: FloatArray
-    correlation: FloatArray
-    precision: FloatArray
+    mean: Annotated[FloatArray, "J"]
+    spread: Annotated[FloatArray, "J"]
+    correlation: Annotated[FloatArray, "J J"]
+    precision: Annotated[FloatArray, "J J"]
 
     @classmethod
     def fit(cls, features: FloatArray, share: FloatArray) -> ConditionalGaussian:
@@ -368,6 +388,7 @@ def standardised(centred: FloatArray, spread: FloatArray) -> FloatArray:
 # Which models and transformers can take missing inputs, and rows without any.
 
 MISSING = ("error", "vacuous", "conditional")
+_UNKNOWN = f"missing must be one of {MISSING[1:]}; got {{got}}."
 
 
 def complete_rows(X: Any) -> Any:

@@ -20,13 +20,9 @@ from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
 from shafer.rows.access import n_rows, take_rows
 from shafer.saving.file import loaded_bytes, saved_bytes
-from shafer.scale.columns import (
-    SetDecisions,
-    calibrated_sets,
-    score_column_names,
-    score_columns,
-    text_columns,
-)
+from shafer.scale.inputs import text_columns
+from shafer.scale.score import listed_columns
+from shafer.scale.scorer import ScoredRows
 from shafer.texts.inputs import first_vectorizer
 
 try:
@@ -82,8 +78,9 @@ def pyfunc(
     0     0.777        u
     1     0.118        u
     """
-    lost = calibrated_sets(explainer) is not None
+    lost = False
     if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
+        lost = explainer.conformal_ is not None
         explainer = explainer.explainer_
     if not isinstance(explainer, Explainer):
         raise TypeError(
@@ -92,9 +89,9 @@ def pyfunc(
         )
     if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
         raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
-    decisions = pyfunc_decisions(explainer)
-    if decisions.model is None and (decisions.sentence or lost):
-        warnings.warn(decisions.sentence or _LOST, UserWarning, stacklevel=2)
+    columns = listed_columns(explainer, reasons, explainer.columns or ())[1]
+    if not columns.promised and (columns.sentence or lost):
+        warnings.warn(columns.sentence or _LOST, UserWarning, stacklevel=2)
     return EvidencePythonModel(explainer, reasons)
 
 
@@ -235,6 +232,12 @@ def _requirements() -> list[str]:
 # The evidence of rows as a pandas table, and the names and types of its columns for MLflow.
 
 _TYPES = {"b": DataType.boolean, "i": DataType.long, "u": DataType.long, "f": DataType.double}
+_KINDS = {
+    "number": DataType.double,
+    "text": DataType.string,
+    "truth": DataType.boolean,
+    "whole": DataType.long,
+}
 _TEXT = "text"
 """The column of a model that takes texts."""
 
@@ -248,17 +251,12 @@ def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
     given = rows
     if _takes_texts(explainer) and frame:
         given = rows[_TEXT if _TEXT in rows else rows.columns[0]].tolist()
-    decisions = pyfunc_decisions(explainer)
-    groups = None if decisions.column is None else to_numpy(rows[decisions.column])
-    columns = score_columns(explainer, given, reasons, decisions, groups)
+    # MLflow passes on the columns of the signature only.
+    model, columns = listed_columns(explainer, reasons, explainer.columns or ())
+    table = ScoredRows(model, given, rows).table(columns)
     # MLflow turns a missing text into the text "nan" on Spark, so there are none.
-    plain = {name: _texts(x) if isinstance(x, list) else x for name, x in columns.items()}
+    plain = {name: _texts(x) if isinstance(x, list) else x for name, x in table.items()}
     return pd.DataFrame(plain, index=rows.index if frame else None)
-
-
-def pyfunc_decisions(explainer: Explainer) -> SetDecisions:
-    """Return what ``decision`` holds. MLflow passes on the columns of the signature only."""
-    return SetDecisions.of(explainer, explainer.weighed.columns or ())
 
 
 def _texts(values: list[str | None]) -> list[str]:
@@ -271,10 +269,9 @@ def _takes_texts(explainer: Explainer) -> bool:
 
 def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
     """Return the columns that go in and out, and their types."""
-    kinds = {True: DataType.double, False: DataType.string}
     outputs: list[ColSpec | TensorSpec] = [
-        ColSpec(kinds[number], name)
-        for name, number in score_column_names(explainer, reasons).items()
+        ColSpec(_KINDS[column.kind], column.name)
+        for column in listed_columns(explainer, reasons)[1]
     ]
     return ModelSignature(inputs=_inputs(explainer), outputs=Schema(outputs))
 

@@ -21,7 +21,7 @@ from shafer.errors import UnsupportedModelError
 from shafer.explain.weighing import WeighedModel
 from shafer.export.nodes import OPSET, GraphNodes, Value, add_node, constant, tensor_info
 from shafer.rows.columns import leaf_transformers
-from shafer.scale.columns import selects_by_name, text_columns
+from shafer.scale.inputs import selects_by_name, text_columns
 from shafer.texts.inputs import first_vectorizer
 
 # Operators of ai.onnx.ml that do not round. The others compute in single precision.

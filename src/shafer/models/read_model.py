@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._checks.arrays import float_array, same_library, to_numpy
-from shafer._typing import Array, FloatArray
+from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import (
@@ -40,7 +40,7 @@ from shafer.evidence.least_commitment import (
 from shafer.evidence.sources import take
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters
-from shafer.rows.access import by_position, values_of
+from shafer.rows.access import by_position, take_rows, values_of
 from shafer.rows.background import add_contributions
 from shafer.rows.bins import ColumnBin
 from shafer.rows.checks import explain_table_error
@@ -388,10 +388,17 @@ class ModelRows:
         The rows behind the transformers of a pipeline.
     terms : array or sparse matrix of n rows
         The features (n, J) of a linear model, or the contributions (n, G, K) of any other.
+    gaps : boolean array of shape (n, J), or None
+        The features that were missing and filled in; None if there were none.
     """
 
     encoded: Any
     terms: Array
+    gaps: BoolArray | None = None
+
+    def __getitem__(self, rows: slice) -> ModelRows:
+        gaps = None if self.gaps is None else self.gaps[rows]
+        return ModelRows(take_rows(self.encoded, rows), take_rows(self.terms, rows), gaps)
 
 
 class OwnCalibration(ABC):

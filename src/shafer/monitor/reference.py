@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_columns
 from shafer._checks.labels import label_array, label_positions
+from shafer._files.codec import LABELS, LEFT_OUT, Limits
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.evidence.base_rate import BASE_RATE
@@ -50,10 +51,10 @@ class ReferenceRows:
 
     axes: ComponentAxes
     profile: WeightProfile
-    held_out: BoolArray
+    held_out: Annotated[BoolArray, "N"]
     facts: RowFacts
     labels: LabelFacts | None
-    tolerance: FloatArray
+    tolerance: Annotated[FloatArray, "G R"]
 
     @classmethod
     def fit(cls, explainer: Explainer, X: Any, y: Any, max_rows: int, seed: int) -> ReferenceRows:
@@ -152,15 +153,15 @@ class RowFacts:
         Typicality of the row's weights by the profile; small is unusual. Not yet a p-value.
     """
 
-    logits: FloatArray
-    row_factor: FloatArray
-    scores: FloatArray
-    weight_sums: FloatArray
-    log_ignorance: FloatArray
-    weight_of_disagreement: FloatArray
-    unseen: BoolArray
-    gaps: FloatArray
-    typicality: FloatArray
+    logits: Annotated[FloatArray, "N K"]
+    row_factor: Annotated[FloatArray, "N"]
+    scores: Annotated[FloatArray, "N G R"]
+    weight_sums: Annotated[FloatArray, "blocks G K"]
+    log_ignorance: Annotated[FloatArray, "N"]
+    weight_of_disagreement: Annotated[FloatArray, "N"]
+    unseen: Annotated[BoolArray, "N"]
+    gaps: Annotated[FloatArray, "N"]
+    typicality: Annotated[FloatArray, "N"]
 
     def __len__(self) -> int:
         return len(self.logits)
@@ -274,10 +275,10 @@ class LabelFacts:
         groups are not a column of the rows.
     """
 
-    log_loss: FloatArray
-    brier: FloatArray
-    correct: BoolArray
-    covered: BoolArray | None
+    log_loss: Annotated[FloatArray, "N"]
+    brier: Annotated[FloatArray, "N"]
+    correct: Annotated[BoolArray, "N"]
+    covered: Annotated[BoolArray | None, "N", LEFT_OUT] = None
 
 
 def label_facts(explainer: Explainer, X: Any, y: Any, rows: RowFacts) -> LabelFacts:
@@ -316,8 +317,8 @@ class ComponentAxes:
         the score is the log-odds of the second class over the first.
     """
 
-    centre: FloatArray
-    axes: FloatArray
+    centre: Annotated[FloatArray, "G K"]
+    axes: Annotated[FloatArray, "G K R"]
 
     @classmethod
     def fit(cls, weights: FloatArray) -> ComponentAxes:
@@ -395,11 +396,11 @@ class ExplainerPrint:
     """
 
     component_names: tuple[str, ...]
-    classes: NDArray[Any]
+    classes: Annotated[NDArray[Any], "K", LABELS]
     means: FloatArray
-    offset: FloatArray
+    offset: Annotated[FloatArray, "K"]
     beta: FloatArray
-    factor: float
+    factor: Annotated[float, Limits(least=_SMALLEST)]
 
     @classmethod
     def of(cls, explainer: Explainer) -> ExplainerPrint:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.labels import component_names
 from shafer._files.arrays import Arrays, Header, read_array_file, write_array_file
+from shafer._files.codec import STREAM, Limits, read, written
 from shafer._typing import BoolArray, FloatArray
-from shafer.monitor.file import floats, texts, whole_numbers
-from shafer.monitor.options import checked_options
+from shafer.monitor.options import LEAST_KEPT, checked_options
 from shafer.monitor.reference import RowFacts, row_facts
 from shafer.monitor.report import component_order
 from shafer.monitor.shift_tests import ValueClusters
@@ -261,16 +262,16 @@ class StreamState:
         Rows and logarithms of the martingales after updates, at most 1,000 of them.
     """
 
-    names: tuple[str, ...]
+    names: Annotated[tuple[str, ...], "C"]
     alpha: float
     seed: int
-    counts: NDArray[np.int64]
-    shares: FloatArray
-    log_capital: FloatArray
-    n_rows: int = 0
-    crossed: NDArray[np.int64] = field(default_factory=_never)
-    seen: NDArray[np.int64] = field(default_factory=_never)
-    logs: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    counts: Annotated[NDArray[np.int64], "C 128", Limits(least=0)]
+    shares: Annotated[FloatArray, "C 6 3", Limits(least=0)]
+    log_capital: Annotated[FloatArray, "C 6"]
+    n_rows: Annotated[int, Limits(least=0)] = 0
+    crossed: Annotated[NDArray[np.int64], "C", Limits(least=-1)] = field(default_factory=_never)
+    seen: Annotated[NDArray[np.int64], "u", Limits(least=0)] = field(default_factory=_never)
+    logs: Annotated[FloatArray, "u C"] = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
         n = len(self.names)
@@ -318,25 +319,18 @@ class StreamState:
 
 # The state of a stream on disk: arrays and a JSON header.
 
-FORMAT = "shafer-monitor-stream-1"
-_ARRAYS = ("counts", "shares", "log_capital", "crossed", "seen", "logs")
-
 
 def save_stream(state: StreamState, path: str | os.PathLike[str]) -> None:
     """Write the state of a stream."""
-    header = {
-        "format": FORMAT,
-        "names": list(state.names),
-        "alpha": state.alpha,
-        "seed": state.seed,
-        "n_rows": state.n_rows,
-    }
-    write_array_file(path, header, {name: getattr(state, name) for name in _ARRAYS})
+    held = {**written(state), "names": list(state.names)}
+    arrays = {name: part for name, part in held.items() if isinstance(part, np.ndarray)}
+    header = {name: part for name, part in held.items() if name not in arrays}
+    write_array_file(path, {"format": STREAM.current, **header}, arrays)
 
 
 def load_stream(path: str | os.PathLike[str], start: StreamState) -> StreamState:
     """Read the state of a stream that began as ``start``."""
-    state = read_array_file(path, FORMAT, _understood, "MonitorStream.save", "the stream")
+    state = read_array_file(path, STREAM, _understood, "MonitorStream.save", "the stream")
     if state.names != start.names or (state.counts < start.counts).any():
         raise ValueError(
             f"{os.fspath(path)!r} belongs to another monitor: its components or its reference rows "
@@ -346,32 +340,16 @@ def load_stream(path: str | os.PathLike[str], start: StreamState) -> StreamState
 
 
 def _understood(header: Header, arrays: Arrays) -> StreamState:
-    names = texts(header, "names")
-    options = checked_options(header["alpha"], 50, 2, header["seed"])
-    n_rows, n = header["n_rows"], len(names)
-    if not isinstance(n_rows, int) or isinstance(n_rows, bool) or n_rows < 0:
-        raise ValueError(f"its number of rows must not be {n_rows!r}")
-    shares = floats(arrays, "shares", (n, N_JUMPERS, N_BETS))
-    if (shares < 0.0).any() or not np.allclose(shares.sum(axis=2), 1.0):
-        raise ValueError("its shares of the capital must be positive and sum to 1")
-    seen = whole_numbers(arrays, "seen", (None,), 0)
-    if (seen[-1] if len(seen) else 0) != n_rows:
+    state = read(StreamState, {**header, **arrays})
+    component_names(state.names, len(state.names))
+    checked_options(state.alpha, LEAST_KEPT, 2, state.seed)
+    if not np.allclose(state.shares.sum(axis=2), 1.0):
+        raise ValueError("its shares of the capital must sum to 1")
+    if (state.seen[-1] if len(state.seen) else 0) != state.n_rows:
         raise ValueError("its history does not end with its last row")
-    crossed = whole_numbers(arrays, "crossed", (n,), -1)
-    if (crossed >= n_rows).any():
+    if (state.crossed >= state.n_rows).any():
         raise ValueError("an alarm lies after its last row")
-    return StreamState(
-        names,
-        options.alpha,
-        options.seed,
-        whole_numbers(arrays, "counts", (n, N_BINS), 0),
-        shares,
-        floats(arrays, "log_capital", (n, N_JUMPERS)),
-        n_rows,
-        crossed,
-        seen,
-        floats(arrays, "logs", (len(seen), n)),
-    )
+    return state
 
 
 # Ranks of scores among all scores so far, with memory that does not grow.

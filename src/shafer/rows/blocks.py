@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Annotated, Any, final
 
 import narwhals as nw
 import numpy as np
@@ -43,10 +43,10 @@ class InputBlocks:
         they need not accept NaN; the features are set to NaN afterwards.
     """
 
-    names: tuple[str, ...]
-    columns: tuple[int, ...]
-    features: tuple[tuple[int, ...], ...]
-    stand_ins: tuple[Any, ...]
+    names: Annotated[tuple[str, ...], "i"]
+    columns: Annotated[tuple[int, ...], "i"]
+    features: Annotated[tuple[tuple[int, ...], ...], "i"]
+    stand_ins: Annotated[tuple[Any, ...], "i", "0"]
 
     @classmethod
     def traced(cls, model: ReadModel, background: Any) -> InputBlocks | None:

@@ -27,6 +27,8 @@ from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.estimators.neighbour_evidence import NeighbourEvidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.explain.explainer import Explainer
+from shafer.explain.predictor import Predictor
+from shafer.explain.row_pass import CombinedPass, RowPass
 from shafer.models.sklearn.wrappers import held, is_wrapper
 from shafer.scale.inputs import ModelInputs, model_inputs
 from shafer.scale.tables import kinds_of, read_table
@@ -48,17 +50,27 @@ class MeasuredModel:
     classes : array of shape (K,)
     sentence : str
         One sentence on the means, for the user.
+    predictor : Predictor or None
+        Whose prediction sets and promises are meant: the explainer, or the classifier around it.
     """
 
     evidence: Callable[[Any], MassEvidence]
     classes: NDArray[Any]
     sentence: str
+    predictor: Predictor | None = None
 
     @classmethod
-    def relative(cls, explainer: Explainer, means: str) -> Self:
+    def relative(cls, explainer: Explainer, means: str, predictor: Predictor | None = None) -> Self:
         """Measure an explainer's evidence from ``means``, the end of "the means …"."""
         sentence = f"Weights of evidence are relative to the means {means}."
-        return cls(explainer, explainer.classes, f"{sentence} {prior_sentence(explainer)}")
+        sentence = f"{sentence} {prior_sentence(explainer)}"
+        return cls(explainer, explainer.classes, sentence, predictor or explainer)
+
+    def observe(self, X: Any) -> RowPass:
+        """Pass rows through the model once."""
+        if isinstance(self.evidence, Explainer):
+            return self.evidence.observe(X, errors=True)
+        return CombinedPass(self.evidence(X))
 
 
 def prior_of(explainer: Explainer) -> str:
@@ -144,7 +156,7 @@ def measured_model(
         return _stored(model, "stored in the model file", options)
     own = scored(model)
     if isinstance(own, EvidentialClassifier):
-        return _stored(own.explainer_, _OF_TRAINING, options)
+        return _stored(own.explainer_, _OF_TRAINING, options, own)
     if isinstance(own, _WITH_EVIDENCE):
         return _with_own_evidence(own, options)
     if options.train_path is not None:
@@ -183,7 +195,9 @@ def scored(model: Any) -> Any:
     return _unwrapped(model, until=(EvidentialClassifier, *_WITH_EVIDENCE))
 
 
-def _stored(explainer: Explainer, means: str, options: MeansOptions) -> MeasuredModel:
+def _stored(
+    explainer: Explainer, means: str, options: MeansOptions, predictor: Predictor | None = None
+) -> MeasuredModel:
     """Take an explainer from the model file; it keeps its base rate as it is."""
     if options.prior not in (None, prior_of(explainer)):
         raise ValueError(
@@ -197,7 +211,7 @@ def _stored(explainer: Explainer, means: str, options: MeansOptions) -> Measured
             f"its own choice. Leave out --missing, or save one made with "
             f"missing={options.missing!r}."
         )
-    return MeasuredModel.relative(explainer, means)
+    return MeasuredModel.relative(explainer, means, predictor)
 
 
 def _with_own_evidence(
@@ -216,7 +230,8 @@ def _with_own_evidence(
     def evidence(rows: Any) -> MassEvidence:
         return model.evidence(rows if named else np.asarray(rows))
 
-    return MeasuredModel(evidence, model.classes_, sentence)
+    predictor = model if isinstance(model, Predictor) else None
+    return MeasuredModel(evidence, model.classes_, sentence, predictor)
 
 
 def _unwrapped(model: Any, until: type | tuple[type, ...] = ()) -> Any:

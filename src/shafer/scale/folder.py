@@ -14,14 +14,25 @@ from pathlib import Path
 from typing import Any, BinaryIO, final
 
 import shafer
+from shafer._column import Column
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
-from shafer.scale.background_means import MeansOptions
+from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model
+from shafer.scale.columns import ROW, ScoreColumns, ScoreOptions
 from shafer.scale.engines import JobEngine, LocalJobs
-from shafer.scale.models import NamedModel
+from shafer.scale.inputs import ModelInputs, model_inputs
+from shafer.scale.models import NamedModel, train_on
 from shafer.scale.plan import Unit, WorkPlan, difference, is_csv, make_request
-from shafer.scale.scorer import ChunkScorer, ExtraColumns
-from shafer.scale.tables import Survey, check_output, format_of, survey, surveyed
+from shafer.scale.scorer import RowScorer, arrow_schema, arrow_table, reads_of
+from shafer.scale.tables import (
+    Kinds,
+    Survey,
+    check_output,
+    chunks_of,
+    format_of,
+    survey,
+    surveyed,
+)
 
 
 @final
@@ -58,7 +69,7 @@ def write_score_folder(
     model: NamedModel | None,
     options: MeansOptions,
     chunk: int,
-    extra: ExtraColumns,
+    wanted: ScoreOptions,
     engine: JobEngine,
 ) -> Written:
     """Write the evidence of every row of many files.
@@ -71,7 +82,7 @@ def write_score_folder(
     options : MeansOptions
     chunk : int
         Rows held at a time, by each worker.
-    extra : ExtraColumns
+    wanted : ScoreOptions
     engine : JobEngine
     """
     files, folder = asked.files(), OutputFolder(asked.out)
@@ -83,12 +94,12 @@ def write_score_folder(
         plan = WorkPlan.of(request, files, _surveys(files, chunk, engine))
         if plan.rows == 0:
             raise ValueError(f"{asked.data} has no rows.")
-    scorer = ChunkScorer.of(model, asked.data, files, plan.kinds, options, chunk, extra)
+    scorer = FileScorer.of(model, asked.data, files, plan.kinds, options, chunk, wanted)
     with writing(asked.out):
         folder.begin(plan)
-        left_out = _score_units(plan, folder, scorer, chunk, engine)
+        _score_units(plan, folder, scorer, chunk, engine)
         folder.complete(plan)
-    return Written(plan.rows, scorer.sentence, left_out)
+    return Written(plan.rows, scorer.sentence, scorer.left_out)
 
 
 def _surveys(files: Sequence[Path], chunk: int, engine: JobEngine) -> list[Survey]:
@@ -102,23 +113,19 @@ def _surveys(files: Sequence[Path], chunk: int, engine: JobEngine) -> list[Surve
 
 
 def _score_units(
-    plan: WorkPlan, folder: OutputFolder, scorer: ChunkScorer, chunk: int, engine: JobEngine
-) -> str:
+    plan: WorkPlan, folder: OutputFolder, scorer: FileScorer, chunk: int, engine: JobEngine
+) -> None:
     from tqdm import tqdm
 
     about = {"version": shafer.__version__, "means": scorer.sentence, "plan": plan.digest}
     work = UnitScorer(scorer, str(folder.growing), chunk, about)
     left = [unit for unit in plan.units if not folder.is_done(unit, plan)]
     before = plan.rows - sum(unit.rows for unit in left)
-    left_out = ""
     with tqdm(
         total=plan.rows, initial=before, unit="row", unit_scale=True, disable=None
     ) as progress:
-        for done in engine.run(work, left):
-            assert isinstance(done, UnitDone)
-            left_out = left_out or done.left_out
-            progress.update(done.rows)
-    return left_out
+        for rows in engine.run(work, left):
+            progress.update(rows)
 
 
 # a folder of scores that appears when it is complete, and can be resumed.
@@ -294,7 +301,7 @@ def _hidden(path: Path) -> bool:
 
 @contextmanager
 def table_writer(
-    file: BinaryIO, name: Path, about: dict[str, str]
+    file: BinaryIO, name: Path, columns: Sequence[Column], about: dict[str, str]
 ) -> Iterator[Callable[[dict[str, Any]], None]]:
     """Give a function that appends a table to the file.
 
@@ -303,6 +310,8 @@ def table_writer(
     file : open file
     name : Path
         Its name, which decides the format.
+    columns : sequence of Column
+        Of the table.
     about : dict
         Written into the header of a Parquet file.
     """
@@ -320,48 +329,133 @@ def table_writer(
 
         yield write_csv
         return
-    import pyarrow
     from pyarrow import parquet
 
-    writers: list[Any] = []
-
-    def write_parquet(table: dict[str, Any]) -> None:
-        # Lists hold texts. In a chunk without any, the type cannot be seen from the values.
-        typed = {
-            name: pyarrow.array(values, pyarrow.string()) if isinstance(values, list) else values
-            for name, values in table.items()
-        }
-        rows = pyarrow.table(typed).replace_schema_metadata({"shafer": json.dumps(about)})
-        if not writers:
-            # Few texts occur often, while no number occurs twice: a dictionary of them costs time.
-            texts = [field.name for field in rows.schema if pyarrow.types.is_string(field.type)]
-            writers.append(parquet.ParquetWriter(file, rows.schema, use_dictionary=texts or False))
-        writers[0].write_table(rows)
-
-    try:
-        yield write_parquet
-    finally:
-        for writer in writers:
-            writer.close()
+    schema = arrow_schema(columns).with_metadata({"shafer": json.dumps(about)})
+    # Few texts occur often, while no number occurs twice: a dictionary of them costs time.
+    texts = [column.name for column in columns if column.kind == "text"]
+    with parquet.ParquetWriter(file, schema, use_dictionary=texts or False) as writer:
+        yield lambda table: writer.write_table(arrow_table(table, schema))
 
 
-# what a worker does: read some rows, score them, write one file.
+# Read some rows, score them, write one file.
 
 
 @final
-@dataclass(frozen=True)
-class UnitDone:
-    """A unit that is complete.
+@dataclass(frozen=True, eq=False)
+class FileScorer:
+    """Scores tables in files.
 
     Attributes
     ----------
-    rows : int
+    scorer : RowScorer
+    read : dict
+        The columns to read, and what they hold.
+    truth_as_text : bool
+        Write truth values in the data as texts, as in training.
+    sentence : str
+        What the user should know about the columns: the means, and the decided set.
     left_out : str
-        A sentence on columns that could not be written.
+        A sentence on columns that cannot be written.
     """
 
-    rows: int
+    scorer: RowScorer
+    read: Kinds
+    truth_as_text: bool
+    sentence: str
     left_out: str
+
+    @classmethod
+    def of(
+        cls,
+        named: NamedModel | None,
+        data: Path,
+        files: Sequence[Path],
+        kinds: Kinds,
+        options: MeansOptions,
+        chunk: int,
+        wanted: ScoreOptions,
+    ) -> FileScorer:
+        """Find the columns and the means, and check the options before any row is scored.
+
+        ``data`` are the ``files`` as the user named them, and ``kinds`` their columns.
+        """
+        if named is None:
+            model, inputs = _trained(data, kinds, options)
+        else:
+            model, inputs = _loaded(named, data, files, kinds, options, chunk)
+        columns = ScoreColumns.of(model, wanted, kinds)
+        beside = [name for name in reads_of(columns) if name not in inputs.kinds]
+        for name in beside:
+            if name not in kinds:
+                raise ValueError(
+                    f"{data} has no column {name!r}, which holds the groups of the promise."
+                )
+        return cls(
+            RowScorer(model, inputs, (ROW, *columns)),
+            {**inputs.kinds, **{name: kinds[name] for name in beside}},
+            named is None,
+            f"{model.sentence} {columns.sentence}".rstrip(),
+            columns.left_out,
+        )
+
+    def tables(
+        self, path: Path, chunk: int, first: int, row_groups: Sequence[int] | None = None
+    ) -> Iterator[dict[str, Any]]:
+        """Give the scores of a file, or of some row groups of it, chunk by chunk.
+
+        Parameters
+        ----------
+        path : Path
+        chunk : int
+            Rows held at a time.
+        first : int
+            The number of the first row.
+        row_groups : sequence of int, optional
+            Of a Parquet file; by default all.
+        """
+        frames = chunks_of(
+            path, self.read, chunk, truth_as_text=self.truth_as_text, row_groups=row_groups
+        )
+        for frame in frames:
+            try:
+                table = self.scorer.table(frame, first)
+            except ValueError as error:
+                last = first + len(frame) - 1
+                raise ValueError(f"Rows {first} to {last} of {path}: {error}") from error
+            yield table
+            first += len(frame)
+
+
+def _trained(data: Path, kinds: Kinds, options: MeansOptions) -> tuple[MeasuredModel, ModelInputs]:
+    if options.train_path is None or options.target is None:
+        raise ValueError(
+            "Scoring needs --model, or --train and --target to train a logistic regression."
+        )
+    trained = train_on(options.train_path, options.target, options)
+    trained.check_columns(kinds, data)
+    own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
+    return own, ModelInputs(trained.kinds)
+
+
+def _loaded(
+    named: NamedModel,
+    data: Path,
+    files: Sequence[Path],
+    kinds: Kinds,
+    options: MeansOptions,
+    chunk: int,
+) -> tuple[MeasuredModel, ModelInputs]:
+    inputs = model_inputs(
+        named.model, kinds, data, target=options.target, text_column=options.text_column
+    )
+
+    def rows() -> Iterator[Any]:
+        for path in files:
+            for frame in chunks_of(path, inputs.kinds, chunk, truth_as_text=False):
+                yield inputs.rows(frame)
+
+    return measured_model(named.model, inputs, data, rows, options), inputs
 
 
 @final
@@ -371,7 +465,7 @@ class UnitScorer:
 
     Attributes
     ----------
-    scorer : ChunkScorer
+    scorer : FileScorer
     folder : str
         Where the files of scores go.
     chunk : int
@@ -380,22 +474,19 @@ class UnitScorer:
         Written into the header of each file.
     """
 
-    scorer: ChunkScorer
+    scorer: FileScorer
     folder: str
     chunk: int
     about: dict[str, str]
 
-    def __call__(self, unit: Unit) -> UnitDone:
-        """Write the scores of a unit. The file appears when it is complete."""
-        asked = self.scorer.asking()
+    def __call__(self, unit: Unit) -> int:
+        """Write the scores of a unit, and return how many. The file appears when it is complete."""
         out = Path(self.folder) / unit.file_name
-        tables = self.scorer.tables(
-            Path(unit.path), self.chunk, unit.first_row, asked, unit.row_groups
-        )
-        rows = 0
+        tables = self.scorer.tables(Path(unit.path), self.chunk, unit.first_row, unit.row_groups)
+        columns, rows = self.scorer.scorer.columns, 0
         with warnings.catch_warnings(), replacing(out) as file:
             warnings.simplefilter("ignore")
-            with table_writer(file, out, self.about) as write:
+            with table_writer(file, out, columns, self.about) as write:
                 for table in tables:
                     write(table)
                     rows += len(table["row"])
@@ -403,7 +494,7 @@ class UnitScorer:
                 raise ValueError(f"{unit.path} changed while it was read. Score it again.")
             file.flush()
             os.fsync(file.fileno())
-        return UnitDone(rows, "" if asked is None else asked.left_out)
+        return rows
 
 
 # Score a table of any length: chunk by chunk, and the file appears when it is complete.
@@ -431,7 +522,7 @@ def write_scores(
     model: NamedModel | None,
     options: MeansOptions,
     chunk: int,
-    extra: ExtraColumns,
+    wanted: ScoreOptions,
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -445,7 +536,7 @@ def write_scores(
         Training data, target and text column.
     chunk : int
         Rows held at a time.
-    extra : ExtraColumns
+    wanted : ScoreOptions
         What to write besides the evidence.
     """
     from tqdm import tqdm
@@ -455,20 +546,19 @@ def write_scores(
     found = survey(data, chunk)
     if found.rows == 0:
         raise ValueError(f"{data} has no rows.")
-    scorer = ChunkScorer.of(model, data, [data], found.kinds, options, chunk, extra)
+    scorer = FileScorer.of(model, data, [data], found.kinds, options, chunk, wanted)
     about = {"version": shafer.__version__, "means": scorer.sentence}
-    asked = scorer.asking()
     done = 0
     with (
         writing(out),
         replacing(_in_folder(out)) as file,
-        table_writer(file, out, about) as write,
+        table_writer(file, out, scorer.scorer.columns, about) as write,
         tqdm(total=found.rows, unit="row", unit_scale=True, disable=None) as progress,
     ):
-        for table in scorer.tables(data, chunk, 0, asked):
+        for table in scorer.tables(data, chunk, 0):
             write(table)
             done += len(table["row"])
             progress.update(len(table["row"]))
     if done != found.rows:
         raise ValueError(f"{data} changed while it was read. Score it again.")
-    return Written(done, scorer.sentence, "" if asked is None else asked.left_out)
+    return Written(done, scorer.sentence, scorer.left_out)

@@ -26,7 +26,7 @@ class PolarsFrames(FrameEngine):
         import polars
 
         known = frame.collect_schema()
-        added = polars.DataFrame(scorer.evidence_schema().empty_table()).schema
+        added = polars.DataFrame(scorer.schema.empty_table()).schema
         schema = {**{name: known[name] for name in scorer.keep}, **added}
 
         def scores(rows: Any) -> Any:

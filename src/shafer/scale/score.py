@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from shafer._text import listed
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
-from shafer.scale.columns import SetDecisions
+from shafer.scale.background_means import MeasuredModel
+from shafer.scale.columns import ScoreColumns, ScoreOptions
 from shafer.scale.engines import engine_of
 from shafer.scale.inputs import ModelColumns, check_present, column_choice
-from shafer.scale.scorer import RowScorer, evidence_schema
+from shafer.scale.scorer import RowScorer, arrow_schema
 from shafer.texts.inputs import first_vectorizer
 
 _REASONS = 3
@@ -80,15 +81,15 @@ def score(
     kept = column_choice(keep, "keep")
     check_present(kept, present, "keep")
     inputs = columns_of(chosen, columns, present)
-    decisions = SetDecisions.of(explainer, present)
-    scorer = RowScorer(chosen, inputs, kept, checked_reasons(reasons), decisions)
-    twice = [name for name in scorer.evidence_schema().names if name in kept]
+    model, scores = listed_columns(explainer, reasons, present)
+    scorer = RowScorer(model, inputs, scores.listed, kept)
+    twice = [column.name for column in scores if column.name in kept]
     if twice:
         raise ValueError(
             f"keep has {listed(twice)}, and so have the scores. Rename the column of the frame."
         )
-    if decisions.sentence and decisions.model is None:
-        warnings.warn(decisions.sentence, UserWarning, stacklevel=2)
+    if scores.sentence and not scores.promised:
+        warnings.warn(scores.sentence, UserWarning, stacklevel=2)
     return engine.scored(frame, scorer)
 
 
@@ -116,7 +117,16 @@ def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASO
     >>> shafer.scale.schema(explainer, reasons=0).names[-4:]
     ['ignorance', 'conflict', 'weight_of_conflict', 'decision']
     """
-    return evidence_schema(explainer_of(explainer), checked_reasons(reasons))
+    return arrow_schema(listed_columns(explainer, reasons)[1])
+
+
+def listed_columns(
+    explainer: Explainer | EvidentialClassifier, reasons: Any, present: Collection[str] = ()
+) -> tuple[MeasuredModel, ScoreColumns]:
+    """Return what scores rows, and the list of columns, for a table with some columns."""
+    chosen = explainer_of(explainer)
+    model = MeasuredModel(chosen, chosen.classes, "", explainer)
+    return model, ScoreColumns.of(model, ScoreOptions(checked_reasons(reasons)), present)
 
 
 def explainer_of(given: Any) -> Explainer:
@@ -133,9 +143,8 @@ def explainer_of(given: Any) -> Explainer:
 
 def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelColumns:
     """Return the columns that an explainer takes from a frame."""
-    weighed = explainer.weighed
-    texts = first_vectorizer(weighed.model.encoders) is not None
-    return ModelColumns.of(weighed.columns, columns, present, texts=texts)
+    texts = first_vectorizer(explainer.weighed.model.encoders) is not None
+    return ModelColumns.of(explainer.columns, columns, present, texts=texts)
 
 
 def checked_reasons(reasons: Any) -> int:

@@ -1,57 +1,109 @@
-"""``RowScorer``: the table of evidence of some rows, with a schema that is known beforehand."""
+"""``RowScorer``: the table of scores of some rows, with a schema that is known beforehand."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shafer.asking.columns import AskColumns
-from shafer.deferral.columns import DeferColumns
-from shafer.evidence.table import evidence_columns
+from shafer._checks.arrays import to_numpy
+from shafer._column import Column
 from shafer.explain.explainer import Explainer
-from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model, scored
-from shafer.scale.columns import (
-    ActColumns,
-    ReasonColumns,
-    SetDecisions,
-    score_column_names,
-    score_columns,
-)
-from shafer.scale.inputs import ModelColumns, ModelInputs, model_inputs
-from shafer.scale.models import NamedModel, train_on
-from shafer.scale.tables import Kinds, chunks_of, label_named
+from shafer.explain.row_pass import RowPass
+from shafer.scale.background_means import MeasuredModel
+from shafer.scale.inputs import ModelColumns, ModelInputs
+
+if TYPE_CHECKING:
+    import pyarrow
+
+T = TypeVar("T")
 
 _CELLS = 2**23  # input values in memory at a time
 _MOST_ROWS = 100_000
 
 
 @final
+class ScoredRows:
+    """Rows that are scored together. They pass through the model once, for all columns.
+
+    Parameters
+    ----------
+    model : MeasuredModel
+    X : as the model takes it
+    beside : mapping from column name to values, such as a data frame
+        The columns that are not the model's, such as one of groups.
+    first : int
+        The number of the first row.
+    """
+
+    def __init__(self, model: MeasuredModel, X: Any, beside: Any, first: int = 0) -> None:
+        self.model = model
+        self.X = X
+        self.first = first
+        self._beside = beside
+        self._tables: dict[Callable[[ScoredRows], Any], Any] = {}
+
+    @cached_property
+    def seen(self) -> RowPass:
+        """The rows after their pass through the model, with the evidence that is shown."""
+        return self.model.observe(self.X)
+
+    @cached_property
+    def promised(self) -> RowPass:
+        """The pass that promises are about: the same, unless a guard makes other predictions."""
+        explainer, predictor = self.model.evidence, self.model.predictor
+        assert predictor is not None
+        if not isinstance(explainer, Explainer) or predictor.promises is explainer.promises:
+            return self.seen
+        return predictor.observe(self.as_trained)
+
+    @property
+    def as_trained(self) -> Any:
+        """The rows as a classifier takes them, which may have been trained on an array."""
+        predictor = self.model.predictor
+        named = isinstance(predictor, Explainer) or hasattr(predictor, "feature_names_in_")
+        return self.X if named else np.asarray(self.X)
+
+    def beside(self, column: str | None) -> NDArray[Any] | None:
+        """Return a column of the data that is not the model's; None for no column."""
+        return None if column is None else to_numpy(self._beside[column])
+
+    def once(self, table: Callable[[ScoredRows], T]) -> T:
+        """Call a function of these rows, unless it was called before."""
+        if table not in self._tables:
+            self._tables[table] = table(self)
+        found: T = self._tables[table]
+        return found
+
+    def table(self, columns: Iterable[Column]) -> dict[str, Any]:
+        """Return the values of columns, by name. Texts are lists, all else arrays."""
+        return {column.name: column.of(self) for column in columns}
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class RowScorer:
-    """Scores rows on a worker. It is sent to each worker once.
+    """Scores rows; sent to each worker once.
 
     Attributes
     ----------
-    explainer : Explainer
-    inputs : ModelColumns
+    model : MeasuredModel
+    inputs : ModelColumns or ModelInputs
         The columns that the model takes.
+    columns : tuple of Column
+        What to write.
     keep : tuple of strings
         Columns that are passed on.
-    reasons : int
-        Reasons for each row; 0 for none.
-    decisions : SetDecisions
-        What the column ``decision`` holds.
     """
 
-    explainer: Explainer
-    inputs: ModelColumns
-    keep: tuple[str, ...]
-    reasons: int
-    decisions: SetDecisions
+    model: MeasuredModel
+    inputs: ModelColumns | ModelInputs
+    columns: tuple[Column, ...]
+    keep: tuple[str, ...] = ()
 
     @property
     def read(self) -> list[str]:
@@ -60,18 +112,29 @@ class RowScorer:
 
     @property
     def _scored(self) -> list[str]:
-        """The columns that the scores depend on: those of the model, and the groups."""
-        groups = () if self.decisions.column is None else (self.decisions.column,)
-        return list(dict.fromkeys((*self.inputs.names, *groups)))
+        """The columns that the scores depend on: those of the model, and those beside them."""
+        return list(dict.fromkeys((*self.inputs.names, *reads_of(self.columns))))
 
     @property
     def chunk(self) -> int:
         """Rows that are scored at a time."""
         return max(1, min(_MOST_ROWS, _CELLS // max(1, len(self.inputs.names))))
 
-    def evidence_schema(self) -> Any:
-        """Return the columns that are added, as a pyarrow schema: numbers and texts."""
-        return evidence_schema(self.explainer, self.reasons)
+    @property
+    def schema(self) -> pyarrow.Schema:
+        """The columns that are written, as a pyarrow schema."""
+        return arrow_schema(self.columns)
+
+    def table(self, frame: Any, first: int = 0) -> dict[str, Any]:
+        """Return the scores of a pandas frame, by name; the first row has a number."""
+        rows = ScoredRows(self.model, self.inputs.rows(frame), frame, first)
+        return rows.table(self.columns)
+
+    def evidence(self, table: Any) -> Any:
+        """Return the scores of a pyarrow table, without any of its columns."""
+        chosen = table.select(self._scored)
+        slices = (chosen.slice(i, self.chunk) for i in range(0, chosen.num_rows, self.chunk))
+        return self._joined(part.to_pandas() for part in slices)
 
     def arrow(self, table: Any) -> Any:
         """Return the scores of a pyarrow table, with the columns that are kept."""
@@ -82,233 +145,48 @@ class RowScorer:
         schema = pyarrow.schema([*kept.schema, *scored.schema])
         return pyarrow.Table.from_arrays([*kept.columns, *scored.columns], schema=schema)
 
-    def evidence(self, table: Any) -> Any:
-        """Return the scores of a pyarrow table, without any of its columns."""
-        import pyarrow
-
-        chosen = table.select(self._scored)
-        slices = (chosen.slice(i, self.chunk) for i in range(0, chosen.num_rows, self.chunk))
-        parts = [self._of_rows(part.to_pandas()) for part in slices]
-        return pyarrow.concat_tables(parts or [self._nothing()])
-
     def pandas(self, frame: Any) -> Any:
         """Return the scores of a pandas frame, with its index and the columns that are kept."""
         import pandas
-        import pyarrow
 
         slices = (frame.iloc[i : i + self.chunk] for i in range(0, len(frame), self.chunk))
-        parts = [self._of_rows(part) for part in slices]
-        scored = pyarrow.concat_tables(parts or [self._nothing()]).to_pandas()
+        scored = self._joined(slices).to_pandas()
         return pandas.concat([frame[list(self.keep)], scored.set_axis(frame.index)], axis=1)
 
-    def _of_rows(self, frame: Any) -> Any:
+    def _joined(self, frames: Iterable[Any]) -> Any:
         import pyarrow
 
-        schema = self.evidence_schema()
-        column = self.decisions.column
-        groups = None if column is None else frame[column].to_numpy()
-        rows = self.inputs.rows(frame)
-        table = score_columns(self.explainer, rows, self.reasons, self.decisions, groups)
-        arrays = [_array(table[field.name], field.type) for field in schema]
-        return pyarrow.Table.from_arrays(arrays, schema=schema)
-
-    def _nothing(self) -> Any:
-        return self.evidence_schema().empty_table()
+        schema = self.schema
+        parts = [arrow_table(self.table(part), schema) for part in frames]
+        return pyarrow.concat_tables(parts or [schema.empty_table()])
 
 
-def evidence_schema(explainer: Explainer, reasons: int) -> Any:
-    """Return the names and types of the columns, without any row."""
+def reads_of(columns: Iterable[Column]) -> list[str]:
+    """Return the columns of the data that score columns need besides those of the model."""
+    return list(dict.fromkeys(column.reads for column in columns if column.reads is not None))
+
+
+def arrow_schema(columns: Iterable[Column]) -> pyarrow.Schema:
+    """Return the names and types of columns, without any row."""
     import pyarrow
 
-    kinds = {True: pyarrow.float64(), False: pyarrow.string()}
-    numbers = score_column_names(explainer, reasons)
-    return pyarrow.schema([(name, kinds[number]) for name, number in numbers.items()])
+    types = {
+        "number": pyarrow.float64(),
+        "text": pyarrow.string(),
+        "truth": pyarrow.bool_(),
+        "whole": pyarrow.int64(),
+    }
+    return pyarrow.schema([(column.name, types[column.kind]) for column in columns])
 
 
-def _array(values: Any, kind: Any) -> Any:
+def arrow_table(table: Mapping[str, Any], schema: pyarrow.Schema) -> pyarrow.Table:
+    """Return columns as a pyarrow table with the types of a schema."""
     import pyarrow
 
-    if isinstance(values, list):
-        return pyarrow.array(values, kind)
-    return pyarrow.array(np.ascontiguousarray(values, dtype=np.float64), kind)
-
-
-# the columns that ``shafer score`` writes, for some rows.
-
-
-@final
-@dataclass(frozen=True)
-class ExtraColumns:
-    """The columns besides those of the evidence.
-
-    Attributes
-    ----------
-    reasons : ReasonColumns, optional
-    ask : bool
-        What to measure, what to check, and whether the answer would stand.
-    acts : ActColumns, optional
-        What to do, given the costs.
-    defer : DeferColumns, optional
-        Which rows a person should decide.
-    """
-
-    reasons: ReasonColumns | None = None
-    ask: bool = False
-    acts: ActColumns | None = None
-    defer: DeferColumns | None = None
-
-
-@final
-@dataclass(frozen=True)
-class ChunkScorer:
-    """A model, the columns it takes, how to read them, and what to write.
-
-    Attributes
-    ----------
-    model : MeasuredModel
-    inputs : ModelInputs
-    read : dict
-        The columns to read, and what they hold.
-    truth_as_text : bool
-    extra : ExtraColumns
-    decisions : SetDecisions
-        What the column ``decision`` holds.
-    """
-
-    model: MeasuredModel
-    inputs: ModelInputs
-    read: Kinds
-    truth_as_text: bool
-    extra: ExtraColumns
-    decisions: SetDecisions
-
-    @classmethod
-    def of(
-        cls,
-        named: NamedModel | None,
-        data: Path,
-        files: Sequence[Path],
-        kinds: Kinds,
-        options: MeansOptions,
-        chunk: int,
-        extra: ExtraColumns,
-    ) -> ChunkScorer:
-        """Find the columns and the means, and check the options before any row is scored.
-
-        Parameters
-        ----------
-        named : NamedModel, optional
-            By default a logistic regression is trained.
-        data : Path
-            The data as the user named them, for messages.
-        files : sequence of paths
-            The tables to be scored.
-        kinds : dict
-            Their columns, and what these hold.
-        options : MeansOptions
-        chunk : int
-            Rows held at a time.
-        extra : ExtraColumns
-        """
-        if named is None:
-            model, inputs = _trained(data, kinds, options)
-        else:
-            model, inputs = _loaded(named, data, files, kinds, options, chunk)
-        reasons, acts, defer = extra.reasons, extra.acts, extra.defer
-        if reasons is not None and reasons.class_text is not None:
-            label_named(reasons.class_text, model.classes, "--reasons-for")
-        if acts is not None:
-            acts.check(model.classes)
-        read = inputs.kinds if defer is None else defer.kinds(kinds, inputs.kinds, data)
-        decisions = SetDecisions() if named is None else SetDecisions.of(scored(named.model), kinds)
-        if decisions.column is not None:
-            read = {**read, decisions.column: kinds[decisions.column]}
-        return cls(model, inputs, read, named is None, extra, decisions)
-
-    @property
-    def sentence(self) -> str:
-        """What the user should know about the columns: the means, and the decided set."""
-        return f"{self.model.sentence} {self.decisions.sentence}".rstrip()
-
-    def asking(self) -> AskColumns | None:
-        """Return what makes the columns of ``--ask``, for one file or part."""
-        return AskColumns(self.model.evidence) if self.extra.ask else None
-
-    def tables(
-        self,
-        path: Path,
-        chunk: int,
-        first: int,
-        asked: AskColumns | None,
-        row_groups: Sequence[int] | None = None,
-    ) -> Iterator[dict[str, Any]]:
-        """Give the columns of a file, or of some row groups of it, chunk by chunk.
-
-        Parameters
-        ----------
-        path : Path
-        chunk : int
-            Rows held at a time.
-        first : int
-            The number of the first row.
-        asked : AskColumns, optional
-        row_groups : sequence of int, optional
-            Of a Parquet file; by default all.
-        """
-        frames = chunks_of(
-            path, self.read, chunk, truth_as_text=self.truth_as_text, row_groups=row_groups
-        )
-        for frame in frames:
-            try:
-                table = self._table(frame, first, asked)
-            except ValueError as error:
-                last = first + len(frame) - 1
-                raise ValueError(f"Rows {first} to {last} of {path}: {error}") from error
-            yield table
-            first += len(frame)
-
-    def _table(self, frame: Any, first: int, asked: AskColumns | None) -> dict[str, Any]:
-        X = self.inputs.rows(frame)
-        evidence = self.model.evidence(X)
-        extra, column = self.extra, self.decisions.column
-        groups = None if column is None else frame[column].to_numpy()
-        return {
-            "row": np.arange(first, first + len(evidence)),
-            **evidence_columns(evidence),
-            **self.decisions.of_rows(X, evidence, groups),
-            **({} if extra.reasons is None else extra.reasons.of(evidence)),
-            **({} if asked is None else asked(X, evidence)),
-            **({} if extra.acts is None else extra.acts.of(evidence)),
-            **({} if extra.defer is None else extra.defer(X, frame)),
-        }
-
-
-def _trained(data: Path, kinds: Kinds, options: MeansOptions) -> tuple[MeasuredModel, ModelInputs]:
-    if options.train_path is None or options.target is None:
-        raise ValueError(
-            "Scoring needs --model, or --train and --target to train a logistic regression."
-        )
-    trained = train_on(options.train_path, options.target, options)
-    trained.check_columns(kinds, data)
-    own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
-    return own, ModelInputs(trained.kinds)
-
-
-def _loaded(
-    named: NamedModel,
-    data: Path,
-    files: Sequence[Path],
-    kinds: Kinds,
-    options: MeansOptions,
-    chunk: int,
-) -> tuple[MeasuredModel, ModelInputs]:
-    inputs = model_inputs(
-        named.model, kinds, data, target=options.target, text_column=options.text_column
-    )
-
-    def rows() -> Iterator[Any]:
-        for path in files:
-            for frame in chunks_of(path, inputs.kinds, chunk, truth_as_text=False):
-                yield inputs.rows(frame)
-
-    return measured_model(named.model, inputs, data, rows, options), inputs
+    arrays = []
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        values = table[name]
+        if kind != pyarrow.string():
+            values = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
+        arrays.append(pyarrow.array(values, kind))
+    return pyarrow.Table.from_arrays(arrays, schema=schema)

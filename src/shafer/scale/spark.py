@@ -34,12 +34,11 @@ class SparkFrames(FrameEngine):
 
     def scored(self, frame: Any, scorer: RowScorer) -> Any:
         """Return a Spark frame with the scores."""
-        from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+        from pyspark.sql.pandas.types import from_arrow_schema
+        from pyspark.sql.types import StructType
 
         fields = [frame.schema[name] for name in scorer.keep]
-        for field in scorer.evidence_schema():
-            kind = DoubleType() if str(field.type) == "double" else StringType()
-            fields.append(StructField(field.name, kind))
+        fields += from_arrow_schema(scorer.schema).fields
         shipped = _shipped(frame, scorer)
 
         def scores(batches: Iterator[Any]) -> Iterator[Any]:

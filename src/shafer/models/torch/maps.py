@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, final
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeAlias, final
 
 import torch
 from torch import Tensor, nn
 
+from shafer._files import codec
+from shafer._files.codec import OneOf, written
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.layout import ChannelLayout, ComponentLayout, GridLayout, TokenLayout
 from shafer.models.torch.tracing import (
@@ -273,38 +275,28 @@ class MapReading:
         Height and width of locations that lie in one axis.
     """
 
-    kind: str
+    kind: Annotated[str, OneOf(POOL, FLATTEN, WEIGHTED)]
     channel_axis: int
     averages: bool = True
-    gain: Tensor | None = None
-    shift: Tensor | None = None
+    gain: Annotated[Tensor | None, "c"] = None
+    shift: Annotated[Tensor | None, "c"] = None
     swapped: bool = False
     fold: tuple[int, int] | None = None
 
     def plain(self) -> dict[str, Any]:
         """Return the reading as plain values and arrays, for a saved explainer."""
-        affine = {"gain": self.gain, "shift": self.shift}
-        return {
-            "kind": self.kind,
-            "channel_axis": self.channel_axis,
-            "averages": self.averages,
-            "swapped": self.swapped,
-            "fold": self.fold,
-            **{name: None if x is None else x.cpu().numpy() for name, x in affine.items()},
-        }
+        held = written(self)
+        affine = {name: held.pop(name) for name in ("gain", "shift")}
+        return {**held, **{n: None if x is None else x.cpu().numpy() for n, x in affine.items()}}
 
     @classmethod
     def read(cls, given: Mapping[str, Any], device: torch.device) -> MapReading:
         """Make a reading from what :meth:`plain` gave."""
-        kind, axis, averages = given["kind"], int(given["channel_axis"]), bool(given["averages"])
-        if kind not in (POOL, FLATTEN, WEIGHTED):
-            raise ValueError(f"kind must be one of {(POOL, FLATTEN, WEIGHTED)}; got {kind!r}.")
+        found = codec.read(cls, given)
         gain, shift = (
-            None if given[name] is None else torch.tensor(given[name], device=device)
-            for name in ("gain", "shift")
+            None if x is None else torch.tensor(x, device=device) for x in (found.gain, found.shift)
         )
-        fold = None if given["fold"] is None else (int(given["fold"][0]), int(given["fold"][1]))
-        return cls(kind, axis, averages, gain, shift, bool(given["swapped"]), fold)
+        return replace(found, gain=gain, shift=shift)
 
     def by_location(self, values: Tensor) -> Tensor:
         """Return a map as (n, L, C)."""
