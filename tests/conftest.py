@@ -21,8 +21,17 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 # `make coverage` requires 95 % of the folders with the mathematics. These tests reach it. To trace
 # all the others too would take two minutes.
-MATHEMATICS = {"belief", "kernels", "evidence", "decision", "metrics", "fusion", "masses"}
-ITS_CALLERS = {"deferring", "texts", "torch", "test_text_display.py"}
+MATHEMATICS = {
+    "belief",
+    "conformal",
+    "decision",
+    "evidence",
+    "fusion",
+    "kernels",
+    "masses",
+    "metrics",
+}
+ITS_CALLERS = {"deferral", "texts", "torch", "test_text_display.py"}
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -9,15 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 import shafer
 
 EXAMPLES = Path(__file__).parent.parent / "docs" / "examples"
 SCRIPTS = sorted(EXAMPLES.rglob("*.py"))
-each_script = pytest.mark.parametrize(
-    "script", SCRIPTS, ids=lambda path: str(path.relative_to(EXAMPLES))
-)
 
 
 def _blocks(script: Path) -> list[str]:
@@ -36,19 +31,27 @@ def _code_lines(script: Path) -> int:
     return sum(bool(line.strip()) and not line.startswith("#") for line in lines)
 
 
-@each_script
-def test_a_script_is_a_short_page(script: Path) -> None:
-    assert script.name.startswith("plot_")  # others would not run in the build
+def _faults(script: Path) -> list[str]:
+    """Return what makes a script something else than a short page."""
     introduction, *texts = _blocks(script)
     title, underline, empty, *words = introduction.splitlines()
-    assert title[-1] == "?"
-    assert underline == "=" * len(title)
-    assert not empty
-    assert " ".join(words).count(". ") == 1, "the introduction has two sentences"
-    assert len(texts) >= 3
-    assert "**How to misread it.** " in texts[-1]
-    assert 15 <= _code_lines(script) <= 50
-    assert "pyplot.show()" in script.read_text("utf-8")
+    checks = {
+        "only plot_*.py run in the build": script.name.startswith("plot_"),
+        "the title is a question": title[-1] == "?",
+        "the title is underlined": underline == "=" * len(title),
+        "an empty line follows the title": not empty,
+        "the introduction has two sentences": " ".join(words).count(". ") == 1,
+        "there are three texts": len(texts) >= 3,
+        "the last text says how to misread it": "**How to misread it.** " in texts[-1],
+        "there are 15 to 50 lines of code": 15 <= _code_lines(script) <= 50,
+        "the figure is shown": "pyplot.show()" in script.read_text("utf-8"),
+    }
+    return [rule for rule, kept in checks.items() if not kept]
+
+
+def test_a_script_is_a_short_page() -> None:
+    broken = {str(script.relative_to(EXAMPLES)): _faults(script) for script in SCRIPTS}
+    assert {script: rules for script, rules in broken.items() if rules} == {}
 
 
 def _names(tree: ast.AST) -> Iterator[tuple[ModuleType, list[str]]]:
@@ -74,18 +77,26 @@ def _names(tree: ast.AST) -> Iterator[tuple[ModuleType, list[str]]]:
             yield module, [*start, *path]
 
 
-@each_script
-def test_names_exist_and_are_public(script: Path) -> None:
-    found = list(_names(ast.parse(script.read_text("utf-8"))))
-    assert found
-    for module, path in found:
-        target: object = module
-        for name in path:
-            assert not name.startswith("_")
-            if isinstance(target, ModuleType):
-                assert name in {*target.__all__, *(dir(shafer) if target is shafer else ())}
-            assert hasattr(target, name), f"{target} has no attribute {name!r}"
-            target = getattr(target, name)
+def _is_public(target: object, path: list[str]) -> bool:
+    """Tell whether each part of a path exists, and is public where it is looked up."""
+    for name in path:
+        if isinstance(target, ModuleType):
+            listed = name in {*target.__all__, *(dir(shafer) if target is shafer else ())}
+        else:
+            listed = True
+        if name.startswith("_") or not listed or not hasattr(target, name):
+            return False
+        target = getattr(target, name)
+    return True
+
+
+def test_names_exist_and_are_public() -> None:
+    wrong = []
+    for script in SCRIPTS:
+        found = list(_names(ast.parse(script.read_text("utf-8"))))
+        assert found, script
+        wrong += [(script.name, m.__name__, path) for m, path in found if not _is_public(m, path)]
+    assert wrong == []
 
 
 def test_every_section_has_a_header() -> None:

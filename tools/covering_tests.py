@@ -12,7 +12,7 @@ from mutant_pytest import module_of
 from mutant_sites import Mutant
 
 # Folders that the tests of another folder exercise, besides their own.
-TESTED_BY = {"opinion": "decision"}
+TESTED_BY = {"_masses": "decision"}
 AT_IMPORT = ""  # what coverage calls the time before the first test
 
 
@@ -60,7 +60,7 @@ def folder_of(mutant: Mutant) -> str:
 def test_folders(folder: str) -> list[str]:
     """Return where the tests of a folder are."""
     names = [name for name in (folder, TESTED_BY.get(folder)) if name]
-    return [f"tests/{name}" for name in names]
+    return [f"tests/{name.removeprefix('_')}" for name in names]
 
 
 def fingerprint(root: Path, folder: str) -> str:

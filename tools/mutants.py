@@ -33,7 +33,16 @@ from mutant_run import Outcome, Tree
 from mutant_sites import Mutant, mutants_of
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("belief", "kernels", "opinion", "decision", "evidence", "fusion", "metrics")
+FOLDERS = (
+    "belief",
+    "_kernels",
+    "_masses",
+    "conformal",
+    "decision",
+    "evidence",
+    "fusion",
+    "metrics",
+)
 EXCLUDED = ("triton_kernels.py", "triton_located.py")  # need a CUDA device
 EXPLAINED = Path(__file__).with_name("explained_mutants.txt")
 

@@ -1,3 +1,7 @@
+"""Combining, discounting and extending mass functions."""
+
+from __future__ import annotations
+
 import operator
 
 import numpy as np
@@ -16,6 +20,7 @@ from shafer.belief import (
     disjunctive,
     dubois_prade,
     is_w_more_committed,
+    products,
     yager,
 )
 from shafer.errors import TotalConflictError
@@ -230,3 +235,122 @@ def test_sources_must_share_a_frame(rule):
         rule(MassFunction.vacuous(ABC), other)
     with pytest.raises(ValueError, match="at least one mass function; got none"):
         rule()
+
+
+# Discounting.
+
+
+RATE = st.floats(0, 1)
+
+
+@given(mass_functions(), RATE)
+def test_discounting_is_its_definition(drawn, rate):
+    m = drawn[0]
+    expected = (1 - rate) * m.masses
+    expected[-1] += rate
+    np.testing.assert_allclose(m.discounted(rate).masses, expected, rtol=1e-12, atol=1e-300)
+
+
+@given(mass_functions(), st.lists(RATE, min_size=5, max_size=5))
+def test_contextual_discounting_is_a_disjunctive_combination(drawn, rates):
+    m = drawn[0]
+    used = rates[: len(m.frame)]
+    contexts = [
+        MassFunction.from_dict({(): 1 - rate, label: rate}, m.frame)
+        for label, rate in zip(m.frame, used, strict=True)
+    ]
+    assert m.contextually_discounted(used).is_close(disjunctive(m, *contexts))
+
+
+@given(mass_functions(), RATE)
+def test_one_context_is_classical_discounting(drawn, rate):
+    m = drawn[0]
+    assert m.contextually_discounted({m.frame.labels: rate}).is_close(m.discounted(rate))
+
+
+@given(mass_functions())
+def test_extreme_rates(drawn):
+    m = drawn[0]
+    assert m.discounted(0) == m
+    assert m.discounted(1).is_close(MassFunction.vacuous(m.frame))
+    assert m.contextually_discounted([1] * len(m.frame)).is_vacuous
+
+
+def test_a_sensor_that_confuses_one_class():
+    # Reliable unless the truth is b, when it fails in 4 cases of 10: b can then not be excluded.
+    m = MassFunction.from_dict({"a": 0.5, "c": 0.3, ("b", "c"): 0.2}, ABC)
+    found = m.contextually_discounted({"b": 0.4})
+    expected = {"a": 0.3, ("a", "b"): 0.2, "c": 0.18, ("b", "c"): 0.32}
+    assert found.is_close(MassFunction.from_dict(expected, ABC))
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.1, np.nan])
+def test_rates_must_be_probabilities(rate):
+    m = MassFunction.vacuous(ABC)
+    with pytest.raises(ValueError, match="rate must be a number between 0 and 1; got"):
+        m.discounted(rate)
+    with pytest.raises(ValueError, match="rate must be a number between 0 and 1; got"):
+        m.contextually_discounted({"a": rate})
+
+
+def test_contexts_must_be_nonempty_and_disjoint():
+    m = MassFunction.vacuous(ABC)
+    with pytest.raises(ValueError, match="that do not overlap"):
+        m.contextually_discounted({("a", "b"): 0.1, "b": 0.2})
+    with pytest.raises(ValueError, match="one is empty"):
+        m.contextually_discounted({(): 0.1})
+    with pytest.raises(ValueError, match=r"rates must have shape \(3,\).*got shape \(2,\)"):
+        m.contextually_discounted([0.1, 0.2])
+
+
+# Products.
+
+
+@given(mass_functions(2, max_labels=4))
+def test_products_are_their_definitions(drawn):
+    first, second = drawn
+    for product, operation in [
+        (products.intersection_product, operator.and_),
+        (products.union_product, operator.or_),
+    ]:
+        expected = [float(x) for x in naive_product(first, second, operation)]
+        result = product(first.masses, second.masses)
+        np.testing.assert_allclose(result, expected, rtol=1e-14, atol=0)
+
+
+def test_large_frames_recurse_to_the_same_result(monkeypatch):
+    generator = np.random.default_rng(0)
+    first, second = generator.random((2, 64))
+    whole = products.intersection_product(first, second)
+    monkeypatch.setattr(products, "_BLOCK_LABELS", 2)
+    split = products.intersection_product(first, second)
+    np.testing.assert_allclose(split, whole, rtol=1e-14)
+
+
+def test_masses_of_any_size_keep_their_relative_accuracy():
+    first = np.array([0, 1e-120, 1.0, 1e-150])
+    second = np.array([0, 1e-130, 1.0, 1e-140])
+    result = products.intersection_product(first, second)
+    expected_a = 1e-250 + 1e-260 + 1e-280
+    expected_empty = 1e-120 + 1e-130
+    np.testing.assert_allclose(result[[0, 1, 3]], [expected_empty, expected_a, 1e-290], rtol=1e-13)
+
+
+def test_orthogonal_sum_needs_a_source():
+    with pytest.raises(ValueError, match="at least one array"):
+        products.orthogonal_sum([])
+
+
+def test_orthogonal_sum_says_which_source_contradicts():
+    impossible = np.array([1.0, 0, 0, 0])
+    with pytest.raises(TotalConflictError, match="at source 1: all its mass is on ∅"):
+        products.orthogonal_sum([impossible])
+    with pytest.raises(TotalConflictError, match="at source 2: it agrees with none"):
+        products.orthogonal_sum([np.array([0, 1.0, 0, 0]), np.array([0, 0, 1.0, 0])])
+
+
+def test_weight_of_conflict_of_one_array_neither_cancels_nor_saturates():
+    _, weak = products.split_off_conflict(np.array([1e-30, 0.5, 0, 0.5]))
+    assert weak == pytest.approx(1e-30, rel=1e-14)
+    _, strong = products.split_off_conflict(np.array([1.0, 1e-200, 0, 0]))
+    assert strong == pytest.approx(200 * np.log(10), rel=1e-14)

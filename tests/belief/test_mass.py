@@ -1,11 +1,109 @@
+"""Frames and mass functions: how they are made, read and written."""
+
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from shafer.belief import Frame, MassFunction, dempster
-from shafer.errors import TotalConflictError
+from shafer import belief
+from shafer.belief import Frame, MassFunction, dempster, structure
+from shafer.errors import FrameTooLargeError, TotalConflictError
 
-from .strategies import mass_functions
+from .strategies import mass_functions, separable_weights
+
+
+@pytest.fixture
+def frame():
+    return Frame(["cat", "dog", "owl"])
+
+
+def test_label_k_is_bit_k(frame):
+    assert [frame.subset(label) for label in frame] == [1, 2, 4]
+    assert frame.full == 7
+    assert frame.n_subsets == 8
+    assert len(frame) == 3
+
+
+def test_masks_and_label_sets_are_inverse(frame):
+    for mask in range(8):
+        assert frame.subset(frame.labels_in(mask)) == mask
+
+
+def test_collections_of_any_kind_name_a_subset(frame):
+    for labels in (["cat", "owl"], {"owl", "cat"}, np.array(["cat", "owl"]), iter(["owl", "cat"])):
+        assert frame.subset(labels) == 5
+    assert frame.subset(()) == 0
+
+
+def test_a_string_is_one_label(frame):
+    assert frame.subset("dog") == 2
+    with pytest.raises(ValueError, match=r"Unknown class label\(s\) \['cow'\].*'cat', 'dog'"):
+        frame.subset("cow")
+
+
+def test_scalars_and_tuples_can_be_labels():
+    assert Frame([10, 20]).subset(20) == 2
+    assert Frame([(0, 1), (1, 0)]).subset((1, 0)) == 2
+    assert Frame([(0, 1), (1, 0)]).subset([(1, 0), (0, 1)]) == 3
+
+
+def test_unknown_labels_are_listed_with_the_known_ones(frame):
+    with pytest.raises(ValueError, match=r"label\(s\) \['cow', 3\]; the classes are \['cat'"):
+        frame.subset(["cat", "cow", 3])
+    with pytest.raises(ValueError, match=r"Unknown class label\(s\) \[3\]"):
+        frame.subset(3)
+    with pytest.raises(ValueError, match="Unknown class label"):
+        frame.subset([["cat"]])
+    with pytest.raises(ValueError, match="Unknown class label.*'cow'"):
+        frame.position("cow")
+
+
+def test_masks_out_of_range_are_refused(frame):
+    with pytest.raises(ValueError, match=r"mask must be between 0 and 7 .* got 8"):
+        frame.labels_in(8)
+
+
+def test_numpy_labels_become_plain():
+    frame = Frame(np.array([1, 2]))
+    assert frame == Frame([1, 2])
+    assert repr(frame) == "Frame([1, 2])"
+
+
+def test_frames_compare_by_labels_in_order(frame):
+    assert hash(frame) == hash(Frame(("cat", "dog", "owl")))
+    assert frame != Frame(["dog", "cat", "owl"])
+
+
+def test_too_few_too_many_or_repeated_labels_are_refused():
+    with pytest.raises(ValueError, match=r"at least 2 labels; got \['a'\]"):
+        Frame(["a"])
+    with pytest.raises(ValueError, match="distinct"):
+        Frame(["a", "b", "a"])
+    with pytest.raises(FrameTooLargeError, match=r"at most 16 labels.*got 17"):
+        Frame(range(17))
+    assert len(Frame(range(16))) == 16
+
+
+@pytest.mark.parametrize("labels", ["abc", {"a", "b"}, frozenset("ab"), b"ab"])
+def test_unordered_labels_are_refused(labels):
+    with pytest.raises(ValueError, match="ordered collection"):
+        Frame(labels)
+
+
+def test_frames_are_frozen(frame):
+    with pytest.raises(AttributeError):
+        frame.labels = ("a", "b")
+
+
+def test_public_names():
+    assert belief.__all__ == sorted(belief.__all__)
+    assert all(hasattr(belief, name) for name in belief.__all__)
+
+
+# Mass.
+
 
 AB = Frame(["a", "b"])
 ABC = Frame(["a", "b", "c"])
@@ -182,3 +280,117 @@ def test_rounding_does_not_lead_above_one():
     m = MassFunction(Frame(list("abcd")), masses / masses.sum())
     for values in (m.belief, m.implicability, m.plausibility, m.commonality, m.contour):
         assert values.max() == 1.0
+
+
+# Structure.
+
+
+def mass(values):
+    return MassFunction.from_dict(values, ABC)
+
+
+VACUOUS = MassFunction.vacuous(ABC)
+CERTAIN = MassFunction.categorical("a", ABC)
+SIMPLE = MassFunction.simple(["a", "b"], ABC, support=0.3)
+BAYESIAN = MassFunction.bayesian([0.2, 0.3, 0.5], ABC)
+NESTED = mass({"a": 0.2, ("a", "b"): 0.3, ("a", "b", "c"): 0.5})
+SUBNORMAL = mass({(): 0.2, "a": 0.3, ("a", "b", "c"): 0.5})
+OVERLAPPING = mass({("a", "b"): 0.45, ("b", "c"): 0.45, ("a", "b", "c"): 0.1})
+NOTHING = MassFunction.categorical([], ABC)
+
+
+@pytest.mark.parametrize(
+    ("m", "kinds"),
+    [
+        (VACUOUS, "normalised vacuous simple separable consonant"),
+        (CERTAIN, "normalised dogmatic bayesian simple separable consonant"),
+        (SIMPLE, "normalised simple separable consonant"),
+        (BAYESIAN, "normalised dogmatic bayesian"),
+        (NESTED, "normalised separable consonant"),
+        (SUBNORMAL, "separable consonant"),
+        (OVERLAPPING, "normalised"),
+        (NOTHING, "dogmatic consonant"),
+    ],
+)
+def test_kinds(m, kinds):
+    names = ["normalised", "vacuous", "dogmatic", "bayesian", "simple", "separable", "consonant"]
+    found = [name for name in names if getattr(m, f"is_{name}")]
+    assert sorted(found) == sorted(kinds.split())
+
+
+@given(separable_weights(largest=5.0))
+def test_dempster_sums_of_simple_mass_functions_are_separable(drawn):
+    frame, weights = drawn
+    assert MassFunction.from_weights(weights, frame).is_separable
+
+
+def test_separability_of_dogmatic_mass_functions_is_judged_inside_the_core():
+    # {a, b} is certain, and inside it {a} and {b} have finite weights.
+    dogmatic = MassFunction.from_weights({("a", "b"): np.inf, "a": 1.0, "b": 2.0}, ABC)
+    assert dogmatic.is_dogmatic
+    assert dogmatic.is_separable
+
+
+def test_core_is_the_union_of_the_focal_sets():
+    assert structure.core(BAYESIAN.masses) == 7
+    assert structure.core(CERTAIN.masses) == 1
+    assert structure.core(NOTHING.masses) == 0
+
+
+def test_weights_below_zero_by_rounding_are_separable():
+    # {a, b} and {b, c} with mass .3 each give {b} the mass .09. With δ less, its weight is −δ.
+    def separable(weight):
+        masses = np.array([0.0, 0.0, 0.09, 0.21, 0.0, 0.0, 0.21, 0.49])
+        masses[2] += weight
+        masses[1] -= weight
+        return structure.is_separable(masses)
+
+    assert separable(-0.9e-9)
+    assert not separable(-1.1e-9)
+
+
+# Probabilities.
+
+
+ANY = st.one_of(mass_functions(), mass_functions(empty=True, nondogmatic=True))
+
+
+@given(ANY)
+def test_pignistic_is_its_definition(drawn):
+    m = drawn[0]
+    conflict = m.mass_of([])
+    for label, value in zip(m.frame, m.pignistic, strict=True):
+        shares = [x / len(A) for A, x in m.focal_sets.items() if label in A]
+        assert value == pytest.approx(sum(shares) / (1 - conflict), rel=1e-12)
+
+
+@given(mass_functions())
+def test_belief_below_pignistic_below_plausibility(drawn):
+    m = drawn[0]
+    belief = np.array([m.belief_of([label]) for label in m.frame])
+    assert np.all(belief <= m.pignistic + 1e-12)
+    assert np.all(m.pignistic <= m.contour + 1e-12)
+
+
+@given(ANY)
+def test_contour_is_the_plausibility_of_labels(drawn):
+    m = drawn[0]
+    expected = [m.plausibility_of([label]) for label in m.frame]
+    np.testing.assert_allclose(m.contour, expected, rtol=1e-13)
+    np.testing.assert_allclose(m.probability, m.contour / m.contour.sum(), rtol=1e-12)
+
+
+@given(mass_functions(2, nondogmatic=True))
+def test_plausibility_transform_turns_dempster_into_a_product(drawn):
+    first, second = drawn
+    product = first.probability * second.probability
+    expected = product / product.sum()
+    np.testing.assert_allclose(dempster(first, second).probability, expected, rtol=1e-12)
+
+
+def test_pure_contradiction_has_no_probability():
+    nothing = MassFunction.categorical([], Frame(["a", "b"]))
+    with pytest.raises(TotalConflictError, match="κ = 1"):
+        _ = nothing.pignistic
+    with pytest.raises(TotalConflictError, match="κ = 1"):
+        _ = nothing.probability

@@ -1,9 +1,20 @@
-"""Reasons: ranked components with values and codes."""
+"""Reasons: ranked components with values and codes, and their points."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
+from scipy.special import log_softmax, softmax
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
@@ -12,6 +23,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
+from shafer import Evidence
+from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.points import PointScale
+from shafer.evidence.reasons import row_reasons
+
+# Reasons: ranked components with values and codes.
+
 
 LABELS = ["setosa", "versicolor", "virginica"]
 DATA = load_iris(as_frame=True)
@@ -229,3 +247,195 @@ def test_the_base_rate_alone_is_no_reason():
     alone = ev.without([name for name in ev.component_names if name != "base rate"])
     with pytest.raises(ValueError, match="needs a component besides the base rate"):
         alone.reasons()
+
+
+# Row reasons.
+
+
+IRIS = load_iris()
+
+
+def iris_evidence(**options: Any) -> shafer.Evidence:
+    X = pd.DataFrame(IRIS.data, columns=["sl", "sw", "pl", "pw"])
+    y = IRIS.target_names[IRIS.target]
+    ev = shafer.Explainer(LogisticRegression(max_iter=500).fit(X, y), X, prior="own", **options)(X)
+    assert isinstance(ev, shafer.Evidence)
+    return ev
+
+
+def test_each_row_has_its_own_pair() -> None:
+    """The same numbers as asking row by row, for its answer over its runner-up."""
+    ev = iris_evidence()
+    found = row_reasons(ev, 3)
+    for row in range(0, 150, 7):
+        best, second = np.argsort(-ev.logits[row], kind="stable")[:2]
+        assert (found.classes[row], found.over[row]) == (best, second)
+        table = ev[[row]].reasons(ev.classes[best], 3, over=ev.classes[second], keep="positive")
+        count = len(table)
+        assert found.component[row, :count].tolist() == table["component"].tolist()
+        np.testing.assert_array_equal(found.value[row, :count], table["value"])
+        np.testing.assert_allclose(found.weight[row, :count], table["weight"], rtol=1e-12)
+        np.testing.assert_allclose(found.share[row, :count], table["share"], rtol=1e-12)
+        assert all(name is None for name in found.component[row, count:])
+        assert np.isnan(found.weight[row, count:]).all()
+        assert "base rate" not in found.component[row].tolist()
+
+
+def test_reasons_for_one_class_and_more_than_there_are() -> None:
+    ev = iris_evidence()
+    found = row_reasons(ev, 9, class_="setosa", over="virginica")
+    assert set(found.classes) == {0}
+    assert set(found.over) == {2}
+    contrast = ev.contrast("setosa", "virginica")[:, :4]
+    np.testing.assert_allclose(
+        np.nansum(found.weight, axis=1), np.maximum(contrast, 0).sum(axis=1), rtol=1e-12
+    )
+    some = (contrast > 0).any(axis=1)
+    np.testing.assert_allclose(np.nansum(found.share, axis=1), some.astype(float), atol=1e-12)
+
+
+def test_codes_and_intervals() -> None:
+    ev = iris_evidence(errors="laplace")
+    found = row_reasons(ev, 2, codes={"pl": ("P1", "petal"), "sw": "S"})
+    assert set(found.code[found.component == "pl"]) == {"P1"}
+    assert set(found.text[found.component == "pl"]) == {"petal"}
+    assert set(found.code[found.component == "pw"]) <= {None}
+    known = ~np.isnan(found.weight)
+    assert np.all(found.lower[known] < found.weight[known])
+    assert np.all(found.upper[known] > found.weight[known])
+    assert np.isnan(row_reasons(iris_evidence(), 2).lower).all()
+
+
+# Points of components: the score of a row, and the probabilities it stands for.
+
+
+TWO = ["bad", "good"]
+SIZES = st.floats(1e-3, 1e3)
+WEIGHTS = st.integers(2, 5).flatmap(
+    lambda k: arrays(np.float64, (3, 4, k), elements=st.floats(-30, 30))
+)
+
+
+def _two(weights: Any, **options: Any) -> Evidence:
+    return Evidence.from_weights(weights, classes=TWO, **options)
+
+
+def test_the_scale() -> None:
+    # ln 50 is 3.912, so this row has the odds 50; the second one has 100, which is pdo more.
+    ev = _two([[[0.0, math.log(50.0)]], [[0.0, math.log(100.0)]]])
+    assert_allclose(ev.points(class_="good"), [[600.0], [620.0]])
+    assert_allclose(ev.points(500, 1, 50, "good")[:, 0], [500 + 50 * math.log2(50), 832.192809])
+    # The odds of the other class are 1 / 50.
+    assert_allclose(ev.points(600, 1 / 50, 20, "bad"), [[600.0], [580.0]])
+
+
+@given(WEIGHTS, SIZES, SIZES, SIZES)
+def test_sums_are_scores(weights: Any, points: float, odds: float, pdo: float) -> None:
+    ev = Evidence.from_weights(weights)
+    n_classes = weights.shape[2]
+    log_p = log_softmax(weights.sum(axis=1), axis=1)
+    if n_classes == 2:
+        scores = ev.points(points, odds, pdo, 1).sum(axis=1)
+        expected = points + pdo / math.log(2) * (log_p[:, 1] - log_p[:, 0] - math.log(odds))
+        assert_allclose(scores, expected, rtol=1e-9, atol=1e-9 * (points + pdo))
+        return
+    table = ev.points(points, odds, pdo)
+    assert table.shape == weights.shape
+    scores = table.sum(axis=1)
+    assert_allclose(softmax(scores * math.log(2) / pdo, axis=1), ev.probability, atol=1e-9)
+    for k in range(n_classes):
+        assert_allclose(ev.points(points, odds, pdo, k), table[:, :, k])
+
+
+def test_the_default_scale_is_600_points_at_odds_of_50_and_20_points_to_double() -> None:
+    assert PointScale() == PointScale(points=600.0, odds=50.0, pdo=20.0)
+
+
+def test_pdo_more_points_are_twice_as_probable() -> None:
+    weights = np.random.default_rng(0).normal(size=(5, 3, 4))
+    ev = Evidence.from_weights(weights, classes=["a", "b", "c", "d"])
+    scores = ev.points(pdo=10.0).sum(axis=1)
+    ratio = ev.probability[:, 2] / ev.probability[:, 1]
+    assert_allclose(scores[:, 2] - scores[:, 1], 10.0 * np.log2(ratio))
+
+
+class TestTheConstant:
+    WEIGHTS = np.random.default_rng(1).normal(size=(4, 3, 2))
+
+    def test_is_shared_equally(self) -> None:
+        ev = _two(self.WEIGHTS)
+        factor, offset = 20 / math.log(2), 600 - 20 / math.log(2) * math.log(50)
+        expected = factor * ev.contrast("good", "bad") + offset / 3
+        assert_allclose(ev.points(class_="good"), expected)
+
+    def test_belongs_to_the_base_rate(self) -> None:
+        shared = _two(self.WEIGHTS, names=["a", "b", "c"])
+        own = _two(self.WEIGHTS, names=["a", BASE_RATE, "c"])
+        factor = 20 / math.log(2)
+        points = own.points(class_="good")
+        assert_allclose(points[:, [0, 2]], factor * own.contrast("good", "bad")[:, [0, 2]])
+        assert_allclose(points.sum(axis=1), shared.points(class_="good").sum(axis=1))
+
+    def test_for_three_classes(self) -> None:
+        weights = np.random.default_rng(1).normal(size=(4, 2, 3))
+        own = Evidence.from_weights(weights, names=["a", BASE_RATE])
+        shared = Evidence.from_weights(weights, names=["a", "b"])
+        assert_allclose(own.points()[:, 0], 20 / math.log(2) * weights[:, 0])
+        assert_allclose(own.points().sum(axis=1), shared.points().sum(axis=1))
+
+
+def test_arrays_of_torch() -> None:
+    weights = np.random.default_rng(2).normal(size=(4, 3, 2))
+    found = _two(torch.asarray(weights)).points(class_="good")
+    assert isinstance(found, torch.Tensor)
+    assert_allclose(found, _two(weights).points(class_="good"))
+    table = Evidence.from_weights(torch.ones((2, 3, 4), dtype=torch.float32)).points()
+    assert table.dtype == torch.float32
+    assert table.shape == (2, 3, 4)
+
+
+def test_evidence_of_single_components() -> None:
+    ev = _two(np.random.default_rng(3).normal(size=(4, 3, 2)))
+    found = ev.components.points(class_="good")
+    assert found.shape == (4, 3, 1)
+    share = 600 - 20 / math.log(2) * math.log(50)
+    assert_allclose(found[..., 0], ev.points(class_="good") + share * 2 / 3)
+
+
+class TestErrors:
+    EV = _two(np.zeros((1, 2, 2)))
+
+    def test_two_classes_need_a_favourable_one(self) -> None:
+        with pytest.raises(ValueError, match=r"class_ is needed for two classes.*'bad', 'good'"):
+            self.EV.points()
+
+    @pytest.mark.parametrize("labels", [[0, 1], [1, 0], [-1, 1], [False, True], [2.0, 1.0]])
+    def test_of_two_numbers_the_smaller_is_favourable(self, labels: list[float]) -> None:
+        ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=labels)
+        assert_allclose(ev.points(), ev.points(class_=min(labels)))
+
+    def test_labels_not_positions(self) -> None:
+        with pytest.raises(ValueError, match="Unknown class label"):
+            self.EV.points(class_=1)
+        with pytest.raises(ValueError, match="class_ must be one class label"):
+            self.EV.points(class_=["bad", "good"])
+
+    @pytest.mark.parametrize(
+        ("name", "value", "text"),
+        [
+            ("points", float("inf"), "points must be a finite number; got inf"),
+            ("points", "600", "points must be a finite number; got '600'"),
+            ("odds", 0, "odds must be a finite number above 0; got 0"),
+            ("odds", -2.0, "odds must be a finite number above 0; got -2.0"),
+            ("pdo", 0.0, "pdo must be a finite number above 0; got 0.0"),
+            ("pdo", float("nan"), "pdo must be a finite number above 0; got nan"),
+            ("pdo", True, "pdo must be a finite number above 0; got True"),
+        ],
+    )
+    def test_the_scale(self, name: str, value: Any, text: str) -> None:
+        with pytest.raises(ValueError, match=text):
+            self.EV.points(**{name: value}, class_="good")
+
+    def test_other_types_have_no_points(self) -> None:
+        with pytest.raises(AttributeError, match="no weights, so it has no 'points'"):
+            self.EV.discounted(0.5).points  # noqa: B018 - the access is the test

@@ -1,4 +1,4 @@
-"""Arguments that every metric accepts or refuses, tested through the public functions."""
+"""Sets of classes: what every metric accepts, coverage by group, utility."""
 
 from __future__ import annotations
 
@@ -9,9 +9,22 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
+from numpy.testing import assert_allclose
+from scipy.stats import binomtest
 
 from shafer import metrics
-from shafer.metrics import coverage_by_class, coverage_score, mean_set_size
+from shafer.metrics import (
+    coverage_by_class,
+    coverage_by_group,
+    coverage_score,
+    discounted_utility_score,
+    mean_set_size,
+    u65_score,
+    u80_score,
+)
+
+# Arguments that every metric accepts or refuses, tested through the public functions.
+
 
 Y_SET = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 1], [0, 0, 0]], dtype=bool)
 Y_TRUE = np.array([0, 1, 0, 2])
@@ -220,3 +233,88 @@ def test_many_rows_and_classes() -> None:
 def test_sets_of_other_types_are_refused(dtype: Any) -> None:
     with pytest.raises(ValueError, match="y_set must hold booleans, or zeros and ones"):
         mean_set_size(Y_SET.astype(int).astype(dtype))
+
+
+# Coverage by group, counted by hand and against exact intervals.
+
+
+def test_against_scipy() -> None:
+    random = np.random.default_rng(0)
+    y, groups = random.integers(3, size=200), random.choice([2019, 2020, 2021], 200)
+    sets = random.random((200, 3)) < 0.7
+    found = coverage_by_group(y, sets, pd.Series(groups), confidence=0.9)
+    assert found.groups == (2019, 2020, 2021)
+    for g, name in enumerate(found.groups):
+        own = groups == name
+        hits = int(sets[own][np.arange(own.sum()), y[own]].sum())
+        interval = binomtest(hits, int(own.sum())).proportion_ci(0.9, method="exact")
+        assert found.n[g] == own.sum()
+        assert_allclose([found.lower[g], found.upper[g]], interval, rtol=1e-9)
+        assert found.coverage[g] == coverage_score(y[own], sets[own], labels=[0, 1, 2])
+        assert_allclose(found.mean_size[g], sets[own].sum(axis=1).mean())
+    assert found.worst == found.coverage.min()
+    assert list(pd.DataFrame(found.to_dict())["group"]) == [2019, 2020, 2021]
+
+
+def test_bad_groups() -> None:
+    y, sets = [0, 1], [[1, 0], [1, 1]]
+    for options, message in [
+        ({"groups": ["a"]}, "one label for each of 2 rows"),
+        ({"groups": ["a", None]}, "groups must not be missing"),
+        ({"groups": ["a", "b"], "confidence": 2}, "confidence must be a number between 0 and 1"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            coverage_by_group(y, sets, **options)
+
+
+# Utility.
+
+
+def _worths(utility: object, n_classes: int) -> list[float]:
+    """The utility of right sets of 1 to K classes."""
+    sets = np.tril(np.ones((n_classes, n_classes)))
+    labels = range(n_classes)
+    return [discounted_utility_score([0], row[None], utility, labels=labels) for row in sets]
+
+
+def test_named_utilities() -> None:
+    size = np.arange(1, 7)
+    assert_allclose(_worths("u50", 6), 1 / size)
+    assert_allclose(_worths("u65", 6), 1.6 / size - 0.6 / size**2)
+    assert_allclose(_worths("u80", 6), 2.2 / size - 1.2 / size**2)
+    assert_allclose([_worths(name, 2)[1] for name in ("u50", "u65", "u80")], [0.5, 0.65, 0.8])
+    assert _worths("u65", 3)[0] == _worths("u80", 3)[0] == 1.0
+
+
+def test_any_utility() -> None:
+    owa = [1.0, 0.8, 0.681867, 0.596482, 0.530673]
+    assert_allclose(_worths(owa, 4), owa[:4])
+    assert_allclose(_worths(np.array(owa), 5), owa)
+    assert_allclose(_worths(lambda size: 1 / size**2, 4), [1, 1 / 4, 1 / 9, 1 / 16])
+
+
+def test_shortcuts() -> None:
+    random = np.random.default_rng(0)
+    y_set, y_true = random.random((50, 4)) < 0.5, random.integers(4, size=50)
+    labels, weight = list("dcba"), random.random(50)
+    names = [labels[k] for k in y_true]
+    for name, shortcut in (("u65", u65_score), ("u80", u80_score)):
+        assert shortcut(names, y_set, labels=labels, sample_weight=weight) == (
+            discounted_utility_score(y_true, y_set, name, sample_weight=weight)
+        )
+    assert discounted_utility_score(y_true, y_set) == u65_score(y_true, y_set)
+
+
+@pytest.mark.parametrize(
+    ("utility", "message"),
+    [
+        ("u70", "utility must be one of 'u50', 'u65', 'u80', .* got 'u70'"),
+        ([1.0, 0.8], r"at least 3 numbers, for sets of 1 to 3 classes; got shape \(2,\)"),
+        (0.8, r"got shape \(\)"),
+        ([1.0, np.nan, 0.0], "utility must be finite"),
+        (lambda size: "much", "utility must hold real numbers"),
+    ],
+)
+def test_wrong_utility(utility: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        discounted_utility_score([0], [[1, 0, 0]], utility, labels=[0, 1, 2])

@@ -1,16 +1,22 @@
+"""The page: its parts, its sentences, its images and overview."""
+
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
 import re
+from dataclasses import replace
 from html import unescape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
+from PIL import Image
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -18,8 +24,18 @@ from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardSca
 
 import shafer
 from shafer._json import as_json
-from shafer.report import Study, heart_study, make_study, render, write_report
-from shafer.report.payload import payload
+from shafer._values import shown_value
+from shafer.evidence import GridLayout, RegionLayout
+from shafer.report import Study, heart_study, make_study, render, summary, write_report
+from shafer.report.payload import STORED, image_entries, images_payload, payload
+from shafer.report.sentences import (
+    BARELY,
+    OVERLAP,
+    degrees_of_support,
+    overview,
+    sentence,
+    strength,
+)
 from shafer.scale.default_model import held_out_error, train_default_model
 
 
@@ -224,3 +240,224 @@ def test_the_page_says_how_to_get_the_other_prior(heart: Study) -> None:
     assert "shafer report --prior own" in render(heart_study("shared"), [0])
     plain = make_study(lambda X: shafer.Evidence.from_weights(np.ones((2, 1, 2)) * [1, -1]), [0, 1])
     assert "--prior" not in render(plain)
+
+
+# Overview.
+
+
+def test_decided_and_left_open_are_a_partition() -> None:
+    study = heart_study()
+    figures = overview(study)
+    sizes = study.evidence.decide("interval_dominance").sum(axis=1)
+    assert figures.decided == np.mean(sizes == 1)
+    assert figures.left_open == pytest.approx(np.mean(sizes > 1))
+    assert figures.decided + figures.left_open == 1.0
+    assert figures.lacking == np.mean(study.evidence.ignorance >= 0.2)
+    assert figures.disagreeing == np.mean(study.undiscounted.disagreement >= 0.5)
+    assert figures.error == np.mean(study.wrong)
+
+
+def test_terminal_and_page_give_the_same_figures_and_say_that_groups_overlap() -> None:
+    study = heart_study()
+    figures = overview(study)
+    text, page = summary(study), render(study, [0])
+    for share in (figures.decided, figures.left_open, figures.lacking, figures.disagreeing):
+        assert f"{share:.1%}" in text
+        assert f"<dd>{100 * share:.1f}&thinsp;%</dd>" in page
+    assert OVERLAP in text
+    assert OVERLAP in page
+
+
+def test_without_true_labels() -> None:
+    heart = heart_study()
+    study = make_study(heart.explainer, heart.X)
+    assert overview(study).error is None
+    assert "error on" not in summary(study)
+
+
+# Image payload.
+
+
+def _study(X: Any, layout: Any, cells: int = 4, n_classes: int = 3) -> Study:
+    weights = np.random.default_rng(0).normal(size=(len(X), cells, n_classes))
+    ev = shafer.Evidence.from_weights(weights - weights.mean(axis=2, keepdims=True))
+    return make_study(lambda rows: replace(ev, layout=layout), X)
+
+
+def _numbers(text: str, kind: str = "<i2") -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def _picture(entry: dict[str, Any]) -> Image.Image:
+    return Image.open(BytesIO(base64.b64decode(entry["src"].split(",")[1])))
+
+
+def test_weights_and_pictures() -> None:
+    X = np.random.default_rng(1).uniform(size=(3, 1, 12, 16))
+    study = _study(X, GridLayout(2, 2))
+    assert images_payload(study)["images"]["size"] == [2, 2]
+    entry = image_entries(study, [2])[2]["image"]
+    stored = _numbers(entry["w"]).reshape(3, 4).T / 32767 * entry["most"]
+    assert_allclose(stored, study.undiscounted.weights[2], atol=1e-4)
+    own = study.undiscounted.components.ignorance[2]
+    assert_allclose(_numbers(entry["ignorance"]) / 32767, own, atol=1e-4)
+    picture = _picture(entry)
+    assert picture.mode == "L"
+    assert_allclose(np.asarray(picture) / 255, X[2, 0], atol=0.003)
+
+
+@pytest.mark.parametrize(
+    ("X", "size", "mode"),
+    [
+        (np.ones((2, 3, 300, 200)) * [[[[0.2]], [[0.5]], [[0.9]]]], (50, 75), "RGB"),
+        (np.random.default_rng(0).normal(size=(2, 3, 20, 30)), (30, 20), "RGB"),
+        (np.zeros((2, 1, 1, 1)), (1, 1), "L"),
+    ],
+)
+def test_large_small_and_normalised_pictures(X: Any, size: tuple[int, int], mode: str) -> None:
+    entry = image_entries(_study(X, GridLayout(2, 2)), [1])[1]["image"]
+    picture = _picture(entry)
+    assert picture.size == size
+    assert picture.mode == mode
+    assert ("rescaled" in entry["note"]) == bool(X.min() < 0)
+
+
+def test_inputs_that_are_not_pictures() -> None:
+    entry = image_entries(_study(np.zeros((2, 6, 8, 8)), GridLayout(2, 2)), [0])[0]["image"]
+    assert entry["src"] is None
+    assert entry["note"] == "The input of this row is not a picture."
+
+
+def test_many_classes_keep_the_most_probable() -> None:
+    study = _study(np.zeros((2, 1, 8, 8)), GridLayout(2, 2), n_classes=40)
+    entry = image_entries(study, [0])[0]["image"]
+    best = np.argsort(-study.undiscounted.probability[0])[:STORED]
+    assert sorted(entry["k"]) == sorted(best.tolist())
+    assert len(_numbers(entry["w"])) == STORED * 4
+
+
+def test_segmentations() -> None:
+    labels = np.arange(2 * 8 * 8).reshape(2, 8, 8) % 3
+    names = ("a", "b", "c")
+    shared = _study(np.zeros((2, 1, 8, 8)), RegionLayout(labels[1], names), cells=3)
+    head = images_payload(shared)["images"]
+    assert np.array_equal(_numbers(head["labels"], "<u2"), labels[1].ravel())
+    own = _study(np.zeros((2, 1, 8, 8)), RegionLayout(labels, names), cells=3)
+    assert images_payload(own)["images"]["labels"] is None
+    entry = image_entries(own, [1])[1]["image"]
+    assert np.array_equal(_numbers(entry["labels"], "<u2"), labels[1].ravel())
+
+
+def test_tables_have_none() -> None:
+    study = _study(np.zeros((2, 4)), None)
+    assert images_payload(study) == {"images": None}
+    assert image_entries(study, [0, 1]) == {0: {}, 1: {}}
+
+
+# Instance sentence.
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "missing"),
+        (61.0, "61"),
+        (-0.0, "0"),
+        (123456.0, "123456"),
+        (3.14159, "3.142"),
+        (11083.27, "11080"),
+        (1.23456e-7, "1.235e-7"),
+        (1.5e-5, "0.000015"),
+        (-1.5e16, "-15000000000000000"),
+        (1.23456e22, "1.235e+22"),
+        (1234.5, "1235"),
+        (-123.25, "-123.3"),
+        ("x" * 50, "x" * 39 + "…"),
+    ],
+)
+def test_shown_value(value: float | str | None, text: str) -> None:
+    assert shown_value(value) == text
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([[-0.9, 0.9], [0.05, -0.05]], ["a strongly supports yes, b weakly opposes it", "is yes."]),
+        (
+            [[0.001, -0.001]],
+            ["no component clearly supports or opposes no", "ignorance is very high"],
+        ),
+        (
+            [[3.0, -3.0], [-3.0, 3.0]],
+            ["the components disagree about no or yes", "stays open between no and yes"],
+        ),
+        (
+            [[4.0, -4.0], [-2.0, 2.0]],
+            ["the components disagree about no or yes; the answer is still no."],
+        ),
+    ],
+)
+def test_sentence(weights: list[list[float]], words: list[str]) -> None:
+    text = sentence(shafer.Evidence.from_weights([weights], classes=["no", "yes"]), list("ab"))
+    for part in words:
+        assert part in text
+
+
+def test_strength_is_the_belief_of_the_component() -> None:
+    """A weight of .45 is half the log-odds of two classes: the component alone has belief .59."""
+    ev = shafer.Evidence.from_weights([[[-0.45, 0.45], [0.45, -0.45]]], classes=["no", "yes"])
+    own = ev.components
+    support = degrees_of_support(ev.contrast("yes", "no")[0])
+    np.testing.assert_allclose(support, [own.belief[0, 0, 1], own.belief[0, 1, 0]])
+    assert own.belief[0, 0, 1] == pytest.approx(1 - np.exp(-0.9))
+    assert sentence(ev, list("ab")).startswith("b strongly supports no, a strongly opposes it; ")
+
+
+def test_words_are_factors_of_the_odds() -> None:
+    """As the page states: strongly doubles the odds, moderately is from 1.25 on."""
+    for factor, word in (
+        (2.01, "strongly"),
+        (1.99, "moderately"),
+        (1.26, "moderately"),
+        (1.24, "weakly"),
+    ):
+        assert strength(float(degrees_of_support(np.log(factor)))) == word
+        assert strength(float(degrees_of_support(-np.log(factor)))) == word
+    assert degrees_of_support(np.log(1.06)) > BARELY > degrees_of_support(np.log(1.05))
+
+
+def test_three_classes_are_compared_with_the_runner_up() -> None:
+    weights = np.array([[[1.0, -0.2, -0.8], [-0.6, 0.1, 0.5]]])
+    ev = shafer.Evidence.from_weights(weights, classes=list("abc"))
+    first, second = degrees_of_support(ev.contrast("a", "b")[0])  # c is less probable
+    expected = f"compared with b, x {strength(first)} supports a, y {strength(second)} opposes it; "
+    assert sentence(ev, ["x", "y"]).startswith(expected)
+
+
+def test_the_base_rate_has_a_clause_of_its_own() -> None:
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    model = ([0.3, -0.2, 0.1], -3.0)
+    for prior, apart in (("own", True), ("shared", False)):
+        ev = shafer.Explainer(model, X, classes=["no", "yes"], prior=prior)(X)[:1]
+        titles = [f"<{name}>" for name in ev.component_names]
+        text = sentence(ev, titles)
+        assert ("; the base rate strongly supports no; " in text) == apart
+        assert "<base rate>" not in text
+    even = shafer.Explainer(([0.3, -0.2, 0.1], 0.0), X - X.mean(axis=0), prior="own")(X)[:1]
+    assert "base rate" not in sentence(even, list("abcd"))
+
+
+def test_bars_that_point_one_way_are_not_said_to_disagree() -> None:
+    """All components support a over b; they disagree about b and c, and the sentence says so."""
+    weights = np.array([[[1.0, 0.6, -1.6], [1.0, -1.6, 0.6], [1.0, 0.6, -1.6], [1.0, -1.6, 0.6]]])
+    ev = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+    for rival in "bc":
+        assert (ev.contrast("a", rival) > 0).all()
+    text = sentence(ev, list("wxyz"))
+    assert "disagree, most about b or c; " in text
+    same = shafer.Evidence.from_weights([[[1.5, 1.4, -2.9]] * 2], classes=["a", "b", "c"])
+    assert same.disagreement[0] > 0.2  # each also supports b, but no component favours it
+    assert "the components agree; " in sentence(same, ["w", "x"])
+    alone = shafer.Evidence.from_weights(weights[:, :1], classes=["a", "b", "c"])
+    assert alone.conflict[0] > 0.2
+    assert "the components agree; " in sentence(alone, ["w"])
