@@ -85,7 +85,7 @@ def exactness(ev: Any, network: Any, X: Any) -> dict[str, str]:
 
 def stages(explainer: Any, X: Any) -> list[dict[str, str]]:
     """Time the parts one after the other; each waits for the device, so the sum is more."""
-    model = explainer.weighed.model
+    model = explainer.weighed_model.model
     ev = explainer(X)
     source, pooled = ev.source, ev.pooled
     parts = {

@@ -419,7 +419,7 @@ def test_a_category_is_one_input(drop: Any) -> None:
     q = moved.T @ np.linalg.solve(covariance[np.ix_(block, block)], moved)
     variance = 2 * np.trace(slopes.T @ covariance @ slopes)
     kappa = 1 / np.sqrt(1 + np.pi / 8 * variance)
-    p = softmax(kappa * inputs.level(explainer.weighed.model))
+    p = softmax(kappa * inputs.level(explainer.weighed_model.model))
     expected = 0.5 * kappa**2 * (p @ np.diag(q) - p @ q @ p)
     line = found[(found["row"] == 1) & (found["input"] == "ward")]
     assert_allclose(line["information"].iloc[0], expected, rtol=1e-6)
@@ -456,8 +456,8 @@ def test_missing_conditional_fills_categories() -> None:
     explainer, X = explained(missing="conditional")
     gappy = X.copy()
     gappy["ward"] = None
-    filled = explainer.weighed.missing.complete(explainer.weighed.model, gappy)
-    blocks = explainer.weighed.missing.blocks
+    filled = explainer.weighed_model.missing.complete(explainer.weighed_model.model, gappy)
+    blocks = explainer.weighed_model.missing.blocks
     indicators = filled.rows.terms[:, list(blocks.features[blocks.names.index("ward")])]
     assert_allclose(indicators.sum(axis=1), 1.0, atol=0.1)
     old = X["age"] > 58

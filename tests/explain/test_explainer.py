@@ -459,9 +459,9 @@ def test_calibration_makes_new_objects() -> None:
         LogisticRegression(max_iter=1000).fit(X, Y), X, moderate="laplace+discount"
     )
     before = explainer.calibration
-    reliability = before.reliability(explainer.weighed(X)[0], np.full((150, 3), 1 / 3))
+    reliability = before.reliability(explainer.weighed_model(X)[0], np.full((150, 3), 1 / 3))
     explainer.temper(X[::2] + 1.0, Y[::2])
-    after = before.reliability(explainer.weighed(X)[0], np.full((150, 3), 1 / 3))
+    after = before.reliability(explainer.weighed_model(X)[0], np.full((150, 3), 1 / 3))
     assert before.tempering == 1.0
     assert_allclose(after, reliability)
     assert explainer.calibration.tempering != 1.0

@@ -183,7 +183,7 @@ class Explainer(Predictor):
             check_gaps(adapted, missing, background)
         self.factor = checked_factor(temper, "temper")
         with missing_columns_named(given, trained_columns(model), "background"):
-            self.weighed = WeighedModel.fit(
+            self.weighed_model = WeighedModel.fit(
                 adapted,
                 first,
                 batches,
@@ -208,15 +208,15 @@ class Explainer(Predictor):
         self._inputs: LinearInputs | None = None
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
-            check_probabilities(model, compared, self.weighed.as_model)
+            check_probabilities(model, compared, self.weighed_model.as_model)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
-        same = self.weighed.groups if automatic else groups  # not those of each refit
+        same = self.weighed_model.groups if automatic else groups  # not those of each refit
         self._refits = tuple(Explainer(m, background, same, **alike) for m in bars.refits)
         for refit in self._refits:
             refit.background = None  # only their weights are needed
-        self.errors = bars.bars(self.weighed, [refit.weighed for refit in self._refits])
+        self.errors = bars.bars(self.weighed_model, [refit.weighed_model for refit in self._refits])
 
     @property
     def model(self) -> Any:
@@ -226,12 +226,12 @@ class Explainer(Predictor):
     @property
     def columns(self) -> tuple[str, ...] | None:
         """The columns of the background in the order of training; None if it was not a frame."""
-        return self.weighed.columns
+        return self.weighed_model.columns
 
     @property
     def pool(self) -> Pool:
         """The model as evidence: for linear models without groups, the paper's β* and α*."""
-        return self.weighed.pool
+        return self.weighed_model.pool
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -271,7 +271,7 @@ class Explainer(Predictor):
     @property
     def calibration(self) -> Calibration:
         """The factors on the weights, and the discount: the model's own, tempering, moderation."""
-        return Calibration(self.factor, self._moderation, self.weighed.model.calibration)
+        return Calibration(self.factor, self._moderation, self.weighed_model.model.calibration)
 
     def __call__(self, X: Any) -> MassEvidence:
         """Return the evidence of the rows of ``X``, as the model would take them.
@@ -331,8 +331,8 @@ class Explainer(Predictor):
         errors: ErrorBars | None = None,
         profile: Callable[[], WeightProfile] | None = None,
     ) -> ModelPass:
-        rows, plain = self.weighed(X, errors)
-        return ModelPass(X, rows, plain, calibration, self.weighed.model.encoders, profile)
+        rows, plain = self.weighed_model(X, errors)
+        return ModelPass(X, rows, plain, calibration, self.weighed_model.model.encoders, profile)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -411,13 +411,13 @@ class Explainer(Predictor):
                     "from an iterator and did not keep it. Compare with rows at hand: "
                     "shafer.typicality(explainer(X), explainer(background))."
                 )
-            usual = self.weighed(self.background)[1]
+            usual = self.weighed_model(self.background)[1]
             weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
         return self._profile
 
     def __getstate__(self) -> dict[str, Any]:
-        weighed = self.weighed
+        weighed = self.weighed_model
         weighed.model.check_current()
         if self.background is not None:
             self._fitted_profile()  # the data themselves do not belong in a model file
@@ -445,7 +445,7 @@ class Explainer(Predictor):
         state = ExplainerState.read(given)
         self._given, self._options = state.model, state.options
         model = adapt(state.model, columns=state.columns, **state.options)
-        self.weighed = WeighedModel.identified(
+        self.weighed_model = WeighedModel.identified(
             model,
             state.means,
             state.classes,
@@ -460,8 +460,8 @@ class Explainer(Predictor):
         self._moderation, self._profile = state.moderation, state.profile
         self.background = self._background_weight = None
         self._refits = tuple(map(_restored, state.refits))
-        others = [refit.weighed for refit in self._refits]
-        self.errors = restored_bars(state.errors, self.weighed, others)
+        others = [refit.weighed_model for refit in self._refits]
+        self.errors = restored_bars(state.errors, self.weighed_model, others)
         self._inputs = state.inputs
 
     def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
@@ -490,12 +490,12 @@ class Explainer(Predictor):
     def _asked(self) -> AskedModel:
         if self._inputs is None:
             background, weight = self.background, self._background_weight
-            self._inputs = LinearInputs.fit(self.weighed, background, weight)
-        return AskedModel(self.weighed, self.calibration, self._inputs)
+            self._inputs = LinearInputs.fit(self.weighed_model, background, weight)
+        return AskedModel(self.weighed_model, self.calibration, self._inputs)
 
     def _inputs_to_keep(self) -> LinearInputs | None:
         """Return what questions about inputs need, also if none was asked yet."""
-        if self.background is None or not LinearInputs.worth_keeping(self.weighed):
+        if self.background is None or not LinearInputs.worth_keeping(self.weighed_model):
             return self._inputs
         try:
             return self._asked().inputs

@@ -264,7 +264,7 @@ def _texts(values: list[str | None]) -> list[str]:
 
 
 def _takes_texts(explainer: Explainer) -> bool:
-    return first_vectorizer(explainer.weighed.model.encoders) is not None
+    return first_vectorizer(explainer.weighed_model.model.encoders) is not None
 
 
 def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
@@ -286,7 +286,7 @@ def input_example(explainer: Explainer) -> Any:
     frame = frame_of(rows)
     if frame is None:
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
-    table = frame.select(list(explainer.weighed.columns or frame.columns)).to_pandas()
+    table = frame.select(list(explainer.weighed_model.columns or frame.columns)).to_pandas()
     kinds = {name: object for name, kind in table.dtypes.items() if str(kind) == "category"}
     return _named(table.astype(kinds))  # MLflow has no type for categories
 
@@ -299,12 +299,12 @@ def _named(table: pd.DataFrame) -> pd.DataFrame:
 def _inputs(explainer: Explainer) -> Schema:
     if _takes_texts(explainer):
         return Schema([ColSpec(DataType.string, _TEXT)])
-    columns, rows = explainer.weighed.columns, input_example(explainer)
+    columns, rows = explainer.weighed_model.columns, input_example(explainer)
     if columns is None:
-        width = explainer.weighed.means.shape[0] if rows is None else rows.shape[1]
+        width = explainer.weighed_model.means.shape[0] if rows is None else rows.shape[1]
         return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
     if rows is None:
-        texts = text_columns(explainer.weighed.model, columns, len(columns))
+        texts = text_columns(explainer.weighed_model.model, columns, len(columns))
         kinds = ["O" if j in texts else "f" for j in range(len(columns))]
     else:
         kinds = [getattr(kind, "kind", "O") for kind in rows.dtypes]

@@ -117,7 +117,7 @@ def to_onnx(
         raise ValueError(f"dtype must be 'float64' or 'float32'; got {dtype!r}.")
     factor = _one_factor(explainer)
     element = TensorProto.DOUBLE if dtype == "float64" else TensorProto.FLOAT
-    graph = ExplainerGraph.of(explainer.weighed, factor, element)
+    graph = ExplainerGraph.of(explainer.weighed_model, factor, element)
     clash = [name for name in graph.rows.names if name in names and not graph.rows.is_table]
     if clash:
         raise ValueError(
@@ -154,7 +154,7 @@ def _one_factor(explainer: Any) -> float:
         if isinstance(explainer, EvidentialClassifier):
             hint = " Pass its explainer, classifier.explainer_."
         raise TypeError(f"to_onnx needs a shafer.Explainer; got {type(explainer).__name__}.{hint}")
-    weighed, calibration = explainer.weighed, explainer.calibration
+    weighed, calibration = explainer.weighed_model, explainer.calibration
     weighed.model.check_current()
     if calibration.moderates:
         raise UnsupportedModelError(
@@ -352,7 +352,7 @@ def check_graph(
     if background is None or importlib.util.find_spec("onnxruntime") is None:
         return
     rows = take_rows(background, list(range(min(_MOST_ROWS, n_rows(background)))))
-    feed = graph_inputs(model, in_order(rows, explainer.weighed.columns))
+    feed = graph_inputs(model, in_order(rows, explainer.weighed_model.columns))
     found = _ran(model, feed)
     wanted = explainer.observe(_doubled(rows, rounded=dtype == "float32")).bet
     for name, values in zip(outputs, found, strict=True):

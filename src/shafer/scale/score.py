@@ -143,7 +143,7 @@ def explainer_of(given: Any) -> Explainer:
 
 def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelColumns:
     """Return the columns that an explainer takes from a frame."""
-    texts = first_vectorizer(explainer.weighed.model.encoders) is not None
+    texts = first_vectorizer(explainer.weighed_model.model.encoders) is not None
     return ModelColumns.of(explainer.columns, columns, present, texts=texts)
 
 

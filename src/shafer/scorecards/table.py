@@ -88,7 +88,7 @@ def scorecard(
         return seen.even
 
     background = in_order(explainer.background, explainer.columns)
-    components = finite_components(explainer.weighed, of_bins, background)
+    components = finite_components(explainer.weighed_model, of_bins, background)
     return points_table(
         components, PointScale(points, odds, pdo), explainer.classes, class_, backend
     )
