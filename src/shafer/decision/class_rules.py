@@ -116,19 +116,6 @@ def e_admissible(masses: Masses) -> Array:
     return e_admissible_acts(masses, zero_one)
 
 
-def expected_success(masses: Masses, rule: str, alpha: float) -> Array:
-    """Return 1 − the risk of naming each class, as the rule measures it, (..., K)."""
-    if rule == "plausibility":
-        return masses.plausibility
-    if rule == "pignistic":
-        return masses.pignistic
-    if rule == "expected_loss":
-        return masses.base.probability
-    if rule == "hurwicz":
-        return alpha * masses.belief + (1.0 - alpha) * masses.plausibility
-    return masses.belief
-
-
 # Set-valued acts: answer with the set of classes whose expected utility is largest.
 
 

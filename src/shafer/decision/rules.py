@@ -14,8 +14,6 @@ from shafer._checks.arrays import to_numpy
 from shafer._masses.masses import Masses
 from shafer._typing import Array
 from shafer.decision import act_rules, class_rules
-from shafer.decision import act_rules as act_sets
-from shafer.decision import class_rules as class_sets
 from shafer.decision.act_rules import e_admissible_acts
 from shafer.decision.acts import Acts, check_alpha, check_reject, check_tolerance
 from shafer.decision.set_utility import set_utility
@@ -24,15 +22,40 @@ from shafer.decision.set_utility import set_utility
 @final
 @dataclass(frozen=True)
 class Rule:
-    """A rule under 0-1 loss, the same for any loss, and the options of both."""
+    """A rule for any loss, its short form under 0-1 loss, and the options of both.
 
-    on_classes: Callable[..., Array]
+    Attributes
+    ----------
+    on_acts : callable
+        From masses, a loss (acts, K) and the options to what is chosen, boolean (..., acts).
+    on_classes : callable, optional
+        From masses and options to the classes chosen under 0-1 loss; by default ``on_acts``.
+    options : tuple of strings
+        Those of ``DEFAULTS`` that it takes.
+    precise : bool
+        Whether it always chooses exactly one.
+    bets : bool
+        Whether it uses the masses before discounting only.
+    success : callable
+        From masses and alpha to 1 − the risk of naming each class, (..., K), as the rule measures
+        it. ``reject`` is compared with it, for precise rules under 0-1 loss.
+    """
+
     on_acts: Callable[..., Array]
+    on_classes: Callable[..., Array] | None = None
     options: tuple[str, ...] = ()
     precise: bool = False
-    """Whether it always chooses exactly one."""
     bets: bool = False
-    """Whether it uses the masses before discounting only."""
+    success: Callable[[Masses, float], Array] = lambda masses, _: masses.belief
+
+    def of_classes(self, masses: Masses, **options: Any) -> Array:
+        """Choose classes under 0-1 loss."""
+        if self.on_classes is not None:
+            return self.on_classes(masses, **options)
+        belief = masses.belief
+        xp = array_namespace(belief)
+        zero_one = 1.0 - xp.eye(belief.shape[-1], dtype=belief.dtype, device=belief.device)
+        return self.on_acts(masses, zero_one, **options)
 
 
 EXPECTATIONS = ("probability", "pignistic", "lower", "upper", "hurwicz")
@@ -48,9 +71,9 @@ def _best_set(masses: Masses, tolerance: Any, expectation: str, alpha: float) ->
     base = masses.base
     utility = set_utility(base.belief.shape[-1], tolerance)
     if expectation == "probability":
-        return class_sets.most_probable_set(base.probability, utility)
+        return class_rules.most_probable_set(base.probability, utility)
     if expectation == "pignistic":
-        return class_sets.most_probable_set(base.pignistic, utility)
+        return class_rules.most_probable_set(base.pignistic, utility)
     pessimism = {"lower": 1.0, "upper": 0.0}.get(expectation, alpha)
     xp = array_namespace(base.belief)
     return xp.asarray(base.best_sets(utility, pessimism), device=base.belief.device)
@@ -66,35 +89,51 @@ def _best_acts(
             "0.5 to 1 instead."
         )
     orness = check_tolerance(tolerance)
-    return act_sets.best_set_of_acts(masses.base, loss, orness, expectation, alpha)
+    return act_rules.best_set_of_acts(masses.base, loss, orness, expectation, alpha)
 
 
 RULES: MappingProxyType[str, Rule] = MappingProxyType(
     {
-        "plausibility": Rule(class_rules.most_plausible, act_rules.least_lower_risk, precise=True),
-        "belief": Rule(class_rules.most_believed, act_rules.least_upper_risk, precise=True),
+        "plausibility": Rule(
+            act_rules.least_lower_risk,
+            class_rules.most_plausible,
+            precise=True,
+            success=lambda masses, _: masses.plausibility,
+        ),
+        "belief": Rule(act_rules.least_upper_risk, class_rules.most_believed, precise=True),
         "pignistic": Rule(
-            class_rules.most_probable_bet, act_rules.least_pignistic_risk, precise=True
+            act_rules.least_pignistic_risk,
+            class_rules.most_probable_bet,
+            precise=True,
+            success=lambda masses, _: masses.pignistic,
         ),
         # The most probable class is the most plausible one.
         "expected_loss": Rule(
-            class_rules.most_plausible, act_rules.least_expected_loss, precise=True, bets=True
+            act_rules.least_expected_loss,
+            class_rules.most_plausible,
+            precise=True,
+            bets=True,
+            success=lambda masses, _: masses.base.probability,
         ),
         "hurwicz": Rule(
-            class_rules.between, act_rules.least_hurwicz_risk, ("alpha",), precise=True
+            act_rules.least_hurwicz_risk,
+            class_rules.between,
+            ("alpha",),
+            precise=True,
+            success=lambda m, alpha: alpha * m.belief + (1.0 - alpha) * m.plausibility,
         ),
         # Under 0-1 loss the best act never loses, so that regret is loss.
         "minimax_regret": Rule(
-            class_rules.most_believed, act_rules.least_upper_regret, precise=True
+            act_rules.least_upper_regret, class_rules.most_believed, precise=True
         ),
         "interval_dominance": Rule(
-            class_rules.not_interval_dominated, act_rules.not_interval_dominated
+            act_rules.not_interval_dominated, class_rules.not_interval_dominated
         ),
-        "maximality": Rule(class_rules.not_interval_dominated, act_rules.maximal),
-        "e_admissible": Rule(class_rules.e_admissible, e_admissible_acts),
-        "weak_dominance": Rule(class_rules.not_weakly_dominated, act_rules.not_weakly_dominated),
+        "maximality": Rule(act_rules.maximal, class_rules.not_interval_dominated),
+        "e_admissible": Rule(e_admissible_acts, class_rules.e_admissible),
+        "weak_dominance": Rule(act_rules.not_weakly_dominated, class_rules.not_weakly_dominated),
         "utility_set": Rule(
-            _best_set, _best_acts, ("tolerance", "expectation", "alpha"), bets=True
+            _best_acts, _best_set, ("tolerance", "expectation", "alpha"), bets=True
         ),
     }
 )
@@ -152,7 +191,7 @@ def choose(
     read = _read_options(rule, chosen_rule, options)
     if acts is not None:
         return _among_acts(masses, acts.loss, partial(chosen_rule.on_acts, **read))
-    chosen = chosen_rule.on_classes(masses, **read)
+    chosen = chosen_rule.of_classes(masses, **read)
     if reject is None:
         return chosen
     return _or_reject(
@@ -194,7 +233,7 @@ def _or_reject(masses: Masses, chosen: Array, rule: str, cost: float, alpha: flo
             f"({', '.join(map(repr, PRECISE_RULES))}); got rule={rule!r}, reject={cost!r}."
         )
     xp = array_namespace(masses.belief)
-    success = class_rules.expected_success(masses, rule, alpha)
+    success = RULES[rule].success(masses, alpha)
     risk = 1.0 - xp.sum(xp.where(chosen, success, 0.0), axis=-1, keepdims=True)
     return chosen | (risk > cost + masses.rounding)
 

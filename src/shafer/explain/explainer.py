@@ -123,7 +123,7 @@ class Explainer(Predictor):
         ``deferral``.
     ask : InputQuestions
         Questions about inputs, such as ``explainer.ask.next_inputs(X)``.
-    weighed : WeighedModel
+    weighed_model : WeighedModel
         The model and its means over the background.
     background : as it was given, or None
         None if it was an iterator, or the explainer was read from a file.

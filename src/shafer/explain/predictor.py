@@ -17,7 +17,7 @@ from shafer.decision.rules import PRECISE_RULES
 from shafer.deferral.deferring import control_error, predict_or_defer
 from shafer.deferral.prediction import DeferringPrediction
 from shafer.deferral.promise import read_promise
-from shafer.explain.decisions import named_acts
+from shafer.explain.named_acts import named_acts
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import RowPass
 from shafer.rows.groups import grouped_rows, rows_of_known_groups
