@@ -267,8 +267,8 @@ def test_a_rare_class_does_not_cost_folds() -> None:
     rows = np.r_[0:50, 50:100, 100:102]  # two of the last class
     clf = EvidentialClassifier(temper="cv").fit(X[rows], y[rows])
     clf.conformalize(X[rows], y[rows], cv=np.int64(5))
-    assert len(clf.fold_explainers_) == 5
-    assert all(len(explainer.classes) == 3 for explainer in clf.fold_explainers_)
+    assert len(clf.promises.folds) == 5
+    assert all(len(explainer.classes) == 3 for explainer in clf.promises.folds)
 
 
 def test_folds_need_no_discount() -> None:

@@ -230,7 +230,7 @@ def test_completed_features(iris: Any) -> None:
     conditional = MissingInputs.fit(adapted, X, "conditional").complete(adapted, gappy)
     expected = conditional.rows.terms
     assert_array_equal(expected[~gaps], X[~gaps])
-    assert_array_equal(conditional.gaps, gaps)
+    assert_array_equal(conditional.rows.gaps, gaps)
     assert_array_equal(conditional.rows.encoded, expected)
     assert_array_equal(conditional.open_variance > 0.0, gaps.any(axis=1))
     assert np.abs(expected - X)[gaps].mean() < 0.7 * np.abs(means - X)[gaps].mean()

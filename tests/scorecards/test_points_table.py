@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
 import shafer
 from credit_data import applicants
 from shafer import UnsupportedModelError
+from shafer.scorecards import scorecard
 
 NUMBERS = ["duration", "amount", "age"]
 CATEGORIES = ["checking_account", "housing"]
@@ -78,7 +79,7 @@ def _fits(label: str, value: Any) -> bool:
 
 def assert_the_table_holds(explainer: Any, X: Any, columns: dict[str, Any], **options: Any) -> Any:
     """Look each row up in the table, by hand; compare with the points of its evidence."""
-    table = shafer.scorecards.scorecard(explainer, **options)
+    table = scorecard(explainer, **options)
     found = explainer(X).points(**options)
     assert set(table["component"]) == set(explainer.component_names)
     for g, name in enumerate(explainer.component_names):
@@ -168,9 +169,9 @@ class TestEncodedColumns:
     def test_columns_in_any_order(self, german: Any) -> None:
         X, y = german
         model = make_pipeline(_encoder(), LogisticRegression()).fit(X, y)
-        first = shafer.Explainer(model, X, groups="source").scorecard(class_="good")
+        first = scorecard(shafer.Explainer(model, X, groups="source"), class_="good")
         permuted = X[X.columns[::-1]]
-        second = shafer.Explainer(model, permuted, groups="source").scorecard(class_="good")
+        second = scorecard(shafer.Explainer(model, permuted, groups="source"), class_="good")
         pd.testing.assert_frame_equal(first, second)
 
     def test_another_reference_group(self, german: Any) -> None:
@@ -188,7 +189,7 @@ class TestThreeClasses:
         encoder = KBinsDiscretizer(**KBINS, encode="ordinal")
         model = make_pipeline(encoder, LogisticRegression(max_iter=1000)).fit(X, names)
         explainer = shafer.Explainer(model, X, prior="own")
-        table = shafer.scorecards.scorecard(explainer)
+        table = scorecard(explainer)
         assert list(table.columns) == ["component", "bin", "class", "weight", "points"]
         scores = np.zeros((len(X), 3))
         for k, label in enumerate(explainer.classes):
@@ -208,8 +209,8 @@ class TestThreeClasses:
         model = make_pipeline(KBinsDiscretizer(**KBINS), LogisticRegression()).fit(X, y)
         explainer = shafer.Explainer(model, X, groups="source")
         whole, one = (
-            shafer.scorecards.scorecard(explainer),
-            shafer.scorecards.scorecard(explainer, class_=2),
+            scorecard(explainer),
+            scorecard(explainer, class_=2),
         )
         assert set(one["class"]) == {2}
         expected = whole[whole["class"] == 2].reset_index(drop=True)
@@ -241,7 +242,7 @@ class TestOtherModels:
             interactions=1, outer_bags=1, max_rounds=20, n_jobs=1
         ).fit(X, y)
         with pytest.raises(UnsupportedModelError, match=r" & .* depend on several.*interactions=0"):
-            shafer.Explainer(model, X).scorecard(class_="good")
+            scorecard(shafer.Explainer(model, X), class_="good")
 
     def test_categorical_naive_bayes(self, german: Any) -> None:
         X, y = german
@@ -290,7 +291,7 @@ class TestOtherModels:
         # The names of the components exchange those of the columns.
         frame = pd.DataFrame({"a": [0.0, 1.0] * 4, "b": [2.0, 2.0, 3.0, 3.0] * 2})
         explainer = shafer.Explainer(([1.0, 5.0], 0.0), frame, names=["b", "a"])
-        table = shafer.scorecards.scorecard(explainer, class_=1)
+        table = scorecard(explainer, class_=1)
         assert table["component"].tolist() == ["b", "b", "a", "a"]
         assert table["bin"].tolist() == ["0", "1", "2", "3"]
 
@@ -315,27 +316,27 @@ class TestTables:
     )
     def test_of_any_library(self, head: Any, convert: Any) -> None:
         explainer = shafer.Explainer(head, convert(self.FLAGS))
-        table = shafer.scorecards.scorecard(explainer, class_="good")
-        expected = shafer.Explainer(head, self.FLAGS).scorecard(class_="good")
+        table = scorecard(explainer, class_="good")
+        expected = scorecard(shafer.Explainer(head, self.FLAGS), class_="good")
         assert_allclose(table["points"], expected["points"])
 
     def test_tensors(self) -> None:
         flags = torch.asarray(self.FLAGS)
         coef = torch.tensor([1.0, -2.0], dtype=torch.float64)
         head = shafer.LinearHead(coef, torch.tensor(0.5, dtype=torch.float64))
-        table = shafer.Explainer(head, flags).scorecard(class_=1)
-        expected = shafer.Explainer(([1.0, -2.0], 0.5), self.FLAGS).scorecard(class_=1)
+        table = scorecard(shafer.Explainer(head, flags), class_=1)
+        expected = scorecard(shafer.Explainer(([1.0, -2.0], 0.5), self.FLAGS), class_=1)
         assert_allclose(table["points"], expected["points"])
 
     def test_frames_of_other_libraries(self, head: Any) -> None:
-        table = shafer.Explainer(head, self.FLAGS).scorecard(class_="good", backend="polars")
+        table = scorecard(shafer.Explainer(head, self.FLAGS), class_="good", backend="polars")
         assert isinstance(table, pl.DataFrame)
         assert table.columns == ["component", "bin", "weight", "points"]
 
     def test_tempered_weights(self, head: Any) -> None:
-        plain = shafer.Explainer(head, self.FLAGS).scorecard(class_="good")
+        plain = scorecard(shafer.Explainer(head, self.FLAGS), class_="good")
         explainer = shafer.Explainer(head, self.FLAGS, temper=0.5)
-        table = shafer.scorecards.scorecard(explainer, class_="good")
+        table = scorecard(explainer, class_="good")
         assert_allclose(table["weight"], plain["weight"] / 2)
         assert_the_table_holds(
             explainer, self.FLAGS, {"x0": self.FLAGS[:, 0], "x1": self.FLAGS[:, 1]}, class_="good"
@@ -349,7 +350,7 @@ class TestRefused:
         model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
         text = "infinitely many, or depend on other columns: 'duration', 'amount', 'age'. Bin"
         with pytest.raises(UnsupportedModelError, match=text):
-            shafer.Explainer(model, X).scorecard(class_="good")
+            scorecard(shafer.Explainer(model, X), class_="good")
 
     def test_only_what_is_not_binned_is_named(self, german: Any) -> None:
         X, y = german
@@ -360,23 +361,23 @@ class TestRefused:
         model = make_pipeline(encoder, LogisticRegression(max_iter=2000)).fit(X, y)
         explainer = shafer.Explainer(model, X, groups="source")
         with pytest.raises(UnsupportedModelError, match="columns: 'age', 'amount'. Bin"):
-            shafer.scorecards.scorecard(explainer, class_="good")
+            scorecard(explainer, class_="good")
 
     @pytest.mark.parametrize("n", [1, 2, 12])
     def test_few_values_among_few_rows(self, n: int) -> None:
         X = np.random.default_rng(0).normal(size=(n, 2))
         with pytest.raises(UnsupportedModelError, match="'x0', 'x1'"):
-            shafer.Explainer(([1.0, 2.0], 0.0), X).scorecard(class_=1)
+            scorecard(shafer.Explainer(([1.0, 2.0], 0.0), X), class_=1)
 
     @pytest.mark.parametrize(("n_values", "accepted"), [(20, True), (21, False)])
     def test_many_values(self, n_values: int, accepted: bool) -> None:
         X = np.tile(np.arange(float(n_values))[:, None], (3, 1))
         explainer = shafer.Explainer(([1.0], 0.0), X)
         if accepted:
-            assert len(shafer.scorecards.scorecard(explainer, class_=1)) == n_values
+            assert len(scorecard(explainer, class_=1)) == n_values
         else:
             with pytest.raises(UnsupportedModelError, match="at most 20 values"):
-                shafer.scorecards.scorecard(explainer, class_=1)
+                scorecard(explainer, class_=1)
 
     def test_values_of_several_types(self) -> None:
         frame = pd.DataFrame({"a": ["x", 1, "x", 1] * 3})
@@ -384,7 +385,7 @@ class TestRefused:
         text = FunctionTransformer(lambda X: X.astype(str), feature_names_out="one-to-one")
         model = make_pipeline(text, coder, LogisticRegression()).fit(frame, [0, 1] * 6)
         with pytest.raises(UnsupportedModelError, match="infinitely many"):
-            shafer.Explainer(model, frame, groups="source").scorecard(class_=1)
+            scorecard(shafer.Explainer(model, frame, groups="source"), class_=1)
 
     def test_contributions_that_depend_on_other_columns(self, german: Any) -> None:
         X, y = german
@@ -394,7 +395,7 @@ class TestRefused:
         with pytest.raises(
             UnsupportedModelError, match="or depend on other columns: 'amount', 'age'"
         ):
-            shafer.scorecards.scorecard(explainer, class_="good")
+            scorecard(explainer, class_="good")
 
     def test_components_of_several_columns(self, german: Any) -> None:
         X, y = german
@@ -402,10 +403,10 @@ class TestRefused:
         model = make_pipeline(PolynomialFeatures(interaction_only=True), LogisticRegression())
         explainer = shafer.Explainer(model.fit(X, y), X)
         with pytest.raises(UnsupportedModelError, match="'duration amount'.*depend on several"):
-            shafer.scorecards.scorecard(explainer, class_="good")
+            scorecard(explainer, class_="good")
         groups = shafer.Explainer(LogisticRegression().fit(X, y), X, groups="one")
         with pytest.raises(UnsupportedModelError, match="'all' depend on several"):
-            groups.scorecard(class_="good")
+            scorecard(groups, class_="good")
 
     @pytest.mark.parametrize("step", [PCA(2), FunctionTransformer(lambda X: X)])
     def test_mixed_columns(self, german: Any, step: Any) -> None:
@@ -413,25 +414,25 @@ class TestRefused:
         X = X[NUMBERS].fillna(40.0)
         model = make_pipeline(step, LogisticRegression(max_iter=5000)).fit(X, y)
         with pytest.raises(UnsupportedModelError, match="depend on one column of the data each"):
-            shafer.Explainer(model, X).scorecard(class_="good")
+            scorecard(shafer.Explainer(model, X), class_="good")
 
     def test_components_that_are_not_columns(self, german: Any) -> None:
         X, y = german
         X = X[NUMBERS].fillna(40.0)
         model = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
         with pytest.raises(UnsupportedModelError, match="depend on one column of the data each"):
-            shafer.Explainer(model, X, components="tree").scorecard(class_="good")
+            scorecard(shafer.Explainer(model, X, components="tree"), class_="good")
 
     def test_functions_of_a_number(self, german: Any) -> None:
         X, y = german
         X = X[NUMBERS].fillna(40.0)
         with pytest.raises(UnsupportedModelError, match="infinitely many"):
-            shafer.Explainer(GaussianNB().fit(X, y), X).scorecard(class_="good")
+            scorecard(shafer.Explainer(GaussianNB().fit(X, y), X), class_="good")
 
     def test_sparse_tables(self) -> None:
         X = sparse.csr_array(np.eye(4))
         with pytest.raises(UnsupportedModelError, match="the background is a sparse matrix"):
-            shafer.Explainer((np.ones(4), 0.0), X).scorecard(class_=1)
+            scorecard(shafer.Explainer((np.ones(4), 0.0), X), class_=1)
 
     def test_moderated_weights(self, german: Any) -> None:
         X, y = german
@@ -439,24 +440,22 @@ class TestRefused:
         model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
         explainer = shafer.Explainer(model, X, moderate="laplace")
         with pytest.raises(ValueError, match="with moderate= they depend on the whole row"):
-            shafer.scorecards.scorecard(explainer, class_="good")
+            scorecard(explainer, class_="good")
 
     def test_without_the_background(self) -> None:
         flags = TestTables.FLAGS
         text = "did not keep it: it was made from an iterator, or read from a file"
         with pytest.raises(ValueError, match=text):
-            shafer.Explainer(([1.0, 2.0], 0.0), iter([flags])).scorecard(class_=1)
+            scorecard(shafer.Explainer(([1.0, 2.0], 0.0), iter([flags])), class_=1)
         read = pickle.loads(pickle.dumps(shafer.Explainer(([1.0, 2.0], 0.0), flags)))
         with pytest.raises(ValueError, match=text):
-            read.scorecard(class_=1)
+            scorecard(read, class_=1)
 
     def test_the_favourable_class_is_needed(self) -> None:
         named = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS, classes=["good", "bad"])
         with pytest.raises(ValueError, match="class_ is needed for two classes"):
-            named.scorecard()
+            scorecard(named)
         explainer = shafer.Explainer(([1.0, 2.0], 0.0), TestTables.FLAGS)
-        pd.testing.assert_frame_equal(
-            shafer.scorecards.scorecard(explainer), shafer.scorecards.scorecard(explainer, class_=0)
-        )
+        pd.testing.assert_frame_equal(scorecard(explainer), scorecard(explainer, class_=0))
         with pytest.raises(ValueError, match="pdo must be"):
-            shafer.scorecards.scorecard(explainer, pdo=-1, class_=1)
+            scorecard(explainer, pdo=-1, class_=1)
