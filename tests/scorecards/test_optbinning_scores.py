@@ -16,7 +16,6 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 import shafer
 from credit_data import NAMES, SCALE, applicants, binning, scorecard, trained
-from shafer.scorecards import scorecard
 
 # Points against optbinning's own: ``Scorecard.score`` and ``Scorecard.table``.
 
@@ -57,7 +56,7 @@ def test_tables_differ_by_a_constant_for_each_column(name: str, prior: str) -> N
     X, _ = applicants(name)
     model = trained(name)
     explainer = shafer.Explainer(model, X, classes=["good", "bad"], prior=prior)
-    ours = scorecard(explainer, class_="good")
+    ours = shafer.scorecards.scorecard(explainer, class_="good")
     theirs = model.table()
     assert ours["component"].drop_duplicates().tolist() == [
         *theirs["Variable"].drop_duplicates(),
@@ -82,7 +81,9 @@ def test_special_and_missing_bins(german: Any, special: Any, missing: Any, codes
     fit = {"metric_special": special, "metric_missing": missing}
     model = scorecard(X, y, fit, process=binning(X, special_codes=codes))
     assert np.abs(_scores(model, X) - model.score(X)).max() < 1e-9
-    ours = scorecard(shafer.Explainer(model, X, classes=["good", "bad"]), class_="good")
+    ours = shafer.scorecards.scorecard(
+        shafer.Explainer(model, X, classes=["good", "bad"]), class_="good"
+    )
     for name in FEW:
         mine = ours[(ours["component"] == name) & (ours["bin"] != "any other")]
         theirs = model.table()[model.table()["Variable"] == name]
@@ -96,7 +97,7 @@ class TestOtherScales:
         assert model.intercept_ > 0
         assert np.abs(_scores(model, X) - model.score(X)).max() < 1e-9
         # The same from our table: the lowest points of each component go to a base row.
-        table = scorecard(shafer.Explainer(model, X), class_=0)
+        table = shafer.scorecards.scorecard(shafer.Explainer(model, X), class_=0)
         lowest = table.groupby("component")["points"].transform("min")
         mine = (table["points"] - lowest)[table["component"] == "duration"].to_numpy()
         assert_allclose(mine, _points(model.table(), "duration"), atol=1e-9)
@@ -144,8 +145,10 @@ def test_a_pipeline_has_the_same_points(german: Any) -> None:
     explainer = shafer.Explainer(model, X, classes=["good", "bad"])
     whole = scorecard(X, y)
     assert np.abs(explainer(X).points(class_="good").sum(axis=1) - whole.score(X)).max() < 1e-9
-    expected = scorecard(shafer.Explainer(whole, X, classes=["good", "bad"]), class_="good")
-    pd.testing.assert_frame_equal(scorecard(explainer, class_="good"), expected)
+    expected = shafer.scorecards.scorecard(
+        shafer.Explainer(whole, X, classes=["good", "bad"]), class_="good"
+    )
+    pd.testing.assert_frame_equal(shafer.scorecards.scorecard(explainer, class_="good"), expected)
 
 
 def test_another_scale(german: Any) -> None:
@@ -165,7 +168,7 @@ def test_piecewise_functions_are_refused(german: Any) -> None:
     model = LogisticRegression().fit(process.transform(X), y)
     explainer = shafer.Explainer(Pipeline([("binning", process), ("model", model)]), X)
     with pytest.raises(shafer.UnsupportedModelError, match="columns: 'age'. Bin"):
-        scorecard(explainer, class_=0)
+        shafer.scorecards.scorecard(explainer, class_=0)
 
 
 def test_unknown_categories(german: Any) -> None:
@@ -179,7 +182,9 @@ def test_unknown_categories(german: Any) -> None:
     assert_allclose(found.sum(axis=1), 600 + FACTOR * np.log(good / bad / 50), atol=1e-9)
     assert_allclose(model.score(odd), model.score(odd.assign(savings=None)))
     assert np.abs(found.sum(axis=1) - model.score(odd)).min() > 1.0
-    table = scorecard(shafer.Explainer(model, X, classes=["good", "bad"]), class_="good")
+    table = shafer.scorecards.scorecard(
+        shafer.Explainer(model, X, classes=["good", "bad"]), class_="good"
+    )
     rows = table[table["component"] == "savings"].set_index("bin")["points"]
     assert_allclose(rows["any other"], found[:, FEW.index("savings")])
 
@@ -189,7 +194,7 @@ def test_three_classes() -> None:
     X = X[["alcohol", "hue", "magnesium", "ash"]]
     model = make_pipeline(binning(X, max_n_bins=4), LogisticRegression()).fit(X, y)
     explainer = shafer.Explainer(model, X, classes=["a", "b", "c"])
-    table = scorecard(explainer)
+    table = shafer.scorecards.scorecard(explainer)
     places = model[0].transform(X, metric="indices")
     scores = np.zeros((len(X), 3))
     for k, label in enumerate("abc"):
