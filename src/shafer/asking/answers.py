@@ -20,6 +20,7 @@ from shafer.asking.inputs import AskedModel, AskedRows, InputUnits, LinearInputs
 from shafer.asking.known_cells import KnownCells
 from shafer.asking.next_inputs import Suggestions, ranked_units
 from shafer.asking.overturn import overturn_rows, pattern_fragility
+from shafer.decision.policy import answers
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
@@ -79,13 +80,13 @@ def row_answers(
     filled, overturned, found, fragile, alarms = [], [], [], [], []
     table = CellTable(asked.inputs, mixed=top is None)
     for rows in asked.chunks(X, passed):
-        filled.append(np.argmax(rows.logits, axis=1))
+        filled.append(np.argmax(rows.leads, axis=1))
         overturned.append(overturn_rows(rows, asked.inputs))
         found += ranked_units(rows, asked.inputs, units, top)
         fragility, alarm = np.zeros(len(rows)), np.zeros(len(rows))
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
-            fragility[where] = pattern_fragility(rows.logits[where], far, chance)
+            fragility[where] = pattern_fragility(rows.leads[where], far, chance)
             alarm[where] = Suspicion.of(far, len(asked.names)).alarm
             add_ranked_cells(table, rows, where, far, top)
             if top is None:
@@ -258,9 +259,9 @@ def ask_rows(
 
 
 def _of_components(evidence: Evidence) -> list[RowQuestions]:
-    answers = np.argmax(to_numpy(evidence.logits), axis=1).tolist()
+    answered = answers(to_numpy(evidence.logits), evidence.cutoff).tolist()
     fragility = to_numpy(evidence.fragility(LOST)).tolist()
-    return [RowQuestions(a, few_digits(f), False) for a, f in zip(answers, fragility, strict=True)]
+    return [RowQuestions(a, few_digits(f), False) for a, f in zip(answered, fragility, strict=True)]
 
 
 def _of_inputs(found: RowAnswers) -> list[RowQuestions]:

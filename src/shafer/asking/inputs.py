@@ -18,6 +18,7 @@ from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.asking.known_cells import constant_safe_spread, standard_units
 from shafer.decision.acts import is_number
+from shafer.decision.policy import Cutoff
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.groups import Groups, read_groups
 from shafer.evidence.least_commitment import least_commitment
@@ -49,11 +50,14 @@ class AskedModel:
     calibration : OwnCalibration
         Tempering and moderation.
     inputs : LinearInputs
+    cutoff : Cutoff, optional
+        The threshold of the answers, if the most probable class is not the answer.
     """
 
     weighed: WeighedModel
     calibration: OwnCalibration
     inputs: LinearInputs
+    cutoff: Cutoff | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -96,7 +100,8 @@ class AskedModel:
         slopes = inputs.beta * constant_safe_spread(inputs.gaussian)[:, None]
         level = inputs.level(model)
         logits = standard_units(features, inputs.gaussian) @ slopes + level
-        return AskedRows(X, start, features, gaps, logits, level, own, factor)
+        shift = np.zeros(len(level)) if self.cutoff is None else self.cutoff.shift
+        return AskedRows(X, start, features, gaps, logits, level, own, factor, shift)
 
     def own_factor(self, features: FloatArray) -> FloatArray:
         """Return the factor of tempering and moderation for complete features (n, J)."""
@@ -127,6 +132,8 @@ class AskedRows:
         The factor of tempering and moderation on the weights.
     factor : array of shape (n,)
         κ, the factor on the weights: missing inputs, tempering and moderation together.
+    shift : array of shape (K,)
+        What a threshold adds to the logits behind the probabilities.
     """
 
     given: Any
@@ -137,9 +144,18 @@ class AskedRows:
     level: FloatArray
     own_factor: FloatArray
     factor: FloatArray
+    shift: FloatArray
 
     def __len__(self) -> int:
         return len(self.features)
+
+    @property
+    def leads(self) -> FloatArray:
+        """The logits, (n, K), shifted so that the largest one is that of the answer.
+
+        The answer to the complete row has the largest of κ z plus the shift.
+        """
+        return np.asarray(self.logits + self.shift / self.own_factor[:, None])
 
     @cached_property
     def log_probability(self) -> FloatArray:

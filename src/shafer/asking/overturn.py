@@ -40,7 +40,7 @@ def overturn_rows(rows: AskedRows, inputs: LinearInputs) -> FloatArray:
     result = np.zeros(len(rows))
     for where, gaps in patterns(rows.gaps):
         _, covariance, slopes = open_covariance(inputs, gaps)
-        result[where] = overturn_probability(rows.logits[where], covariance, slopes)
+        result[where] = overturn_probability(rows.leads[where], covariance, slopes)
     return result
 
 
@@ -89,7 +89,7 @@ def conditional_fragility(asked: AskedModel, X: Any, q: Any) -> FloatArray:
         result = np.zeros(len(rows))
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
-            result[where] = pattern_fragility(rows.logits[where], far, chance)
+            result[where] = pattern_fragility(rows.leads[where], far, chance)
         found.append(result)
     return np.concatenate(found)
 

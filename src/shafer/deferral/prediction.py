@@ -13,6 +13,7 @@ from scipy.special import logsumexp
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import BoolArray, FloatArray
+from shafer.decision.policy import answers
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.notebook import paragraph
@@ -149,9 +150,9 @@ class SureAnswers(NamedTuple):
 
 
 def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswers:
-    r"""Return the most probable class of each row; with a loss, the one of least expected loss.
+    r"""Return the answer of each row; with a loss, the class of least expected loss.
 
-    The score is the log-odds of the largest betting probability: the same order, and two
+    The score is the log-odds of the answer's betting probability: the same order, and two
     probabilities that both round to 1 still differ. With a loss it is minus the expected loss,
     which for 0-1 losses is the same order again.
 
@@ -166,14 +167,14 @@ def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswe
     rows = np.arange(len(probability))
     if loss is not None:
         expected = probability @ loss.T
-        answers = np.argmin(expected, axis=1)
-        return SureAnswers(answers, -expected[rows, answers], probability[rows, answers])
+        chosen = np.argmin(expected, axis=1)
+        return SureAnswers(chosen, -expected[rows, chosen], probability[rows, chosen])
     logits = _logits(bet, probability)
-    answers = np.argmax(logits, axis=1)
+    chosen = answers(logits, bet.cutoff if isinstance(bet, Evidence) else None)
     others = logits.copy()
-    others[rows, answers] = -np.inf
-    scores = logits[rows, answers] - logsumexp(others, axis=1)
-    return SureAnswers(answers, scores, probability[rows, answers])
+    others[rows, chosen] = -np.inf
+    scores = logits[rows, chosen] - logsumexp(others, axis=1)
+    return SureAnswers(chosen, scores, probability[rows, chosen])
 
 
 def _logits(bet: MassEvidence, probability: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -76,6 +77,9 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         ``predict_proba`` and ``predict_set`` answer as if an incredible value were missing. For
         linear models whose features each depend on one column, and dense rows. NaN is an error
         unless ``missing`` allows it. ``evidence`` shows rows as given.
+    threshold : float or {class: float}, optional
+        From which probability on the answer is the second of two classes, or the class that is
+        named, as in :class:`Explainer`. By default that of the inner classifier, if it has one.
 
     Attributes
     ----------
@@ -115,6 +119,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         prior: str = "shared",
         errors: str | None = None,
         guard: bool = False,
+        threshold: float | dict[Any, float] | None = None,
     ) -> None:
         self.estimator = estimator
         self.groups = groups
@@ -124,6 +129,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         self.prior = prior
         self.errors = errors
         self.guard = guard
+        self.threshold = threshold
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier, and compute the background means from the same rows.
@@ -195,6 +201,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             temper=factor,
             prior=self.prior,
             check=check,
+            threshold=self.threshold,
             **bars,
         )
 
@@ -265,7 +272,8 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     def policy(self) -> Policy:
         """How evidence becomes a decision: a guarded prediction is a bet."""
         check_is_fitted(self)
-        return Policy.of_bets() if self.guard else self.explainer_.policy
+        policy = self.explainer_.policy
+        return Policy.of_bets(policy.cutoff) if self.guard else policy
 
     def observe(self, X: Any) -> RowPass:
         """Pass rows through the model once; with a guard, the bet is the guarded prediction.
@@ -287,7 +295,8 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         if not self.guard:
             return seen
         # The pass has refused NaN unless ``missing`` allows it; the guard takes it as missing.
-        return GuardedPass(seen, guard(explainer.ask.model(), X, seen.rows).evidence)
+        guarded = guard(explainer.ask.model(), X, seen.rows).evidence
+        return GuardedPass(seen, replace(guarded, cutoff=explainer.policy.cutoff))
 
     def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row.
@@ -392,14 +401,15 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         scores[:, label_positions(explainer.classes, self.classes_, own.shape[1])] = own
         return scores
 
-    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
+    def predict(self, X: Any, rule: str | None = None) -> NDArray[Any]:
         """Predict one class for each row.
 
         Parameters
         ----------
         X : array or data frame of shape (n, J)
         rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
-            The first predicts as the inner classifier does. For costs, use :meth:`decide`.
+            By default the answer of the inner classifier, or that of ``threshold``. For costs, use
+            :meth:`decide`.
 
         Returns
         -------
@@ -415,7 +425,11 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         """
         check_is_fitted(self)
         plain = self.missing == "error" and not self.guard
-        if one_class_rule(rule) == "plausibility" and plain:  # the class of the largest logit
+        # Calibrated probabilities cross a threshold in other rows than those of the classifier.
+        alike = self.policy.cutoff is None or (
+            self.threshold is None and self.explainer_.calibration.is_plain
+        )
+        if one_class_rule(rule) is None and plain and alike:
             return np.asarray(self.estimator_.predict(X))
         return super().predict(X, rule)
 
@@ -493,7 +507,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
+        state = {"threshold": None, **state}  # earlier files have none
         sets, folds = state.pop("conformal_", None), state.pop("fold_explainers_", ())
         older = "deferral_state_" not in state
         deferral = state.pop("deferral_state_", None)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import one_position
 from shafer._typing import Array, FloatArray, Label
+from shafer.decision.policy import answers
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
@@ -94,23 +95,23 @@ class Pair(NamedTuple):
 
 
 def answer_and_rival(evidence: Evidence) -> tuple[Positions, Positions]:
-    """Return the positions of the most probable class and of the next one, (n,) each."""
+    """Return the positions of the answer and of the most probable other class, (n,) each."""
     logits = to_numpy(evidence.logits)
-    answers: Positions = np.argmax(logits, axis=1)
-    return answers, most_probable_but(logits, answers)
+    found = answers(logits, evidence.cutoff)
+    return found, most_probable_but(logits, found)
 
 
 def pair_of_row(evidence: Evidence, class_: Label | None, over: Label | None) -> Pair:
     """Return the two classes to compare in the first row of an evidence.
 
-    By default the most probable class, and the most probable of the others.
+    By default the answer, and the most probable of the other classes.
     """
     logits = to_numpy(evidence.logits)[:1]
     if class_ is None:
         avoided = logits.astype(np.float64)
         if over is not None:
             avoided[0, one_position(over, evidence.classes, "over")] = -np.inf
-        first = int(np.argmax(avoided))
+        first = int(answers(avoided, evidence.cutoff)[0])
     else:
         first = one_position(class_, evidence.classes, "class_")
     if over is None:

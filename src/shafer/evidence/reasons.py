@@ -14,6 +14,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import one_position
 from shafer._column import ColumnKind
 from shafer._typing import Array, FloatArray, Label
+from shafer.decision.policy import answers
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import most_probable_but
 from shafer.evidence.errors import class_std, interval, known_errors
@@ -152,7 +153,7 @@ def _asked_weights(
             f"and over={over!r}. Pass two different classes, or leave out over."
         )
     if for_ is None:
-        classes: NDArray[np.intp] = np.argmax(to_numpy(ev.logits), axis=1)
+        classes = answers(to_numpy(ev.logits), ev.cutoff)
     else:
         classes = np.full(n, one_position(for_, ev.classes, "for_"))
     weights = np.empty(source.shape[:2])
@@ -317,7 +318,7 @@ def row_reasons(
     """
     logits = to_numpy(evidence.logits)
     n = len(evidence)
-    classes = np.argmax(logits, axis=1)
+    classes = answers(logits, evidence.cutoff)
     if class_ is not None:
         classes = np.full(n, one_position(class_, evidence.classes, "class_"))
     rivals = most_probable_but(logits, classes)

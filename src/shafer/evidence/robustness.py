@@ -26,7 +26,10 @@ _BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
 
 
 def source_fragility(
-    source: WeightSource, chance: float, certain: Sequence[int] = ()
+    source: WeightSource,
+    chance: float,
+    certain: Sequence[int] = (),
+    shift: FloatArray | None = None,
 ) -> FloatArray:
     """Return :func:`loss_fragility` of all rows of a source; few weights are made at a time."""
     *batch, n_components, n_classes = source.shape
@@ -38,13 +41,17 @@ def source_fragility(
         weights = to_numpy(part.dense())
         base = np.broadcast_to(to_numpy(part.base_shares()), weights.shape)
         flat = (-1, n_components, n_classes)
-        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance, certain)
+        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance, certain, shift)
         result[rows.start : rows.stop] = found.reshape(weights.shape[:-2])
     return result
 
 
 def loss_fragility(
-    weights: FloatArray, base: FloatArray, chance: float, certain: Sequence[int] = ()
+    weights: FloatArray,
+    base: FloatArray,
+    chance: float,
+    certain: Sequence[int] = (),
+    shift: FloatArray | None = None,
 ) -> FloatArray:
     r"""Return the chance that losing components at random changes the decision, (n,).
 
@@ -63,9 +70,11 @@ def loss_fragility(
         The chance q of each component to be lost, independently of the others.
     certain : positions of components
         The base rate, which cannot be lost.
+    shift : array of shape (K,), optional
+        What a threshold adds to the logits.
     """
     weights = np.asarray(weights, dtype=np.float64)
-    logits = weights.sum(axis=1)
+    logits = weights.sum(axis=1) if shift is None else weights.sum(axis=1) + shift
     own = np.delete(weights - base, list(certain), axis=1)
     lost = lead_over_others(own, np.argmax(logits, axis=1))
     return loss_probability(logits, lost, chance)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, final
@@ -14,7 +14,7 @@ from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
 from shafer.conformal.split import ConformalSets
-from shafer.decision.policy import Policy
+from shafer.decision.policy import Cutoff, Policy
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
@@ -29,7 +29,7 @@ from shafer.explain.missing import check_gaps, complete_rows
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import ModelPass
-from shafer.explain.self_check import check_probabilities
+from shafer.explain.self_check import check_answers, check_probabilities
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
 from shafer.models.registry import adapt
@@ -98,6 +98,12 @@ class Explainer(Predictor):
         For ``errors="bootstrap"``: the model trained again on other samples, such as those of
         :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are
         relative to its own means over the same background.
+    threshold : float or {class: float}, optional
+        From which probability on the answer is the second of two classes, or the class that is
+        named. ``predict``, ``control_error``, ``predict_or_defer``, ``ask``, reasons and
+        ``Monitor`` speak of this answer. By default the threshold of the model itself, if it is a
+        ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV``; otherwise the most probable
+        class answers. It must be the threshold that is used in practice.
     **options
         Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
@@ -166,6 +172,7 @@ class Explainer(Predictor):
         check: bool = True,
         errors: str | None = None,
         refits: Iterable[Any] | None = None,
+        threshold: float | Mapping[Any, float] | None = None,
         **options: Any,
     ) -> None:
         has_own_base_rate(prior)
@@ -206,9 +213,12 @@ class Explainer(Predictor):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
+        self._threshold = None if threshold is None else Cutoff.read(threshold, self.classes)
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
             check_probabilities(model, compared, self.weighed_model.as_model)
+            if adapted.cutoff is not None and hasattr(model, "predict"):
+                check_answers(model, compared, self.weighed_model.as_model, adapted.cutoff)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
@@ -261,7 +271,9 @@ class Explainer(Predictor):
     @property
     def policy(self) -> Policy:
         """How evidence becomes a decision: bets, once the weights are tempered or moderated."""
-        return Policy() if self.calibration.is_plain else Policy.of_bets()
+        own = self.weighed_model.model.cutoff
+        cutoff = own if self._threshold is None else self._threshold
+        return Policy(cutoff=cutoff) if self.calibration.is_plain else Policy.of_bets(cutoff)
 
     @property
     def ask(self) -> InputQuestions:
@@ -332,6 +344,8 @@ class Explainer(Predictor):
         profile: Callable[[], WeightProfile] | None = None,
     ) -> ModelPass:
         rows, plain = self.weighed_model(X, errors)
+        cutoff = self.policy.cutoff
+        plain = plain if cutoff is None else replace(plain, cutoff=cutoff)
         return ModelPass(X, rows, plain, calibration, self.weighed_model.model.encoders, profile)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
@@ -439,6 +453,7 @@ class Explainer(Predictor):
             prior=weighed.prior,
             errors=None if self.errors is None else self.errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
+            threshold=self._threshold,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -456,6 +471,7 @@ class Explainer(Predictor):
             state.prior,
         )
         self.factor = state.factor
+        self._threshold = state.threshold
         self._promises = Promises(state.conformal, deferral=state.restored_deferral())
         self._moderation, self._profile = state.moderation, state.profile
         self.background = self._background_weight = None
@@ -491,7 +507,7 @@ class Explainer(Predictor):
         if self._inputs is None:
             background, weight = self.background, self._background_weight
             self._inputs = LinearInputs.fit(self.weighed_model, background, weight)
-        return AskedModel(self.weighed_model, self.calibration, self._inputs)
+        return AskedModel(self.weighed_model, self.calibration, self._inputs, self.policy.cutoff)
 
     def _inputs_to_keep(self) -> LinearInputs | None:
         """Return what questions about inputs need, also if none was asked yet."""
@@ -503,7 +519,12 @@ class Explainer(Predictor):
             return None
 
     def __repr__(self) -> str:
-        return f"<Explainer: {len(self.component_names)} components, {len(self.classes)} classes>"
+        size = f"{len(self.component_names)} components, {len(self.classes)} classes"
+        cutoff = self.policy.cutoff
+        if cutoff is None:
+            return f"<Explainer: {size}>"
+        label = self.classes.tolist()[cutoff.position]
+        return f"<Explainer: {size}, answers {label!r} from {cutoff.threshold:.3g} on>"
 
 
 def _held(given: Any) -> Any:

@@ -15,7 +15,7 @@ from shafer.conformal.split import split_conformal
 from shafer.decision.policy import Policy
 from shafer.decision.rules import PRECISE_RULES
 from shafer.deferral.deferring import control_error, predict_or_defer
-from shafer.deferral.prediction import DeferringPrediction
+from shafer.deferral.prediction import DeferringPrediction, sure_answers
 from shafer.deferral.promise import read_promise
 from shafer.explain.named_acts import named_acts
 from shafer.explain.promises import Promises
@@ -66,7 +66,7 @@ class Predictor(Savable, ABC):
             Evidence, bet, plain evidence and typicality, computed when they are asked for.
         """
 
-    def predict(self, X: Any, rule: str = "plausibility") -> NDArray[Any]:
+    def predict(self, X: Any, rule: str | None = None) -> NDArray[Any]:
         """Predict one class for each row.
 
         Parameters
@@ -74,7 +74,8 @@ class Predictor(Savable, ABC):
         X : as the model takes it
             The rows.
         rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
-            The first names the most probable class. For costs, use :meth:`decide`.
+            The first names the most probable class, and is the default, unless the model has a
+            threshold. For costs, use :meth:`decide`.
 
         Returns
         -------
@@ -82,7 +83,9 @@ class Predictor(Savable, ABC):
             Class labels.
         """
         rule = one_class_rule(rule)
-        chosen = to_numpy(self.observe(X).bet.decide(rule))
+        if rule is None and self.policy.cutoff is not None:
+            return np.asarray(self.classes[sure_answers(self.observe(X).bet).positions])
+        chosen = to_numpy(self.observe(X).bet.decide("plausibility" if rule is None else rule))
         return np.asarray(self.classes[np.argmax(chosen, axis=1)])
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -122,7 +125,7 @@ class Predictor(Savable, ABC):
         loss : array of shape (acts, K), mapping or data frame, optional
             What each act costs if the class is k. ``{act: {class: cost}}`` and a data frame are
             read by class label; see :meth:`shafer.Evidence.decide`. By default the acts are to
-            name one class, and a wrong name costs 1.
+            name one class, and a wrong name costs 1; with a threshold, the answer of ``predict``.
         rule : str, optional
             A rule of :meth:`shafer.Evidence.decide`. By default ``"expected_loss"``: the least
             expected loss under the probabilities of ``predict_proba``. Acts that are tied up to
@@ -152,6 +155,9 @@ class Predictor(Savable, ABC):
         >>> clf.decide(heart.data[:3, :3], loss, "maximality").tolist()
         [('treat',), ('treat', 'send home'), ('treat', 'send home')]
         """
+        given = [what for what in (loss, rule, reject, utility) if what is not None]
+        if self.policy.cutoff is not None and not given:
+            return self.predict(X)
         rule = self.policy.act_rule if rule is None else rule
         evidence = self.observe(X).decided_by(rule)
         return named_acts(evidence, rule, loss, reject, utility, alpha, tolerance, expectation)
@@ -348,9 +354,9 @@ class Predictor(Savable, ABC):
         return predict_or_defer(self, X, groups)
 
 
-def one_class_rule(rule: str) -> str:
-    """Return a rule that names one class; raise an error for others."""
-    if rule not in PRECISE_RULES:
+def one_class_rule(rule: str | None) -> str | None:
+    """Return a rule that names one class, or None; raise an error for others."""
+    if rule is not None and rule not in PRECISE_RULES:
         raise ValueError(
             f"predict returns one class, so rule must be one of "
             f"{', '.join(map(repr, PRECISE_RULES))}; got {rule!r}. "

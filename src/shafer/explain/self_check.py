@@ -9,6 +9,7 @@ import numpy as np
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
+from shafer.decision.policy import Cutoff, answers
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
 from shafer.models.read_model import ModelRows
@@ -69,6 +70,42 @@ def check_probabilities(
         f"{type(model).__name__} gives {own[worst, k]:.10g}. {_reason(found, own)} Please report "
         "this; check=False turns the check off."
     )
+
+
+def check_answers(
+    model: Any, background: Any, read: Callable[[Any], tuple[ModelRows, Evidence]], cutoff: Cutoff
+) -> None:
+    """Raise an error if a threshold does not give the model's own predictions.
+
+    Parameters
+    ----------
+    model : fitted model with ``predict`` and ``classes_``
+    background, read
+        As in :func:`check_probabilities`.
+    cutoff : Cutoff
+        The threshold as it was read from the model.
+
+    Raises
+    ------
+    UnsupportedModelError
+        The message names the row and both answers.
+    """
+    rows = take_rows(background, evenly(n_rows(background)))
+    own = np.asarray(model.predict(rows))
+    labels = np.asarray(model.classes_)
+    logits = to_numpy(read(rows)[1].logits).astype(np.float64)
+    found = labels[answers(logits, cutoff)]
+    lead = np.abs((logits + cutoff.shift) @ [1.0, -1.0])
+    wrong = np.flatnonzero((found != own) & (lead > _ALWAYS["float32"]))
+    if len(wrong):
+        row = int(wrong[0])
+        raise UnsupportedModelError(
+            f"{type(model).__name__} predicts {own[row]!r} for row {row} of those compared, and "
+            f"its threshold on the probability, {cutoff.threshold:.6g}, gives {found[row]!r}. Its "
+            "predictions do not follow from a threshold on these probabilities. Pass the model "
+            "inside it, and state the threshold that is used: shafer.Explainer(model, X, "
+            "threshold=0.2)."
+        )
 
 
 def evenly(n: int) -> list[int]:

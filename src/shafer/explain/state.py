@@ -19,6 +19,7 @@ from shafer._files.codec import EXPLAINER, LABELS, Says, read, written
 from shafer._typing import Array
 from shafer.asking.inputs import LinearInputs
 from shafer.conformal.split import ConformalSets
+from shafer.decision.policy import Cutoff
 from shafer.deferral.control import DeferralControl, restored_deferral
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.typicality import WeightProfile
@@ -58,6 +59,8 @@ class ExplainerState:
     errors : StoredBars or None
     refits : list of dicts
         The states of the explainers of the refits.
+    threshold : Cutoff or None
+        The threshold that the user stated; that of the model itself is read with the model.
     """
 
     model: Any
@@ -77,6 +80,7 @@ class ExplainerState:
     errors: StoredBars | None
     refits: list[dict[str, Any]]
     deferral: dict[str, Any] | None = None
+    threshold: Cutoff | None = None
 
     def restored_deferral(self) -> DeferralControl | None:
         """Return the thresholds of deferral."""

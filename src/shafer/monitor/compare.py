@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer.decision.policy import Cutoff, answers
 from shafer.evidence.table import label_texts
 from shafer.monitor.reference import LabelFacts, ReferenceRows, RowFacts
 from shafer.monitor.shift_tests import Shift, distribution_shift, rounding_tolerance, share_shift
@@ -211,9 +212,13 @@ def _class_shares(usual: FloatArray, values: FloatArray, labels: list[str]) -> l
 
 
 def decisions_moved(
-    reference: ReferenceRows, batch: RowFacts, components: Sequence[int], seed: int
+    reference: ReferenceRows,
+    batch: RowFacts,
+    components: Sequence[int],
+    seed: int,
+    cutoff: Cutoff | None = None,
 ) -> tuple[dict[int, int], int]:
-    """Count the rows whose most probable class changes when components are put back.
+    """Count the rows whose answer changes when components are put back.
 
     Returns
     -------
@@ -222,13 +227,13 @@ def decisions_moved(
     together : int
         All of them put back.
     """
-    now = batch.decisions
+    now = batch.decisions(cutoff)
     counts, change = {}, np.zeros_like(batch.logits)
     for g in components:
         own = _change(reference, batch, g, np.random.default_rng([seed, g]))
-        counts[g] = int((now != (batch.logits + own).argmax(axis=1)).sum())
+        counts[g] = int((now != answers(batch.logits + own, cutoff)).sum())
         change += own
-    return counts, int((now != (batch.logits + change).argmax(axis=1)).sum())
+    return counts, int((now != answers(batch.logits + change, cutoff)).sum())
 
 
 def _change(

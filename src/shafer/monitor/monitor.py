@@ -180,7 +180,9 @@ class Monitor:
             checks += label_checks(reference.labels, labels)
         adjusted = adjusted_p_values(np.array([check.p for check in checks]))
         moved = np.flatnonzero(adjusted[: len(names)] <= options.alpha).tolist()
-        counts, together = decisions_moved(reference, batch, moved, options.seed)
+        counts, together = decisions_moved(
+            reference, batch, moved, options.seed, self.explainer.policy.cutoff
+        )
         return MonitorReport(
             len(batch),
             len(reference),

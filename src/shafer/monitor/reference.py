@@ -15,6 +15,7 @@ from shafer._checks.labels import label_array, label_positions
 from shafer._files.codec import LABELS, LEFT_OUT, Limits
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
+from shafer.decision.policy import Cutoff, answers
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.typicality import WeightProfile
@@ -172,11 +173,9 @@ class RowFacts:
         mean: FloatArray = self.weight_sums.sum(axis=0) / len(self)
         return mean
 
-    @property
-    def decisions(self) -> NDArray[np.intp]:
-        """Position of the most probable class of each row, (n,)."""
-        decisions: NDArray[np.intp] = self.logits.argmax(axis=1)
-        return decisions
+    def decisions(self, cutoff: Cutoff | None) -> NDArray[np.intp]:
+        """Return the position of the answer of each row, (n,)."""
+        return answers(self.logits, cutoff)
 
     @property
     def probability(self) -> FloatArray:
@@ -292,7 +291,7 @@ def label_facts(explainer: Explainer, X: Any, y: Any, rows: RowFacts) -> LabelFa
     return LabelFacts(
         log_loss=rows.log_loss(truth),
         brier=((rows.probability - wanted) ** 2).sum(axis=1),
-        correct=rows.decisions == truth,
+        correct=rows.decisions(explainer.policy.cutoff) == truth,
         covered=covered,
     )
 

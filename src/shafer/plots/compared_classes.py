@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.labels import one_position
 from shafer._typing import FloatArray, Label
+from shafer.decision.policy import answers
 from shafer.evidence.evidence import Evidence
 from shafer.plots.style import numbers, without_middle
 
@@ -44,15 +45,13 @@ class Compared(NamedTuple):
 
 
 def compared_in_row(
-    logits: FloatArray,
-    classes: NDArray[Any],
-    class_: Label | None,
-    over: Label | None,
-    quantity: str,
+    evidence: Evidence, class_: Label | None, over: Label | None, quantity: str
 ) -> Compared:
-    """Choose the classes to compare in one row, (K,): by default the best and the runner-up."""
+    """Choose the classes to compare in the first row: by default the answer and its rival."""
     plain = plain_weights(quantity, over)
-    k = int(np.argmax(logits)) if class_ is None else one_position(class_, classes, "class_")
+    logits, classes = numbers(evidence.logits)[0], evidence.classes
+    answer = int(answers(logits[None], evidence.cutoff)[0])
+    k = answer if class_ is None else one_position(class_, classes, "class_")
     if plain:
         return Compared(k, None)
     if over is None:

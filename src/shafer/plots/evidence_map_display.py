@@ -287,10 +287,8 @@ def _asked(
     quantity: str | None,
 ) -> list[Compared]:
     """Return the classes to draw, each with the one it is compared with."""
-    logits = numbers(evidence.logits)[0]
     if classes is None:
-        asked = compared_in_row(logits, evidence.classes, class_, over, quantity or "log-odds")
-        return [asked]
+        return [compared_in_row(evidence, class_, over, quantity or "log-odds")]
     if class_ is not None:
         raise ValueError(f"Give class_ or classes, not both; got {class_!r} and {classes!r}.")
     wanted = positions_of(classes, evidence.classes)
@@ -303,7 +301,7 @@ def _asked(
         return [Compared(k, other_than(k, over, evidence.classes)) for k in wanted]
     chosen = quantity or "weight"
     labels = evidence.classes.tolist()
-    return [compared_in_row(logits, evidence.classes, labels[k], None, chosen) for k in wanted]
+    return [compared_in_row(evidence, labels[k], None, chosen) for k in wanted]
 
 
 # The values that a map shows: evidence for a class, ignorance, or disagreement.

@@ -16,7 +16,7 @@ from shafer._text import cells
 from shafer._typing import FloatArray, Label
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import compared_in_row
-from shafer.plots.style import AGAINST, FOR, GREY, axes_for, ink, literal, numbers, take_row
+from shafer.plots.style import AGAINST, FOR, GREY, axes_for, ink, literal, take_row
 from shafer.texts.html import LEAST, text_html
 from shafer.texts.marked import MARKED, PLAIN, STOP, MarkedText, NamedWeight, segments_of, visible
 from shafer.texts.rows import mark_text
@@ -188,7 +188,7 @@ class TextDisplay:
             Call its :meth:`plot`.
         """
         plain = take_row(evidence.weighed, row)
-        compared = compared_in_row(numbers(plain.logits)[0], plain.classes, class_, over, quantity)
+        compared = compared_in_row(plain, class_, over, quantity)
         labels = plain.classes.tolist()
         one, first = take_row(evidence, row), labels[compared.class_]
         second = None if compared.over is None else labels[compared.over]

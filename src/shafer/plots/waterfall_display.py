@@ -204,8 +204,8 @@ class WaterfallDisplay:
             Call its :meth:`plot`.
         """
         one, plain = take_row(evidence, row), take_row(evidence.weighed, row)
-        logits, labels = numbers(plain.logits)[0], plain.classes.tolist()
-        compared = compared_in_row(logits, plain.classes, class_, over, quantity)
+        labels = plain.classes.tolist()
+        compared = compared_in_row(plain, class_, over, quantity)
         base = base_rate_position(plain)
         features_at = np.setdiff1d(np.arange(plain.n_components), [] if base is None else [base])
         weights = compared.weights(plain)[0]

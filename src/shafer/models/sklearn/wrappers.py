@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from shafer.decision.policy import Cutoff
 from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
@@ -27,8 +29,44 @@ def adapt(model: Any, **options: Any) -> ReadModel:
     adapted = registry.adapt(held(model), **options).watching(_live(model))
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
         own = model.explainer_.calibration
-        return replace(adapted, calibration=None if own.is_plain else own)
+        return replace(adapted, calibration=None if own.is_plain else own, cutoff=own_cutoff(model))
+    if _attribute(model) == "estimator_" and hasattr(model, "response_method"):
+        return replace(adapted, cutoff=_threshold(model))
     return adapted
+
+
+def own_cutoff(model: Any) -> Cutoff | None:
+    """Return the threshold of one of our own classifiers."""
+    cutoff: Cutoff | None = model.policy.cutoff
+    return cutoff
+
+
+def _threshold(model: Any) -> Cutoff:
+    """Return the threshold of a ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV``.
+
+    A threshold on the decision function of a logistic model is one on its log-odds. Whether the
+    predictions then are those of the model is checked on rows of the background.
+    """
+    inside, method = model.estimator_, model.response_method
+    if method == "auto":
+        method = "predict_proba" if hasattr(inside, "predict_proba") else "decision_function"
+    given = model.best_threshold_ if hasattr(model, "best_threshold_") else model.threshold
+    if isinstance(given, str):  # "auto"
+        given = 0.5 if method == "predict_proba" else 0.0
+    threshold = float(given) if method == "predict_proba" else float(expit(given))
+    if not 0.0 < threshold < 1.0:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} has the threshold {given!r}, so it gives all rows one answer. "
+            "Pass the model inside it, and state a threshold: shafer.Explainer(model, X, "
+            "threshold=0.2)."
+        )
+    position = 1 if _pos_label(model) is None else list(inside.classes_).index(_pos_label(model))
+    return Cutoff(threshold, position)
+
+
+def _pos_label(model: Any) -> Any:
+    scorer = getattr(model, "_curve_scorer", None)  # of TunedThresholdClassifierCV
+    return scorer._get_pos_label() if scorer is not None else model.pos_label
 
 
 def decision(model: Any, **options: Any) -> ReadModel:
