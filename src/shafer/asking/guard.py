@@ -128,7 +128,7 @@ def _list_repairs(
     table.add(rows, changed[owner], which, np.ones_like(which), filled[owner])
 
 
-# probabilities that wrong inputs change little.
+# The answer: probabilities that wrong inputs change little.
 
 
 @final

@@ -60,7 +60,7 @@ def row_measures(
     return {name: np.asarray(found[name], dtype=np.float64) for name in MEASURES if name in found}
 
 
-# which quantity of a deferred row stands out among ordinary deferred rows.
+# Which quantity of a deferred row stands out among ordinary deferred rows.
 
 EXTREME = 0.9
 """A quantity stands out if it is above this share of the ordinary deferred rows."""

@@ -275,7 +275,7 @@ def _inverse(curvature: FloatArray) -> FloatArray:
     )
 
 
-# what class weights in the log loss do to the curvature and the gradient.
+# What class weights in the log loss do to the curvature and the gradient.
 
 
 @final
@@ -341,7 +341,7 @@ class ClassWeighting:
         return counted, spread
 
 
-# the covariance of all coefficients of a linear head.
+# The covariance of all coefficients of a linear head.
 
 # Reciprocal condition numbers below this leave no correct digit of the largest variance.
 _SINGULAR = 1e-13

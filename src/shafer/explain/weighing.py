@@ -211,7 +211,7 @@ class WeighedModel:
         return self.model.weighed(self.pool, rows.terms, self.groups)
 
 
-# all that is added up over the background, batch by batch; mergeable.
+# All that is added up over the background, batch by batch; mergeable.
 
 
 @final

@@ -75,7 +75,7 @@ def engine_of(frame: Any) -> FrameEngine:
     )
 
 
-# calls one function on many items, on the workers of an engine.
+# One function called on many items, on the workers of an engine.
 
 Work: TypeAlias = Callable[[Any], Any]
 

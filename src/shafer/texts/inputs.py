@@ -95,7 +95,7 @@ def _one_column(X: Any, name: str) -> Any:
     )
 
 
-# names for the columns of a ``HashingVectorizer``, which keeps no words.
+# Names for the columns of a ``HashingVectorizer``, which keeps no words.
 
 _MOST_WORDS = 3  # of one column, the most frequent
 _LONGEST = 40  # characters of a word in a name
