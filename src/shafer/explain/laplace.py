@@ -12,7 +12,7 @@ are written in an orthonormal basis of K − 1 contrasts, in which they are uniq
 
 With class weights c the loss is not a likelihood: its curvature would count a row of weight 10 as
 ten rows. Then the covariance is :math:`(H + \tau I)^{-1} (M + \tau I) (H + \tau I)^{-1}`. Here M is
-the covariance of the gradient (``class_weighting.py``). Without class weights M = H.
+the covariance of the gradient (``ClassWeighting``). Without class weights M = H.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which file writes the terms of which model, and why other models are refused."""
+"""The terms of each family of models as a graph, and why other models are refused."""
 
 from __future__ import annotations
 

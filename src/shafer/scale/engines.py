@@ -1,4 +1,4 @@
-"""``FrameEngine``: what is asked of every kind of lazy frame."""
+"""``FrameEngine``: what is asked of every kind of lazy frame; ``JobEngine``: of workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that are texts: a list, a column or a frame of one column, with clear errors for gaps."""
+"""Rows that are texts, the vectorizers that read them, and a row's words as components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``joined_trees``: the trees of a boosted model as one set of arrays."""
+"""The trees of a boosted model as arrays, and the contributions of features from them."""
 
 from __future__ import annotations
 
