@@ -44,7 +44,7 @@ def row_measures(
     Parameters
     ----------
     evidence : MassEvidence
-        Moderated and discounted, if the model does so.
+        Before tempering and moderation, as ``RowPass.plain``.
     typicality : callable
         Returns the typicality of the rows, or None if the background is not at hand.
     """
