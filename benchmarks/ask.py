@@ -19,6 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from asking.agreement import differences
+from asking.library_answers import LibraryAnswers
+from asking.real_tables import load, names
+from asking.targets import targets
+from asking.trial import Trial, trials
+from machine import RESULTS, describe, record, table
+from tqdm import tqdm
+
 from asking import (
     categorical_gaps,
     checked_cells,
@@ -29,13 +37,6 @@ from asking import (
     pooled_pair,
     tables,
 )
-from asking.agreement import differences
-from asking.library_answers import LibraryAnswers
-from asking.real_tables import load, names
-from asking.targets import targets
-from asking.trial import Trial, trials
-from machine import RESULTS, describe, record, table
-from tqdm import tqdm
 
 SPLITS = 3
 SECTIONS = ("next", "overturn", "fragility", "cells", "guard", "pair", "agreement", "categories")

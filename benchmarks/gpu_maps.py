@@ -16,7 +16,7 @@ from machine import table
 from resnet import ResNet50
 
 import shafer
-from shafer._kernels import pooling as located_pooling
+from shafer._kernels import pooling
 from shafer._kernels.compiled import triton_located
 
 BATCH, SIZE = 256, 224
@@ -66,7 +66,7 @@ def exactness(ev: Any, network: Any, X: Any) -> dict[str, str]:
     logits -= logits.mean(1, keepdim=True)
     source = ev.source
     features = source.features.double()
-    exact = located_pooling.pool_located(
+    exact = pooling.pool_located(
         features, source.beta.double(), (source.shift + source.offset).double(), None
     )
     size = (exact.weights_for + exact.weights_against).amax()
@@ -92,7 +92,7 @@ def stages(explainer: Any, X: Any) -> list[dict[str, str]]:
         "live parameters": model.check_current,
         "forward pass and its checks": lambda: model.terms(X),
         "pooling": source.pooled,
-        "pooling, float32 matrix product": lambda: located_pooling.pool_located(
+        "pooling, float32 matrix product": lambda: pooling.pool_located(
             source.features, source.beta, source.shift + source.offset, None
         ),
         "closed forms": lambda: shafer._kernels.forms(pooled),

@@ -83,7 +83,7 @@ def check_rule(
     lower, upper = risks(mass.masses, loss)
     if rule == "plausibility":
         # It compares logits, which differ where plausibilities are the same number. Exact ties
-        # are tested in test_precision.py.
+        # are tested in decision/test_rules.py.
         by_risk(lower, chosen, ties=False)
     elif rule == "belief":
         by_risk(upper, chosen, ties=ties)
@@ -103,11 +103,13 @@ def check_rule(
     elif rule == "e_admissible":
         margin = np.array([no_admissibility(mass, loss, f) for f in range(len(loss))])
         by_margin(np.where(np.abs(margin) < CLOSE, 1e-300, margin), chosen)
-    else:
+    elif rule == "weak_dominance":
         margin = weak_margins(lower, upper)
         known = ~np.isnan(margin)
         assert chosen.any()
         assert (chosen == (margin < 0))[known].all()
+    else:
+        raise AssertionError(f"Add the definition of the rule {rule!r} to check_rule.")
 
 
 def expectations(mass: MassFunction, utility: NDArray[Any], name: str) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from shafer._text import printable, shortened
+from shafer._text import one_line, printable
 
 # Replacements for terminals and pipes with few letters, as on Windows.
 _PLAIN = str.maketrans(
@@ -82,7 +82,6 @@ def note(text: str) -> None:
 
 # Errors as the user sees them: one clear line, exit code 2, no traceback.
 
-_LONGEST = 600
 _EXTRAS = {  # module -> the extra that installs it
     "jinja2": "shafer[report]",
     "markupsafe": "shafer[report]",
@@ -95,12 +94,6 @@ class Refused(click.ClickException):
     """One clear line, exit code 2."""
 
     exit_code = 2
-
-
-def one_line(error: object) -> str:
-    """Write an error's message on one line of bounded length, without control characters."""
-    text = printable(" ".join(str(error).split())) or type(error).__name__
-    return shortened(text, _LONGEST)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Iterable
 
+_LONGEST_LINE = 600
+
 
 def listed(
     items: Iterable[object], most: int = 8, *, written: Callable[[object], str] = repr
@@ -51,6 +53,12 @@ def printable(text: str) -> str:
     return "".join(
         letter if letter.isprintable() or letter == "\n" else ascii(letter)[1:-1] for letter in text
     )
+
+
+def one_line(error: object) -> str:
+    """Write an error's message on one line of bounded length, without control characters."""
+    text = printable(" ".join(str(error).split())) or type(error).__name__
+    return shortened(text, _LONGEST_LINE)
 
 
 def cells(text: str) -> int:

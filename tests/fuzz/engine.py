@@ -8,7 +8,6 @@ from scipy import sparse
 
 import shafer
 from shafer._kernels import pooling
-from shafer._kernels import pooling as sparse_pooling
 from shafer._kernels.compiled import numba_kernels
 from shafer._kernels.forms import closed_forms
 
@@ -161,7 +160,7 @@ def _check_heads(
         "compiled": numba_kernels.pool_linear(features, *head),
         "compiled sparse": numba_kernels.pool_linear_sparse(stored, *head),
         "plain": pooling.pool_linear(features, *head),
-        "plain sparse": sparse_pooling.pool_linear_sparse(stored, *head),
+        "plain sparse": pooling.pool_linear_sparse(stored, *head),
         "weights": pooling.pool(rows.weights),
     }
     for name, other in others.items():

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 
 from shafer._kernels import dispatch, pooling
-from shafer._kernels import pooling as class_centring
-from shafer._kernels import pooling as sparse_pooling
 from shafer._kernels.compiled import numba_kernels
 from shafer._kernels.compiled.numba_lanes import (
     aligned,
@@ -114,7 +112,7 @@ def test_weights_in_full(shape: tuple[int, ...], dtype: str) -> None:
     close(numba_kernels.pool(weights), pooling.pool(weights), dtype)
     given, constant = weights.reshape(-1, *shape[-2:]), weights.reshape(-1, *shape[-2:])[:1].sum(0)
     found = numba_kernels.additive_weights(given, constant)
-    close([found], [class_centring.additive_weights(given, constant)], dtype)
+    close([found], [pooling.additive_weights(given, constant)], dtype)
 
 
 def test_opposite_classes_take_half_the_work() -> None:
@@ -193,7 +191,7 @@ def test_sparse(dtype: str) -> None:
     X[[0, 17, 59]] = 0.0
     _, _, beta, offset = head(1, 90, 6, dtype)
     arrays = scipy_sparse.csr_array(X), X.mean(axis=0), beta, offset
-    expected = sparse_pooling.pool_linear_sparse(*arrays)
+    expected = pooling.pool_linear_sparse(*arrays)
     close(numba_kernels.pool_linear_sparse(*arrays), expected, dtype, scale=10)
     close(expected, pooling.pool_linear(X, X.mean(axis=0), beta, offset), dtype, scale=10)
 

@@ -20,11 +20,8 @@ from shafer._kernels import (
     located_weights_of,
     logspace,
     pool_located,
+    pooling,
 )
-from shafer._kernels import (
-    pooling as located_pooling,
-)
-from shafer._kernels import pooling as sparse_pooling
 from shafer._kernels.forms import closed_forms
 from shafer._kernels.pooling import Pooled, _row_blocks, pool_linear_sparse
 
@@ -32,7 +29,7 @@ from shafer._kernels.pooling import Pooled, _row_blocks, pool_linear_sparse
 
 
 def test_blocks_are_as_large_as_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sparse_pooling, "_BLOCK", 12)  # six entries of two classes
+    monkeypatch.setattr(pooling, "_BLOCK", 12)  # six entries of two classes
     indptr = np.array([0, 3, 6, 7, 16, 16, 22])
     blocks = [(block.start, block.stop) for block in _row_blocks(indptr, 2)]
     # The fourth row alone has more entries than fit: it is a block of its own.
@@ -48,7 +45,7 @@ def test_several_blocks_pool_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     features = sparse.random_array((40, 6), density=0.5, rng=rng, format="csr")
     centre, beta, offset = rng.normal(size=6), rng.normal(size=(6, 3)), rng.normal(size=3)
     whole = pool_linear_sparse(features, centre, beta, offset)
-    monkeypatch.setattr(sparse_pooling, "_BLOCK", 30)
+    monkeypatch.setattr(pooling, "_BLOCK", 30)
     for one, several in zip(whole, pool_linear_sparse(features, centre, beta, offset), strict=True):
         np.testing.assert_allclose(several, one, atol=1e-13)
 
@@ -102,7 +99,7 @@ def test_against_sums(seed: int, sizes: tuple[int, ...], own: bool, shared: bool
 def test_blocks_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     case = _case(0, 7, 3, 4, 5, own=False, shared=True)
     whole = pool_located(*case)
-    monkeypatch.setattr(located_pooling, "_BLOCK", 30)
+    monkeypatch.setattr(pooling, "_LOCATED_BLOCK", 30)
     for part, all_at_once in zip(pool_located(*case), whole, strict=True):
         assert_allclose(part, all_at_once, rtol=1e-12)
 

@@ -2,15 +2,14 @@
 
 Written once on the array-API namespace, so NumPy, PyTorch and other arrays of the standard keep
 their kind. No classes, no validation, no labels: callers check their input. May import ``_typing``
-and ``_errors`` only; never ``belief``, the oracle in its tests.
+only; never ``belief``, the oracle in its tests.
 
-- ``pooling``, ``sparse_pooling``, ``located_pooling``: weights for and against each class, summed
-  over components.
-- ``class_centring``: weights of contributions that are given directly.
-- ``closed_forms``: probability, plausibility, belief, ignorance; ``log_terms``: what they share.
-- ``conflict``, ``pignistic``, ``set_functions``, ``largest_focal_sets``, ``expected_loss``,
-  ``e_admissible_classes``: one quantity each.
-- ``logspace``: accurate logarithms. ``shares``: the same terms as ordinary numbers.
+- ``pooling``: weights for and against each class, summed over components, given in full or as a
+  linear model; and the terms of the closed forms as ordinary numbers.
+- ``forms``: probability, plausibility, belief, ignorance, conflict, the pignistic probability.
+- ``sets``: the functions of a set of classes, and the largest focal sets.
+- ``risk``: lower and upper expected loss, and the E-admissible classes.
+- ``trees``: Shapley values of trees. ``logspace``: accurate logarithms.
 - ``compiled``: faster versions for numba and Triton; ``dispatch`` chooses between them.
 """
 

@@ -19,18 +19,7 @@ from types import ModuleType
 import array_api_compat
 import numpy as np
 
-from shafer._kernels import (
-    pooling,
-)
-from shafer._kernels import (
-    pooling as class_centring,
-)
-from shafer._kernels import (
-    pooling as located_pooling,
-)
-from shafer._kernels import (
-    pooling as sparse_pooling,
-)
+from shafer._kernels import pooling
 from shafer._kernels.forms import Forms
 from shafer._kernels.forms import closed_forms as reference_closed_forms
 from shafer._kernels.pooling import Pooled
@@ -122,7 +111,7 @@ def pool(weights: Array) -> Pooled:
 
 
 def additive_weights(contributions: Array, constant: Array) -> Array:
-    """Return the weights of contributions; the reference is in ``class_centring.py``.
+    """Return the weights of contributions; the reference is in ``pooling.py``.
 
     Parameters
     ----------
@@ -136,13 +125,13 @@ def additive_weights(contributions: Array, constant: Array) -> Array:
     array of shape (n, G, K)
     """
     if not isinstance(contributions, np.ndarray):
-        return class_centring.additive_weights(contributions, constant)
-    kernels = _fast(contributions.size, contributions) or class_centring
+        return pooling.additive_weights(contributions, constant)
+    kernels = _fast(contributions.size, contributions) or pooling
     return kernels.additive_weights(contributions, constant)
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
-    """Pool the weights of a linear model; see ``shafer._kernels.pooling``.
+    """Pool the weights of a linear model; the reference is in ``pooling.py``.
 
     Parameters
     ----------
@@ -167,7 +156,7 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
-    """Pool the weights of a linear model on CSR features; see ``shafer._kernels.pooling``.
+    """Pool the weights of a linear model on CSR features; the reference is in ``pooling.py``.
 
     Parameters
     ----------
@@ -179,7 +168,7 @@ def pool_linear_sparse(
     -------
     Pooled
     """
-    kernels = _fast(features.nnz * beta.shape[1], beta) or sparse_pooling
+    kernels = _fast(features.nnz * beta.shape[1], beta) or pooling
     result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
     return result
 
@@ -191,7 +180,7 @@ def pool_located(
     shares: Array | None = None,
     total: Array | None = None,
 ) -> Pooled:
-    """Pool the weights of locations; see ``shafer._kernels.pooling``.
+    """Pool the weights of locations; the reference is in ``pooling.py``.
 
     Parameters
     ----------
@@ -204,7 +193,7 @@ def pool_located(
     -------
     Pooled
     """
-    kernels = _located_kernels(features, beta, shift) or located_pooling
+    kernels = _located_kernels(features, beta, shift) or pooling
     result: Pooled = kernels.pool_located(features, beta, shift, shares, total)
     return result
 
@@ -212,7 +201,7 @@ def pool_located(
 def located_weights_of(
     features: Array, beta: Array, shift: Array, shares: Array | None, positions: Array
 ) -> Array:
-    """Return weights for a few classes of each row; the reference is in ``located_pooling``.
+    """Return weights for a few classes of each row; the reference is in ``pooling.py``.
 
     Parameters
     ----------
@@ -225,12 +214,12 @@ def located_weights_of(
     -------
     array of shape (n, G, M)
     """
-    kernels = _located_kernels(features, beta, shift) or located_pooling
+    kernels = _located_kernels(features, beta, shift) or pooling
     return kernels.located_weights_of(features, beta, shift, shares, positions)
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row; the reference is in ``closed_forms.py``.
+    """Return the closed forms of every row; the reference is in ``forms.py``.
 
     Parameters
     ----------

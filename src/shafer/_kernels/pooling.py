@@ -210,8 +210,6 @@ def located_weights_of(
 
 # Pool the weights of a linear model over sparse features, in O(nnz · K).
 
-# Stored entries × classes of the largest temporary array (16 MB in double precision).
-
 
 def _row_blocks(indptr: FloatArray, n_classes: int) -> list[slice]:
     """Split the rows into blocks of at most ``_BLOCK`` stored entries × classes."""

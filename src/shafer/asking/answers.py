@@ -141,7 +141,7 @@ def _by_row_and_rank(columns: dict[str, Any]) -> dict[str, Any]:
     return {name: values[order] for name, values in columns.items()}
 
 
-# what would settle a row, whether its answer would stand, what to check.
+# What would settle a row, whether its answer would stand, what to check.
 
 LOST = 0.2
 """The chance of each input to be lost, when the question is whether an answer would stand."""

@@ -87,7 +87,7 @@ def stakes(far: CellDistances, level: FloatArray, factor: FloatArray) -> FloatAr
     return np.asarray(result)
 
 
-# tables about cells, with the value and the expected one in the same units.
+# Tables about cells, with the value and the expected one in the same units.
 
 
 @final
@@ -174,7 +174,7 @@ def _text(value: Any) -> str:
     return f"{value:.6g}" if number else str(value)
 
 
-# the hypotheses "no value is wrong" and "the value of input j is wrong".
+# The hypotheses "no value is wrong" and "the value of input j is wrong".
 
 _ANY_WRONG = 0.2  # ε: how often a row has a wrong value, before it is seen
 _SURE = 0.9

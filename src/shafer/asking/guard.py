@@ -1,6 +1,6 @@
 """A guard against wrong inputs: rows are answered as if an incredible value were missing.
 
-The answer is the mixture of the probabilities over the hypotheses of ``suspicion.py``. While one
+The answer is the mixture of the probabilities over the hypotheses of ``Suspicion``. While one
 input is almost certainly wrong (P_j > 0.9), it is repaired: it counts as missing for good, and the
 others are looked at again, at most four times. The alarm is 1 − P_0 of the row as it was given.
 """
@@ -128,7 +128,7 @@ def _list_repairs(
     table.add(rows, changed[owner], which, np.ones_like(which), filled[owner])
 
 
-# probabilities that wrong inputs change little.
+# The answer: probabilities that wrong inputs change little.
 
 
 @final

@@ -175,7 +175,7 @@ def with_index_column(columns: dict[str, Any], X: Any) -> dict[str, Any]:
     return {**columns, "index": X.index[columns["row"]].to_numpy()}
 
 
-# the inputs of a linear model, and their Gaussian over the background.
+# The inputs of a linear model, and their Gaussian over the background.
 
 _MOST_KEPT = 500  # features; their covariance takes two megabytes
 _WHAT = "A question about inputs"
@@ -372,7 +372,7 @@ def _read_costs(costs: Any, names: list[str], blocks: InputBlocks) -> FloatArray
     return result
 
 
-# from the features of an input back to a value as the user writes it.
+# From the features of an input back to a value as the user writes it.
 
 _MOST_VALUES = 512  # of a table; a straight line needs two
 

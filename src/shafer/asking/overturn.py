@@ -1,8 +1,8 @@
-r"""Would the missing inputs overturn the decision? The chance, in closed form.
+r"""The chance that a decision falls, once missing inputs are known or known ones are lost.
 
 Given the known inputs, the lead of the chosen class a over k is normal with mean
 :math:`z_a - z_k` and variance :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. The
-leads are correlated; ``evidence/normal_leads.py`` has the chance that all stay positive, which is
+leads are correlated; ``evidence/robustness.py`` has the chance that all stay positive, which is
 exact for two classes. A factor on the weights, such as tempering, does not change the class of the
 largest logit, so it plays no part.
 """

@@ -1,9 +1,7 @@
-"""The command line. One file for each command; each calls one function of the layers below.
+"""The command line: one file for each command, and ``options`` with what they share.
 
-``table_files.py`` reads tables, ``model_loading/`` reads models, ``background_means.py`` finds the
-means, ``study_from_files.py``, ``score_table.py``, ``measurement_plan.py``,
-``monitored_files.py`` and ``saved_model.py`` put them together.
-May import everything.
+Each calls the layers below, and writes what it finds to files or the terminal. May import
+everything.
 """
 
 from __future__ import annotations

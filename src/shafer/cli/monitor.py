@@ -9,8 +9,8 @@ from typing import Any, final
 
 import click
 
-from shafer._terminal import Refused, note, one_line, say
-from shafer._text import shortened
+from shafer._terminal import Refused, note, say
+from shafer._text import one_line, shortened
 from shafer.cli.options import ModelOptions, careful, examples, model_options
 from shafer.explain.explainer import Explainer
 from shafer.monitor.monitor import Monitor

@@ -2,7 +2,7 @@
 
 Knows no models and no Evidence. May import ``_masses``, ``_kernels`` and what is below. ``rules``
 is the table of the rules by name; ``acts`` reads losses and utilities, also from data frames.
-Conformal sets, from the room above, are loaded on first use.
+Names that live in ``conformal`` but belong here for a user are loaded on first use.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import to_numpy
 from shafer._masses.masses import Masses
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer.decision import act_rules
 from shafer.decision.dominance import choose_smallest, levels, undominated
 from shafer.decision.set_utility import owa_weights
 from shafer.errors import FrameTooLargeError
@@ -193,20 +192,20 @@ def e_admissible_acts(masses: Masses, loss: Array) -> Array:
     one. Of the rest, most minimise the expected loss under the pignistic probability or under some
     act's own most favourable probability, and need no programme.
     """
-    maximal = act_rules.maximal(masses, loss)
-    kept: BoolArray = to_numpy(maximal).reshape(-1, maximal.shape[-1]).copy()
+    possible = maximal(masses, loss)
+    kept: BoolArray = to_numpy(possible).reshape(-1, possible.shape[-1]).copy()
     asked = np.flatnonzero(kept.sum(axis=1) > 2)
     if len(asked):
         kept[asked] = _admissible_among(kept[asked], masses, asked, loss)
-    xp = array_namespace(maximal)
-    return xp.asarray(kept.reshape(maximal.shape), device=maximal.device)
+    xp = array_namespace(possible)
+    return xp.asarray(kept.reshape(possible.shape), device=possible.device)
 
 
 def _admissible_among(
     candidates: BoolArray, masses: Masses, asked: NDArray[np.intp], loss: Array
 ) -> BoolArray:
     """Mark the E-admissible ones among the maximal acts of each row that is asked for."""
-    matrix = to_numpy(act_rules.scaled(loss)).astype(np.float64)
+    matrix = to_numpy(scaled(loss)).astype(np.float64)
     points = _favourable(masses, asked, matrix)  # (rows, points, K)
     risk = points @ matrix.T
     best = risk <= risk.min(axis=-1, keepdims=True) + _rounding(masses, asked)

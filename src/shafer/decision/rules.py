@@ -14,7 +14,6 @@ from shafer._checks.arrays import to_numpy
 from shafer._masses.masses import Masses
 from shafer._typing import Array
 from shafer.decision import act_rules, class_rules
-from shafer.decision.act_rules import e_admissible_acts
 from shafer.decision.acts import Acts, check_alpha, check_reject, check_tolerance
 from shafer.decision.set_utility import set_utility
 
@@ -130,7 +129,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(
             act_rules.not_interval_dominated, class_rules.not_interval_dominated
         ),
         "maximality": Rule(act_rules.maximal, class_rules.not_interval_dominated),
-        "e_admissible": Rule(e_admissible_acts, class_rules.e_admissible),
+        "e_admissible": Rule(act_rules.e_admissible_acts, class_rules.e_admissible),
         "weak_dominance": Rule(act_rules.not_weakly_dominated, class_rules.not_weakly_dominated),
         "utility_set": Rule(
             _best_acts, _best_set, ("tolerance", "expectation", "alpha"), bets=True

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from shafer.explain.predictor import Predictor
     from shafer.scale.scorer import ScoredRows
 
-_LABELS: dict[str, ColumnKind] = {"b": "truth", "i": "whole", "u": "whole", "f": "number"}
+# What a column of class labels holds, by the kind of their array; texts otherwise.
+_KINDS_OF_LABELS: dict[str, ColumnKind] = {"b": "truth", "i": "whole", "u": "whole", "f": "number"}
 
 
 def promise_of(predictor: Predictor | None) -> DeferralControl:
@@ -42,7 +43,7 @@ def promise_of(predictor: Predictor | None) -> DeferralControl:
 def defer_columns(predictor: Predictor) -> tuple[Column, ...]:
     """Return the columns ``answer``, ``deferred`` and ``reason``."""
     control = promise_of(predictor)
-    answer = _LABELS.get(predictor.classes.dtype.kind, "text")
+    answer = _KINDS_OF_LABELS.get(predictor.classes.dtype.kind, "text")
     kinds: dict[str, ColumnKind] = {"answer": answer, "deferred": "truth", "reason": "text"}
     return columns_of(_Deferred(predictor, control), kinds, control.column)
 

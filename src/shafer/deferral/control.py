@@ -123,6 +123,7 @@ class DeferralControl:
         -------
         array of shape (n,)
         """
+        # The last one is at position −1: that of unknown groups.
         limits = np.array([*(part.threshold for part in self.found), math.inf])
         return np.asarray(limits[places])
 

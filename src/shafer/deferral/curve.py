@@ -1,4 +1,4 @@
-"""``DeferralCurve``: what goes wrong among decided rows, against the share of decided rows."""
+"""``DeferralCurve``: what goes wrong among decided rows, against their share, for a plot."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def control_error(
     truth = label_positions(y, classes, len(answers.positions))
     _check_truth(truth, answers.positions, classes, promise.class_)
     found, names = found_thresholds(promise, answers, truth, classes, labels)
-    control = DeferralControl(promise, found, names, column, ReasonScale({}))
+    control = DeferralControl(promise, found, names, column, ReasonScale({}))  # no reasons yet
     limits = control.thresholds(control.places(labels, len(truth)))
     rows = ReasonScale.rows(answers.scores, answers.scores <= limits)
     scale = ReasonScale.of(_measured(seen, rows))

@@ -44,7 +44,7 @@ def row_measures(
     Parameters
     ----------
     evidence : MassEvidence
-        Moderated and discounted, if the model does so.
+        Before tempering and moderation, as ``RowPass.plain``.
     typicality : callable
         Returns the typicality of the rows, or None if the background is not at hand.
     """
@@ -60,7 +60,7 @@ def row_measures(
     return {name: np.asarray(found[name], dtype=np.float64) for name in MEASURES if name in found}
 
 
-# which quantity of a deferred row stands out among ordinary deferred rows.
+# Which quantity of a deferred row stands out among ordinary deferred rows.
 
 EXTREME = 0.9
 """A quantity stands out if it is above this share of the ordinary deferred rows."""

@@ -1,4 +1,4 @@
-"""Cross-validation folds, and models that were trained without one of them."""
+"""What estimators share when they train: folds, sample weights, and the model inside wrappers."""
 
 from __future__ import annotations
 

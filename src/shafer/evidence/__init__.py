@@ -1,7 +1,8 @@
 """``MassEvidence``, the abstract class of all evidence; ``Evidence`` and ``DiscountedEvidence``.
 
-Also least commitment (``identification``), expert statements and typicality (``profiles``). May
-import ``decision``, ``metrics``, ``kernels``, ``belief`` and what is below; knows no framework.
+Also least commitment, expert statements, and what is read from evidence: contrasts, reasons,
+robustness, typicality, tables, files. May import ``decision``, ``metrics``, ``_masses``,
+``_kernels``, ``belief`` and what is below; knows no framework.
 """
 
 from shafer.evidence.discounted_evidence import DiscountedEvidence

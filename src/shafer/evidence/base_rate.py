@@ -1,4 +1,4 @@
-"""The base rate as a component of its own: its name, and how it is asked for."""
+"""The base rate as a component of its own: its name, how it is asked for, and where it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The most probable classes of each row, by position."""
+"""Which classes to compare: the most probable ones, the disputed ones, the answer and its rival."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def row_blocks(n: int, width: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
-# standard errors of the weights of a linear head, from its coefficients.
+# Standard errors of the weights of a linear head, from its coefficients.
 
 
 def class_contrasts(n_classes: int) -> FloatArray:
@@ -217,7 +217,7 @@ def _root_of_form(values: FloatArray, spread: FloatArray) -> FloatArray:
     return np.asarray(size[:, None] * np.sqrt(squared))
 
 
-# errors of weights from models that were trained on other samples.
+# Errors of weights from models that were trained on other samples.
 
 
 @final
@@ -279,7 +279,7 @@ class SampledErrors(WeightErrors):
         }
 
 
-# errors of weights that are looked up in tables, one table for each draw.
+# Errors of weights that are looked up in tables, one table for each draw.
 
 
 @final
@@ -357,7 +357,7 @@ class TableErrors(WeightErrors):
         }
 
 
-# each component as a sum of a model's terms.
+# Each component as a sum of a model's terms.
 
 
 @final

@@ -451,7 +451,7 @@ def _value(value: Any) -> str | None:
     return str(value)
 
 
-# the values of the inputs behind each component, for tables of reasons.
+# The values of the inputs behind each component, for tables of reasons.
 
 
 class InputValues(ABC):

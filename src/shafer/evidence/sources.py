@@ -119,7 +119,7 @@ class WeightSource(ABC):
         """Return the arrays that make up the source, by the names of its fields."""
 
 
-# weights held in full.
+# Weights held in full.
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +194,7 @@ class DenseWeights(WeightSource):
         return {"weights": self.weights, **known}
 
 
-# the weights of a linear head on dense features.
+# The weights of a linear head on dense features.
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,7 @@ class LinearWeights(WeightSource):
         return not bool(xp.all(change <= xp.finfo(change.dtype).eps ** 0.5 * size))
 
 
-# the weights of a linear head on sparse features.
+# The weights of a linear head on sparse features.
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,7 +334,7 @@ class SparseWeights(WeightSource):
         }
 
 
-# the weights of a linear head on feature maps.
+# The weights of a linear head on feature maps.
 
 
 @dataclass(frozen=True, eq=False)
@@ -570,7 +570,7 @@ class ScaledWeights(WeightSource):
         return {**self.source.arrays(), "row_factor": self.factor}
 
 
-# the weights of another source, and the base rate as one more component.
+# The weights of another source, and the base rate as one more component.
 
 
 @dataclass(frozen=True, eq=False)

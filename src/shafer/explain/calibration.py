@@ -15,7 +15,7 @@ discounted by the reliability r.
           r = \frac{\rho(x)}{1 + v},
 
 where v, for K = 2 just :math:`\sigma^2 p (1 - p)`, is the variance of the probabilities relative
-to that of one draw, and ρ the nearness to the background (``familiarity.py``).
+to that of one draw, and ρ the nearness to the background (``Familiarity``).
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def sums_of(weighed: WeighedModel, n_terms: int, *, with_shares: bool) -> Compon
     return ComponentSums.of_groups(groups, n_terms, share, own=own)
 
 
-# the user's choice of error bars, checked before the background is read.
+# The user's choice of error bars, checked before the background is read.
 
 
 @final
@@ -159,7 +159,7 @@ def restored_bars(
     return RefitBars.fit(weighed, refits)
 
 
-# error bars from the posterior of a linear head's coefficients.
+# Error bars from the posterior of a linear head's coefficients.
 
 
 @final
@@ -242,7 +242,7 @@ def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
     return LaplaceFit.of_loss(adapted.head, loss, weighting)
 
 
-# error bars from the outer bags of an additive model.
+# Error bars from the outer bags of an additive model.
 
 
 @final
@@ -303,7 +303,7 @@ def read_bags(adapted: ReadModel, model: str) -> TermBags:
     return adapted.bags()
 
 
-# error bars from models that were trained again on other samples.
+# Error bars from models that were trained again on other samples.
 
 _HOW = "shafer.models.bootstrap_refits(model, X, y)"
 

@@ -175,21 +175,21 @@ class Explainer(Predictor):
         threshold: float | Mapping[Any, float] | None = None,
         **options: Any,
     ) -> None:
-        has_own_base_rate(prior)
+        has_own_base_rate(prior)  # an error if it is no known choice
         names, groups = _held(names), _held(groups)  # refits are read with them again
-        groups, options = with_regions(groups, options)
-        given, batches = as_batches(background, sample_weight)
-        columns = column_order(model, given)
-        first = in_order(given, columns)
+        groups, options = with_regions(groups, options)  # a segmentation is the reader's option
+        first_given, batches = as_batches(background, sample_weight)
+        columns = column_order(model, first_given)
+        first = in_order(first_given, columns)
         adapted = adapt(model, first, **options)
-        self._options = {**options, **adapted.options}
+        self._options = {**options, **adapted.options}  # to read the model without a background
         first = text_rows(adapted.encoders, first, "background")
-        moderation = None if moderate is None else ModerationFit(adapted, moderate)
-        bars = ErrorBarsFit(adapted, model, errors, refits, background)
+        moderation_fit = None if moderate is None else ModerationFit(adapted, moderate)
+        bars_fit = ErrorBarsFit(adapted, model, errors, refits, background)
         if missing != "error":
             check_gaps(adapted, missing, background)
         self.factor = checked_factor(temper, "temper")
-        with missing_columns_named(given, trained_columns(model), "background"):
+        with missing_columns_named(first_given, trained_columns(model), "background"):
             self.weighed_model = WeighedModel.fit(
                 adapted,
                 first,
@@ -201,12 +201,12 @@ class Explainer(Predictor):
                 names=names,
                 classes=classes,
                 missing=missing,
-                moderation=moderation,
+                moderation=moderation_fit,
                 prior=prior,
-                laplace=bars.laplace,
+                laplace=bars_fit.laplace,
                 read_again=partial(adapt, model, columns=columns, **self._options),
             )
-        self._moderation: Moderation | None = moderation and moderation.moderation()
+        self._moderation: Moderation | None = moderation_fit and moderation_fit.moderation()
         self._given = model
         self._promises = Promises()
         self.background = None if isinstance(background, Iterator) else background
@@ -223,10 +223,11 @@ class Explainer(Predictor):
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
         same = self.weighed_model.groups if automatic else groups  # not those of each refit
-        self._refits = tuple(Explainer(m, background, same, **alike) for m in bars.refits)
+        self._refits = tuple(Explainer(m, background, same, **alike) for m in bars_fit.refits)
         for refit in self._refits:
             refit.background = None  # only their weights are needed
-        self.errors = bars.bars(self.weighed_model, [refit.weighed_model for refit in self._refits])
+        others = [refit.weighed_model for refit in self._refits]
+        self.errors = bars_fit.bars(self.weighed_model, others)
 
     @property
     def model(self) -> Any:
@@ -343,6 +344,7 @@ class Explainer(Predictor):
         errors: ErrorBars | None = None,
         profile: Callable[[], WeightProfile] | None = None,
     ) -> ModelPass:
+        """Pass rows through the model once; ``profile`` returns the weights of the background."""
         rows, plain = self.weighed_model(X, errors)
         cutoff = self.policy.cutoff
         plain = plain if cutoff is None else replace(plain, cutoff=cutoff)
@@ -418,6 +420,7 @@ class Explainer(Predictor):
         return typical
 
     def _fitted_profile(self) -> WeightProfile:
+        """Return the usual weights of the background rows, found once."""
         if self._profile is None:
             if self.background is None:
                 raise ValueError(
@@ -425,7 +428,7 @@ class Explainer(Predictor):
                     "from an iterator and did not keep it. Compare with rows at hand: "
                     "shafer.typicality(explainer(X), explainer(background))."
                 )
-            usual = self.weighed_model(self.background)[1]
+            _, usual = self.weighed_model(self.background)
             weight = row_weights(self._background_weight, len(usual))
             self._profile = WeightProfile.fit(usual if weight is None else usual[weight > 0.0])
         return self._profile
@@ -504,6 +507,7 @@ class Explainer(Predictor):
             yield self(X)
 
     def _asked(self) -> AskedModel:
+        """Return the model with the distribution of its inputs, found once."""
         if self._inputs is None:
             background, weight = self.background, self._background_weight
             self._inputs = LinearInputs.fit(self.weighed_model, background, weight)

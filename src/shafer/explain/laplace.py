@@ -12,7 +12,7 @@ are written in an orthonormal basis of K − 1 contrasts, in which they are uniq
 
 With class weights c the loss is not a likelihood: its curvature would count a row of weight 10 as
 ten rows. Then the covariance is :math:`(H + \tau I)^{-1} (M + \tau I) (H + \tau I)^{-1}`. Here M is
-the covariance of the gradient (``class_weighting.py``). Without class weights M = H.
+the covariance of the gradient (``ClassWeighting``). Without class weights M = H.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def _inverse(curvature: FloatArray) -> FloatArray:
     )
 
 
-# what class weights in the log loss do to the curvature and the gradient.
+# What class weights in the log loss do to the curvature and the gradient.
 
 
 @final
@@ -341,7 +341,7 @@ class ClassWeighting:
         return counted, spread
 
 
-# the covariance of all coefficients of a linear head.
+# The covariance of all coefficients of a linear head.
 
 # Reciprocal condition numbers below this leave no correct digit of the largest variance.
 _SINGULAR = 1e-13

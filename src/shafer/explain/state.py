@@ -129,7 +129,7 @@ def _checked(state: ExplainerState, n_components: int) -> ExplainerState:
     """Check what shapes do not tell, and whether the parts fit the model and each other."""
     factor = checked_factor(state.factor, "factor")
     names = None if state.names is None else component_names(state.names, n_components)
-    has_own_base_rate(state.prior)
+    has_own_base_rate(state.prior)  # an error if it is no known choice
     state.restored_deferral()  # an error if it is damaged
     members = sorted(member for group in (state.groups or {}).values() for member in group)
     if state.groups is not None and members != list(range(n_components)):

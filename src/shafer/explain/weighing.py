@@ -202,7 +202,7 @@ class WeighedModel:
         return automatic_groups(ev.source, ev.component_names, n_groups)
 
     def as_model(self, X: Any) -> tuple[ModelRows, Evidence]:
-        """Return the same, with the calibration that belongs to the model itself."""
+        """Return what a call returns, with the weights behind the model's own probabilities."""
         rows, plain = self(X)
         own = self.model.calibration
         return rows, plain if own is None else plain.tempered(own.factor(rows))
@@ -211,7 +211,7 @@ class WeighedModel:
         return self.model.weighed(self.pool, rows.terms, self.groups)
 
 
-# all that is added up over the background, batch by batch; mergeable.
+# All that is added up over the background, batch by batch; mergeable.
 
 
 @final

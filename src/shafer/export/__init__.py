@@ -1,8 +1,9 @@
 """Evidence outside Python: an ONNX graph, and a model for MLflow.
 
 ``to_onnx`` writes an explainer as a graph of standard operators, ``pyfunc`` wraps it for MLflow.
-The room ``graph`` builds the graph. May import ``models`` and everything below. ONNX and MLflow
-are loaded when they are needed.
+``nodes`` are the operators of a graph; ``transformers``, ``terms`` and ``forms`` write its parts
+with them. May import ``models`` and everything below. ONNX and MLflow are loaded when they are
+needed.
 """
 
 from __future__ import annotations

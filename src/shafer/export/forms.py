@@ -1,4 +1,4 @@
-r"""The closed forms of ``kernels/closed_forms.py`` and ``kernels/conflict.py`` as a graph.
+r"""The closed forms of ``_kernels/forms.py`` as a graph.
 
 The weights of a model add up to zero over the classes, in every component. So the largest logit
 is not negative, and :math:`D \ge 1/2`: either :math:`P \le 1/2`, or all :math:`w^-_k > \ln 2` and

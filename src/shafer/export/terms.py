@@ -1,4 +1,4 @@
-"""Which file writes the terms of which model, and why other models are refused."""
+"""The terms of each family of models as a graph, and why other models are refused."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _named(core: Any) -> str:
     return type(core).__name__
 
 
-# a component adds the log-density of its feature.
+# GaussianNB: a component adds the log-density of its feature.
 
 
 def gaussian_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
@@ -89,7 +89,7 @@ def gaussian_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     return ModelTerms((squares + np.log(2 * np.pi * variance)) * -0.5)
 
 
-# the features are the units of the last hidden layer.
+# MLPClassifier: the features are the units of the last hidden layer.
 
 _OPERATORS = {"identity": "Identity", "logistic": "Sigmoid", "relu": "Relu", "tanh": "Tanh"}
 
@@ -103,7 +103,7 @@ def hidden_unit_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     return ModelTerms(values)
 
 
-# a feature is 1 above the model's threshold.
+# BernoulliNB: a feature is 1 above the model's threshold.
 
 
 def indicator_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
@@ -172,7 +172,7 @@ def linear_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:  # noqa: AR
     return ModelTerms(rows.numbers())
 
 
-# every term, also of two features, is a table of bins.
+# ExplainableBoostingClassifier: every term, also of two features, is a table of bins.
 
 
 @final

@@ -2,7 +2,7 @@
 
 Sets are boolean (n, K), as ``ev.decide(rule)`` and ``clf.predict_set(X)`` return them. True classes
 are labels; pass the classes in the order of the columns as ``labels=``. Models and Evidence are
-unknown here. May import ``decision``, ``_validation``, ``_errors``, ``_text`` and ``_typing``;
+unknown here. May import ``decision``, ``_checks``, ``_text`` and ``_typing``;
 scikit-learn only when a scorer is asked for its metadata.
 """
 

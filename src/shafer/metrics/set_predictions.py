@@ -111,7 +111,7 @@ def weighted_mean(values: NDArray[Any], weight: FloatArray) -> float:
     return float(np.average(values, weights=weight))
 
 
-# the labels of two vectors of classes.
+# The labels of two vectors of classes.
 
 
 def labels_in_both(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[Any]:

@@ -5,7 +5,7 @@
 files have one reader for each family. May import ``rows``, ``texts`` and what is below. A framework
 is loaded only when one of its models is given.
 
-Names that live in other rooms but belong to models for a user are loaded on first use.
+Names that live in other folders but belong to models for a user are loaded on first use.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def _size(layout: ComponentLayout) -> str:
     return " × ".join(str(plain[name]) for name in ("height", "width", "length") if name in plain)
 
 
-# the feature maps of rows, as a linear head sums over their locations.
+# The feature maps of rows, as a linear head sums over their locations.
 
 
 @final

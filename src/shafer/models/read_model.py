@@ -432,7 +432,7 @@ class OwnCalibration(ABC):
         """Return the reliability of each row, given its probabilities; None without a discount."""
 
 
-# the terms of a model that was trained several times on parts of the data.
+# The terms of a model that was trained several times on parts of the data.
 
 
 @final
@@ -462,7 +462,7 @@ class TermBags:
         return replace(self, scores=self.scores * slope, intercepts=self.intercepts * slope)
 
 
-# the log loss that the coefficients of a linear head minimise.
+# The log loss that the coefficients of a linear head minimise.
 
 
 @final

@@ -1,8 +1,9 @@
 """Watching a model in operation: which component moved, and how many decisions moved with it.
 
-``Monitor`` compares batches with reference rows, ``MonitorStream`` tests rows one after another.
-Rooms, from the bottom: ``sample_tests`` (arrays alone), ``rows``, ``comparing``, ``reporting``,
-``streaming``. May import ``models``, ``plots`` and everything below.
+``monitor`` compares batches with the rows of ``reference``, by the tests of ``shift_tests``
+(arrays alone) and ``compare``; ``stream`` tests rows one after another. ``report`` is what was
+found, ``page`` writes it as HTML, ``file`` stores monitors, ``options`` are checked once. May
+import ``models``, ``plots`` and everything below.
 """
 
 from shafer.monitor.compare import BatchCheck

@@ -57,7 +57,7 @@ def render_page(
         for name, report in zip(held.batch_names, reports, strict=True)
     ]
     return (
-        html_templates("shafer.monitor.reporting")
+        html_templates("shafer.monitor")
         .get_template("monitor.html.jinja")
         .render(
             title=title,

@@ -373,7 +373,7 @@ def _principal(deviations: FloatArray) -> FloatArray:
     return signed
 
 
-# tells whether an explainer is the one that a monitor was fitted with.
+# Whether an explainer is the one that a monitor was fitted with.
 
 _SLACK = 1e-6  # relative: another machine may round otherwise
 

@@ -230,7 +230,7 @@ def _splits(monitor: Monitor) -> FloatArray:
     return stream_splits(_scores(reference.facts)[~reference.held_out], tolerance)
 
 
-# everything that a stream remembers, as arrays of fixed size and a history.
+# Everything that a stream remembers, as arrays of fixed size and a history.
 
 MOST_UPDATES = 1000  # in the history
 

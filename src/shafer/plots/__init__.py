@@ -2,9 +2,9 @@
 
 A Display is made from arrays; ``from_...`` computes them; ``plot(ax=...)`` draws, keeps ``ax_`` and
 ``figure_``, returns the Display, and never shows it. Colours are safe for colour-blind readers;
-line styles and markers tell the same things apart. ``drawing/`` holds what several Displays share.
-May import ``fusion``, ``evidence`` and below, never ``models`` or ``datasets``: instead of an
-explainer, a Display takes any function from X to evidence.
+line styles and markers tell the same things apart. Files without ``_display`` in their names hold
+what several Displays share. May import ``fusion``, ``evidence`` and below, never ``models`` or
+``datasets``: instead of an explainer, a Display takes any function from X to evidence.
 """
 
 from shafer.plots.deferral_display import DeferralDisplay

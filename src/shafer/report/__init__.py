@@ -1,12 +1,10 @@
 """Reports on a model's evidence: an HTML page, a table for the terminal, one instance as text.
 
-``study.py`` holds what a report is about, ``overview.py`` its figures, ``case_table.py`` the table,
-``terminal_view.py`` one instance, ``instance_sentence.py`` the sentence about it, ``page.py`` the
-page, ``what_if.py`` its sliders, ``grouped_study.py`` its groups of many components, ``asking/``
-what to do about a row, ``page_data/`` its data. ``templates/`` has one file for each
-section of the page.
-May import ``models``, ``datasets``, ``evidence`` and below; never ``paper``. ``page.py`` needs
-jinja2, and is loaded on first use.
+``study`` holds what a report is about, ``default_study`` the bundled one, ``table`` its rows as
+named columns. ``sentences`` has the sentences and figures of both forms: ``terminal`` writes them
+as text, ``page`` as HTML, with the data of ``payload`` and the sliders of ``what_if``.
+``templates/`` has one file for each section of the page. May import ``models``, ``datasets``,
+``evidence`` and below; never ``paper``. ``page`` needs jinja2, and is loaded on first use.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from shafer.evidence.table import label_texts
 from shafer.evidence.words import CONFLICTING, LACKING
 from shafer.plots.evidence_map_display import disagreement_with_others
 from shafer.plots.images import ShownImage, read_image
-from shafer.report import sentences as instance_sentence
+from shafer.report import sentences
 from shafer.report.sentences import LEVEL, half_widths, overview
 from shafer.report.study import GroupedStudy, Study, grouped_study
 from shafer.report.what_if import Input, WhatIf
@@ -96,10 +96,10 @@ def _whole_study(study: Study) -> dict[str, Any]:
         "limits": {
             "lacking": LACKING,
             "conflicting": CONFLICTING,
-            "barely": instance_sentence.BARELY,
-            "weakly": instance_sentence.WEAKLY,
-            "moderately": instance_sentence.MODERATELY,
-            "named": instance_sentence.NAMED,
+            "barely": sentences.BARELY,
+            "weakly": sentences.WEAKLY,
+            "moderately": sentences.MODERATELY,
+            "named": sentences.NAMED,
         },
     }
 
@@ -181,7 +181,7 @@ def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
     contrast = weights[:, answer] - weights[:, rival]
     strongest = np.argsort(-np.max(np.abs(weights), axis=1), kind="stable")[:KEPT]
     # The sentence names these; one may be the base rate.
-    named = np.argsort(-np.abs(contrast), kind="stable")[: instance_sentence.NAMED + 1]
+    named = np.argsort(-np.abs(contrast), kind="stable")[: sentences.NAMED + 1]
     own = set() if study.base_rate is None else {study.base_rate}
     kept = sorted(always.union(own, strongest.tolist(), named.tolist()))
     rest = np.delete(weights, kept, axis=0)

@@ -19,7 +19,7 @@ from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.groups import N_GROUPS, automatic_groups
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.report import sentences as instance_sentence
+from shafer.report import sentences
 from shafer.report.table import columns_of
 from shafer.report.what_if import NotLinearError, learn
 
@@ -187,7 +187,7 @@ class Study:
         -------
         str
         """
-        return instance_sentence.sentence(self.evidence[row], self.titles(row))
+        return sentences.sentence(self.evidence[row], self.titles(row))
 
     def mean_contrasts(self) -> FloatArray:
         """Return the mean over the instances of the size of each component's contrast, (G,).
@@ -325,7 +325,7 @@ class GroupedStudy:
         """Return a sentence about a row: it names single components, and describes the groups."""
         single = self.single.undiscounted
         titles = self.single.titles(row)
-        return instance_sentence.sentence(self.study.evidence[row], titles, single[row])
+        return sentences.sentence(self.study.evidence[row], titles, single[row])
 
 
 def grouped_study(study: Study) -> GroupedStudy | None:

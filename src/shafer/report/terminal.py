@@ -1,4 +1,4 @@
-"""One instance for the terminal: a sentence, bars of weights, intervals and sets."""
+"""A study as text for the terminal: one instance in full, or figures and a table of instances."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def add_contributions(
         size = max(1, _BLOCK // max(1, block.shape[1] * block.shape[2]))
 
 
-# background rows that lie elsewhere, in parts, and are summed there.
+# Background rows that lie elsewhere, in parts, and are summed there.
 
 SumOfPart: TypeAlias = Callable[[Iterable[Any]], Any]
 """From the batches of one part, as the model takes them, to sums that can be merged."""

@@ -1,4 +1,4 @@
-"""Data frames are read by their column names, whatever their order."""
+"""Columns by their names: their order, those of encoded columns, and groups of them."""
 
 from __future__ import annotations
 

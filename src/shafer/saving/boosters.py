@@ -1,4 +1,4 @@
-"""Trained boosters of XGBoost and LightGBM, in formats that keep every digit."""
+"""Trained boosters of XGBoost, LightGBM and CatBoost, in formats that keep every digit."""
 
 from __future__ import annotations
 

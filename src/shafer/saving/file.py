@@ -1,4 +1,4 @@
-"""Reading a saved file: every part is checked, and nothing in it is run."""
+"""Saved files: what is written, and how every part is checked when it is read."""
 
 from __future__ import annotations
 

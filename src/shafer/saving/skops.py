@@ -18,7 +18,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from shafer._checks.arrays import check_compressed, check_indices
 from shafer._files.archive import check_array, open_archive, read_array, read_member
-from shafer._text import listed, printable, shortened
+from shafer._text import listed, one_line, printable, shortened
 from shafer.saving.formats import (
     PLACEHOLDER,
     ObjectFormat,
@@ -114,8 +114,6 @@ def _put_back(part: Any, parts: list[Any]) -> Any:
 
 # A model from a skops file, after its content was checked.
 
-_LONGEST = 600
-
 
 def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: TrustWording) -> Any:
     """Load a model from a skops file.
@@ -126,7 +124,7 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
     source : str
         The name of the file, for messages.
     trusted : collection of str
-        Full names of classes that the user trusts, besides the list in ``trusted_classes``.
+        Full names of classes that the user trusts, besides the list in ``saving/trusted.py``.
         Functions and methods are never loaded.
     wording : TrustWording
 
@@ -140,7 +138,7 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
         with open_archive(file) as archive:
             found = audit(archive)
     except Exception as error:  # a forged file can fail in any way
-        raise ValueError(f"{source} is not loaded: {_line(error)}. {wording.again}") from error
+        raise ValueError(f"{source} is not loaded: {one_line(error)}. {wording.again}") from error
     unknown = [name for name in found.unknown if name not in trusted]
     if unknown:
         _refuse(source, unknown, wording)
@@ -152,7 +150,7 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
     try:
         model = skops.io.load(file, trusted=list(found.names))
     except Exception as error:  # its attributes may be anything
-        raise ValueError(f"{source} cannot be loaded: {_line(error)}") from error
+        raise ValueError(f"{source} cannot be loaded: {one_line(error)}") from error
     check_vocabularies(model, source)
     return model
 
@@ -182,11 +180,6 @@ def _with_current_names(file: BinaryIO) -> BinaryIO:
                     member, read_member(archive, member) if same else json.dumps(schema)
                 )
     return content
-
-
-def _line(error: object) -> str:
-    text = printable(" ".join(str(error).split())) or type(error).__name__
-    return shortened(text, _LONGEST)
 
 
 def _refuse(source: str, unknown: list[str], wording: TrustWording) -> None:
@@ -222,7 +215,7 @@ def _check_class(name: str, wording: TrustWording) -> None:
         found = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise ValueError(
-            f"{wording.given([name])}: this class cannot be imported ({_line(error)}). Install "
+            f"{wording.given([name])}: this class cannot be imported ({one_line(error)}). Install "
             "its package, or check the name."
         ) from error
     if not isinstance(found, type) or f"{found.__module__}.{found.__qualname__}" != name:

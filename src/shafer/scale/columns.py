@@ -93,7 +93,7 @@ class ScoreOptions:
         return None if self.codes is None else read_codes(self.codes)
 
     @cached_property
-    def acts(self) -> Acts | None:
+    def acts(self) -> ActsAsked | None:
         """How to decide; None if no costs are given."""
         if self.loss is None and self.reject is None:
             if self.rule is not None:
@@ -109,7 +109,7 @@ class ScoreOptions:
                     f"{self.loss} lacks the column act. A table of costs has a row for each act: "
                     "its name in the column act, and its cost in a column for each class."
                 )
-        return Acts(loss, self.rule or "expected_loss", self.reject)
+        return ActsAsked(loss, self.rule or "expected_loss", self.reject)
 
 
 @final
@@ -207,7 +207,7 @@ def _reasons(
 
 @final
 @dataclass(frozen=True, eq=False)
-class Acts:
+class ActsAsked:
     """How to decide: the costs of the acts, the rule, and the cost of rejecting.
 
     Attributes

@@ -1,4 +1,4 @@
-"""``FrameEngine``: what is asked of every kind of lazy frame."""
+"""``FrameEngine``: what is asked of every kind of lazy frame; ``JobEngine``: of workers."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def engine_of(frame: Any) -> FrameEngine:
     )
 
 
-# calls one function on many items, on the workers of an engine.
+# One function called on many items, on the workers of an engine.
 
 Work: TypeAlias = Callable[[Any], Any]
 

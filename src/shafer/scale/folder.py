@@ -128,7 +128,7 @@ def _score_units(
             progress.update(rows)
 
 
-# a folder of scores that appears when it is complete, and can be resumed.
+# A folder of scores that appears when it is complete, and can be resumed.
 
 SUCCESS = "_SUCCESS"
 _PLAN = "_plan.json"
@@ -253,7 +253,7 @@ def _holds(path: Path, unit: Unit, plan: WorkPlan) -> bool:
     return bool(found.num_rows == unit.rows and about.get("plan") == plan.digest)
 
 
-# the tables that a path, a folder or a pattern such as ``data/*.csv`` names.
+# The tables that a path, a folder or a pattern such as ``data/*.csv`` names.
 
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
 
@@ -296,7 +296,7 @@ def _hidden(path: Path) -> bool:
     return any(part.startswith(("_", ".")) for part in path.parts)
 
 
-# append tables to an open CSV or Parquet file.
+# Tables that are appended to an open CSV or Parquet file.
 
 
 @contextmanager
@@ -338,7 +338,7 @@ def table_writer(
         yield lambda table: writer.write_table(arrow_table(table, schema))
 
 
-# Read some rows, score them, write one file.
+# One unit of work: some rows are read, scored, and written to one file.
 
 
 @final

@@ -1,4 +1,4 @@
-"""The model of a command: read from a file, or trained on the table."""
+"""The models of commands: trained on a table, read from a file, or saved; and reason codes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._terminal import note, one_line, warn
-from shafer._text import listed
+from shafer._terminal import note, warn
+from shafer._text import listed, one_line
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.explain.explainer import Explainer
@@ -239,7 +239,7 @@ def load_model(path: Path, trusted: Sequence[str] = (), trust_pickle: bool = Fal
         A file of ``Explainer.save``, a skops file; or a pickle or joblib file, with
         ``trust_pickle``.
     trusted : sequence of str
-        Full names of classes that the user trusts, besides the list in ``trusted_classes``.
+        Full names of classes that the user trusts, besides the list in ``saving/trusted.py``.
         Functions and methods are never loaded.
     trust_pickle : bool
         Load a pickle, which may run any code.

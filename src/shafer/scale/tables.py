@@ -454,7 +454,7 @@ def label_named(text: str, classes: NDArray[Any], option: str) -> Any:
     return classes.tolist()[places[text]]
 
 
-# columns that look like the names or numbers of the rows themselves.
+# Columns that look like the names or numbers of the rows themselves.
 
 _FEWEST_ROWS = 30  # below, values of any column may all differ
 _DIFFERENT = 0.99

@@ -1,4 +1,4 @@
-"""Rows that are texts: a list, a column or a frame of one column, with clear errors for gaps."""
+"""Rows that are texts, the vectorizers that read them, and a row's words as components."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _one_column(X: Any, name: str) -> Any:
     )
 
 
-# names for the columns of a ``HashingVectorizer``, which keeps no words.
+# Names for the columns of a ``HashingVectorizer``, which keeps no words.
 
 _MOST_WORDS = 3  # of one column, the most frequent
 _LONGEST = 40  # characters of a word in a name

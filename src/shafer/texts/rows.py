@@ -1,4 +1,4 @@
-"""The text of one instance, with the weights of its words for a class over another."""
+"""The texts of instances, with the weights of their words for the classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The closed forms of each row, compiled by numba: the twin of ``kernels.closed_forms``.
+"""The closed forms of each row, compiled by numba: the twin of ``forms.py``.
 
 Without logarithms, where nothing can underflow. Rows where it is possible go to the reference;
 logits that are centred over the classes, as those of models, never have such rows.
@@ -235,7 +235,7 @@ def _in_tasks(logits, w_for, w_against, rows, probability, plausibility, belief,
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row; the reference is in ``closed_forms.py``."""
+    """Return the closed forms of every row; the reference is in ``forms.py``."""
     n, n_classes = pooled.logits.shape
     dtype = pooled.logits.dtype
     by_class = [*np.empty((3, n, n_classes), dtype=dtype)]  # one block: fewer pages
@@ -255,14 +255,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     return result
 
 
-__all__ = ["closed_forms"]
-
-
 # The closed forms of two classes with opposite weights, as all models of two classes have them.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
-
 
 _LANES = 64
 # Places in the flat array of one block: the weights for the two classes, then results of both.
@@ -329,3 +322,6 @@ def opposite_forms(w_for, w_against, first, last, probability, plausibility, bel
             belief[i, 0], belief[i, 1] = s[_BEL + b], s[_BEL + _LANES + b]
             scalars[0, i], scalars[1, i] = s[_IGNORANCE + b], s[_CONFLICT + b]
             hard[i] = False
+
+
+__all__ = ["closed_forms"]

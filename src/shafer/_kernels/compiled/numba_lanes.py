@@ -131,21 +131,7 @@ def read_only(array: Array) -> Array:
     return constant
 
 
-__all__ = [
-    "FUSED",
-    "aligned",
-    "chances",
-    "exponential",
-    "power_and_rest",
-    "read_only",
-    "use_full_width",
-]
-
-
 # Sums of weights with a class in each lane of the vector registers: for few rows.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
 
 
 @numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
@@ -198,7 +184,7 @@ def _sum_sizes(row, beta, offset, k0, k1, size, total):
 
 @numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
 def _sides(row, beta, offset, k):
-    """Sum the positive and the negative weights of one class, in the order of ``row_lanes``."""
+    """Sum the positive and the negative weights of one class, in the order of ``pool_blocks``."""
     n_features, o = row.shape[0], np.float64(offset[k])
     fours = n_features // 4 * 4
     up = down = 0.0
@@ -237,10 +223,6 @@ def pool_single_rows(features, centre, beta, offset, k0, k1, logits, positive, n
 
 
 # Sums of weights with a feature in each lane of the vector registers: for few classes.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
-
 
 # Sums may be reordered, so that lanes are added at the end. The order is the same for each row.
 _REORDERED: Any = {"reassoc", "contract", "nsz"}
@@ -299,10 +281,6 @@ def pool_few_classes(features, centre, beta, offset, first, last, logits, positi
 
 
 # The sums and products behind the closed forms, for 64 lanes at a time.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
-
 
 LANES = 64
 # What is given of one class: logit minus the largest, w⁺, w⁻.
@@ -380,10 +358,6 @@ def class_forms(kept, d, total, result):
 
 
 # Sums of weights with a row in each lane of the vector registers: for many rows and classes.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
-
 
 # Sizes of blocks. They change speed alone.
 CLASSES = 256  # classes whose sums are kept for a block: 256 KB

@@ -1,4 +1,4 @@
-"""Sums of the weights of a linear model, compiled by numba: the twin of ``kernels.pooling``.
+"""Sums of weights, compiled by numba: the twin of ``pooling.py``.
 
 What is in a lane of the vector registers depends on the shape: a feature (few classes), a row (many
 rows), or a class (few rows). A row gets the same numbers in any batch.
@@ -95,14 +95,7 @@ def _share(size: int, step: int, tasks: int = _TASKS_PER_THREAD) -> int:
     return -(-size // (tasks * threads * step)) * step
 
 
-__all__ = ["pool_linear"]
-
-
-# Weights given in full, compiled by numba: the twin of ``pool`` and ``additive_weights``.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
-
+# Weights given in full, and those of contributions.
 
 _SERIAL_DENSE_WORK = 2**20  # weights below which waking threads may take longer than the sums
 
@@ -169,7 +162,7 @@ def _weigh_in_tasks(contributions, constant, rows, weights):
 
 
 def additive_weights(contributions: FloatArray, constant: FloatArray) -> FloatArray:
-    """Return the weights of contributions (n, G, K); the reference is in ``class_centring.py``."""
+    """Return the weights of contributions (n, G, K); the reference is in ``pooling.py``."""
     given, added = read_only(contributions), read_only(constant)
     weights = np.empty(given.shape, dtype=given.dtype)
     if given.size < _SERIAL_DENSE_WORK:
@@ -183,13 +176,7 @@ def _rows_of_task(n: int) -> int:
     return -(-n // (_TASKS_PER_THREAD * int(numba.get_num_threads())))
 
 
-__all__ = ["additive_weights", "pool"]
-
-
-# Sums of weights over sparse features, compiled by numba: the twin of ``sparse_pooling``.
-
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
-# The compiler infers types from the arguments; annotations inside compiled code have no effect.
+# The weights of a linear model on sparse features.
 
 
 @numba.njit(parallel=True, error_model="numpy", cache=True)
@@ -234,4 +221,4 @@ def pool_linear_sparse(
     return Pooled(*(a.astype(beta.dtype, copy=False) for a in parts))
 
 
-__all__ = ["pool_linear_sparse"]
+__all__ = ["additive_weights", "pool", "pool_linear", "pool_linear_sparse"]

@@ -223,7 +223,7 @@ def _row_forms(
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row; the reference is in ``closed_forms.py``."""
+    """Return the closed forms of every row; the reference is in ``forms.py``."""
     n, n_classes = pooled.logits.shape
     given = [array.contiguous() for array in pooled]
     by_class = [torch.empty_like(given[0]) for _ in range(3)]

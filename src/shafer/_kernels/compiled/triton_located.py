@@ -20,7 +20,7 @@ import triton
 import triton.language as tl
 from torch.utils.weak import WeakIdKeyDictionary
 
-from shafer._kernels import pooling as located_pooling
+from shafer._kernels import pooling
 from shafer._kernels.pooling import Pooled
 
 # Tiles: locations × channels of a map; locations × classes of the weights of one row.
@@ -97,7 +97,7 @@ def pool_located(
 ) -> Pooled:
     """Pool the weights of locations; see :func:`shafer._kernels.pooling.pool_located`."""
     if beta.ndim != 2 or beta.dtype != torch.float32 or not features.numel():
-        return located_pooling.pool_located(features, beta, shift, shares)
+        return pooling.pool_located(features, beta, shift, shares)
     n, n_locations, _ = features.shape
     n_classes = beta.shape[1]
     positive = torch.empty((n, n_classes), dtype=beta.dtype, device=beta.device)
@@ -188,7 +188,7 @@ def _pool_block(
 
 
 def located_weights_of(features: Any, beta: Any, shift: Any, shares: Any, positions: Any) -> Any:
-    """Return weights for a few classes of each row; the reference is in ``located_pooling``.
+    """Return weights for a few classes of each row; the reference is in ``pooling.py``.
 
     The same in fewer steps: here the time to send each of them to the device counts.
     """

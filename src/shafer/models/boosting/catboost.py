@@ -168,7 +168,7 @@ def _last_line(error: Exception) -> str:
     return str(error).splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
 
 
-# trees of a CatBoost model that are not symmetric, from its JSON form.
+# Trees of a CatBoost model that are not symmetric, from its JSON form.
 
 
 def catboost_trees(model: Any) -> Forest | None:

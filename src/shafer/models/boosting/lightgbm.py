@@ -141,7 +141,7 @@ def _check_input(names: tuple[str, ...], X: Any) -> None:
     check_table(X, len(names), "the LightGBM model")
 
 
-# a table as LightGBM holds it, in double precision.
+# A table as LightGBM holds it, in double precision.
 
 _CATEGORY_COLUMNS = re.compile(r"^\[categorical_feature: ([\d,]+)\]$", re.MULTILINE)
 
@@ -201,7 +201,7 @@ def _frame_rows(model: Any, frame: Any) -> FloatArray | None:
     return np.stack(columns, axis=1)
 
 
-# the trees of a LightGBM model, from its text form.
+# The trees of a LightGBM model, from its text form.
 
 # Bits of LightGBM's decision_type; the two bits from the third on are the kind of missing value.
 _CATEGORICAL, _DEFAULT_LEFT, _MISSING_SHIFT = 1, 2, 2

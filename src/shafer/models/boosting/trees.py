@@ -1,4 +1,4 @@
-"""``joined_trees``: the trees of a boosted model as one set of arrays."""
+"""The trees of a boosted model as arrays, and the contributions of features from them."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _bits(categories: Index) -> NDArray[np.uint32]:
     return bits
 
 
-# exact contributions of features to a boosted model, faster than its library's.
+# Exact contributions of features to a boosted model, faster than its library's.
 
 # Relative to the largest score. Libraries add up scores in single precision; another leaf in any
 # tree changes a score by more.

@@ -201,7 +201,7 @@ def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:
     return xgboost.DMatrix(X, feature_names=names, **options)
 
 
-# the trees of an XGBoost model, from its JSON form.
+# The trees of an XGBoost model, from its JSON form.
 
 
 def xgboost_trees(booster: Any, n_rounds: int) -> Forest | None:

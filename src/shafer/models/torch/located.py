@@ -198,7 +198,7 @@ def _restored(head: Head | None, kept: Any) -> tuple[MapPlan, tuple[int, ...], C
     return MapPlan(head, reading, bool(kept["first"])), tuple(kept["sizes"]), places
 
 
-# the user's options for components that lie in an image or a text.
+# The user's options for components that lie in an image or a text.
 
 COMPONENTS = ("locations", "tokens", "channels")
 
@@ -255,7 +255,7 @@ def refuse_map_options(means: Any, grid: Any) -> None:
         )
 
 
-# the feature maps of rows, from one forward pass for each batch.
+# The feature maps of rows, from one forward pass for each batch.
 
 
 class _Seen(NamedTuple):

@@ -243,7 +243,7 @@ def pooled_into(trace: OpTrace, node: int, n: int, n_classes: int) -> tuple[int,
     return None
 
 
-# how the input of a linear head follows from a feature map, tested by replay.
+# How the input of a linear head follows from a feature map, tested by replay.
 
 POOL, FLATTEN, WEIGHTED = "pool", "flatten", "weighted"
 
@@ -532,7 +532,7 @@ def _arguments(op: Op) -> dict[str, Any]:
     return {**given, "padding_idx": given.get("padding_idx", -1)}
 
 
-# which feature map of a module enters its head, and how to get hold of it.
+# Which feature map of a module enters its head, and how to get hold of it.
 
 
 class OpPlace(NamedTuple):
@@ -792,7 +792,7 @@ def placed(
     return reading, None
 
 
-# where the locations of a feature map lie in the user's image or text.
+# Where the locations of a feature map lie in the user's image or text.
 
 
 @final

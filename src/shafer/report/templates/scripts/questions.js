@@ -1,4 +1,4 @@
-// What to do about an instance, as shafer/report/asking/question_sentences.py writes it.
+// What to do about an instance, as shafer/asking/sentences.py writes it.
 const Questions = (() => {
   const chance = (value) => {
     if (value < 0.01) return "less than 1 %";

@@ -1,4 +1,4 @@
-// The sentence about one instance, as shafer/report/instance_sentence.py writes it.
+// The sentence about one instance, as shafer/report/sentences.py writes it.
 const Words = (() => {
   const LONGEST = 40;
 
