@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 
-from shafer.texts.locate import LocatedTerms, aligned, locate_terms, term_columns
+from shafer.texts.locate import PlacedTerms, aligned, locate_terms, term_columns
 from shafer.texts.marked import (
     MARKED,
     PLAIN,
@@ -41,7 +41,7 @@ VECTORIZERS: list[Any] = [
 ]
 
 
-def check(vectorizer: Any, text: str) -> LocatedTerms:
+def check(vectorizer: Any, text: str) -> PlacedTerms:
     found = locate_terms(vectorizer, text)
     assert Counter(found.terms) == Counter(vectorizer.build_analyzer()(text))
     assert found.first is not None

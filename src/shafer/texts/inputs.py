@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shafer._checks.frames import frame_of
 from shafer._text import listed, shortened
 from shafer.rows.access import n_rows
-from shafer.texts.locate import LocatedTerms, locate_terms, term_columns
+from shafer.texts.locate import PlacedTerms, locate_terms, term_columns
 from shafer.texts.spans import WordSpans
 
 
@@ -400,7 +400,7 @@ def spans_of_text(parts: Sequence[TextPart], text: str) -> WordSpans:
     """
     pieces: list[tuple[NDArray[np.intp], ...]] = []
     shares: list[NDArray[np.float64]] = []
-    units: list[LocatedTerms] = []
+    units: list[PlacedTerms] = []
     unlocated: dict[int, str] = {}
     for part in parts:
         found = locate_terms(part.vectorizer, text)
@@ -439,7 +439,7 @@ def _components(part: TextPart, terms: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _silent(
-    units: Sequence[LocatedTerms],
+    units: Sequence[PlacedTerms],
     start: NDArray[np.intp],
     end: NDArray[np.intp],
     length: int,

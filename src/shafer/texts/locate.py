@@ -25,7 +25,7 @@ _SPACES = re.compile(r"\s\s+")  # a vectorizer of characters makes one space of 
 
 @final
 @dataclass(frozen=True, eq=False)
-class LocatedTerms:
+class PlacedTerms:
     """The terms of a text: words, n-grams of words, or n-grams of characters.
 
     Attributes
@@ -69,7 +69,7 @@ class LocatedTerms:
         return term, self.start[unit], self.end[unit], 1.0 / self.length[term]
 
 
-def locate_terms(vectorizer: Any, text: str) -> LocatedTerms:
+def locate_terms(vectorizer: Any, text: str) -> PlacedTerms:
     """Find the terms of a text with a vectorizer of scikit-learn."""
     reader = copy.copy(vectorizer)
     reader.input = "content"  # a text, also where the model reads files
@@ -79,11 +79,11 @@ def locate_terms(vectorizer: Any, text: str) -> LocatedTerms:
     found = _found(reader, text, terms)
     if found is None or Counter(found.terms) != Counter(terms):
         empty = _none()
-        return LocatedTerms(terms, None, empty, empty, empty, True, empty, empty, _false(0))
+        return PlacedTerms(terms, None, empty, empty, empty, True, empty, empty, _false(0))
     return found
 
 
-def _found(reader: Any, text: str, terms: list[str]) -> LocatedTerms | None:
+def _found(reader: Any, text: str, terms: list[str]) -> PlacedTerms | None:
     if callable(reader.analyzer):
         return _of_words(_in_order(text, terms), terms, (1, 1), None)
     source = aligned(reader.build_preprocessor(), text)
@@ -165,7 +165,7 @@ def _of_words(
     words: Sequence[str],
     ngram_range: tuple[int, int],
     stop_words: frozenset[str] | set[str] | None,
-) -> LocatedTerms | None:
+) -> PlacedTerms | None:
     """Join words to n-grams, after the stop words were taken out, as vectorizers do."""
     if spans is None:
         return None
@@ -179,7 +179,7 @@ def _of_words(
         first.append(np.arange(count))
         length.append(np.full(count, n))
     table = np.array(spans, dtype=np.intp).reshape(-1, 2)
-    return LocatedTerms(
+    return PlacedTerms(
         terms,
         np.concatenate([_none(), *first]),
         np.concatenate([_none(), *length]),
@@ -195,7 +195,7 @@ def _of_words(
 # -- characters ---------------------------------------------------------------------------------
 
 
-def _of_characters(source: AlignedText, ngram_range: tuple[int, int]) -> LocatedTerms:
+def _of_characters(source: AlignedText, ngram_range: tuple[int, int]) -> PlacedTerms:
     text, start, end = source.text, source.start, source.end
     runs = [match.span() for match in _SPACES.finditer(text)]
     if runs:
@@ -219,7 +219,7 @@ def _of_characters(source: AlignedText, ngram_range: tuple[int, int]) -> Located
     )
 
 
-def _inside_words(source: AlignedText, ngram_range: tuple[int, int]) -> LocatedTerms:
+def _inside_words(source: AlignedText, ngram_range: tuple[int, int]) -> PlacedTerms:
     """Find n-grams inside words with a space on either side; the spaces have no place."""
     terms: list[str] = []
     first: list[int] = []
@@ -248,8 +248,8 @@ def _inside_words(source: AlignedText, ngram_range: tuple[int, int]) -> LocatedT
 
 def _units(
     terms: list[str], first: Places, length: Places, start: Places, end: Places
-) -> LocatedTerms:
-    return LocatedTerms(terms, first, length, start, end, True, _none(), _none(), _false(0))
+) -> PlacedTerms:
+    return PlacedTerms(terms, first, length, start, end, True, _none(), _none(), _false(0))
 
 
 def _none() -> Places:
