@@ -13,6 +13,8 @@ from scipy.special import logsumexp
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import BoolArray, FloatArray
+from shafer.decision.dominance import choose_smallest
+from shafer.decision.ties import tie_width
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.notebook import paragraph
@@ -40,8 +42,9 @@ class DeferringPrediction:
     probability : array of shape (n,)
         The betting probability of the answer.
     scores, thresholds : arrays of shape (n,)
-        A row is decided if its score is greater than its threshold. The score is the log-odds of
-        ``probability``, or minus the expected loss if the promise is about a loss.
+        A row is decided if its score is greater than its threshold, by more than rounding. The
+        score is the log-odds of ``probability``, or minus the expected loss if the promise is
+        about a loss.
     groups : array of shape (n,) or None
         The group of each row.
     classes : array of shape (K,)
@@ -153,7 +156,7 @@ def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswe
 
     The score is the log-odds of the largest betting probability: the same order, and two
     probabilities that both round to 1 still differ. With a loss it is minus the expected loss,
-    which for 0-1 losses is the same order again.
+    which for 0-1 losses is the same order again. The first class wins a tie, up to rounding.
 
     Parameters
     ----------
@@ -166,14 +169,19 @@ def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswe
     rows = np.arange(len(probability))
     if loss is not None:
         expected = probability @ loss.T
-        answers = np.argmin(expected, axis=1)
+        answers = _first_smallest(expected, float(np.abs(loss).max()))
         return SureAnswers(answers, -expected[rows, answers], probability[rows, answers])
     logits = _logits(bet, probability)
-    answers = np.argmax(logits, axis=1)
+    answers = _first_smallest(-logits)
     others = logits.copy()
     others[rows, answers] = -np.inf
     scores = logits[rows, answers] - logsumexp(others, axis=1)
     return SureAnswers(answers, scores, probability[rows, answers])
+
+
+def _first_smallest(risk: FloatArray, unit: float = 1.0) -> NDArray[np.intp]:
+    width = tie_width(risk.min(axis=1, keepdims=True), unit)
+    return np.asarray(np.argmax(choose_smallest(risk, width), axis=1))
 
 
 def _logits(bet: MassEvidence, probability: FloatArray) -> FloatArray:
