@@ -266,7 +266,9 @@ def test_repairs() -> None:
     second = cells[(cells["row"] == 7)].iloc[0]
     assert second["input"] == "x1"
     assert_allclose(second["value"], bad[7, 1])
-    filled = read.weighed.missing.complete(read.weighed.model, with_gaps(X[7], [1])[None, :])
+    filled = read.weighed_model.missing.complete(
+        read.weighed_model.model, with_gaps(X[7], [1])[None, :]
+    )
     assert_allclose(second["expected"], filled.rows.terms[0, 1])
     assert "15 cells repaired in 10 rows" in repr(found)
 
