@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky
-from scipy.special import gammaincc, ndtri
+from scipy.special import erfc, gamma, ndtri
 
 from shafer._typing import FloatArray
 from shafer.asking.inputs import AskedModel, AskedRows, LinearInputs
@@ -70,7 +70,8 @@ def overturn_probability(
 
 
 _LINES = 2048  # through the expectation
-_BLOCK = 2**20  # rows × lines in memory at a time
+_ANGLES = 256  # of lines in a plane
+_BLOCK = 2**16  # rows × lines at a time: they stay in the cache
 
 
 def fall_probability(mean: FloatArray, root: FloatArray) -> FloatArray:
@@ -92,29 +93,45 @@ def fall_probability(mean: FloatArray, root: FloatArray) -> FloatArray:
     rank = int((spread > 1e-12 * max(spread[0], 1e-300)).sum())
     if rank == 0:
         return np.zeros(len(mean))
-    slopes = _lines(rank) @ (left[:, :rank] * spread[:rank]).T  # (L, K − 1)
+    slopes = (left[:, :rank] * spread[:rank]) @ _lines(rank).T  # (K − 1, L)
     with np.errstate(divide="ignore", over="ignore"):
         reach = np.minimum(1.0 / np.abs(slopes), 1e300)
-    step = max(1, _BLOCK // len(slopes))
+    both_ways = np.where(slopes < 0.0, reach, np.inf), np.where(slopes < 0.0, np.inf, reach)
+    mean = np.maximum(mean, 1e-300)
+    step = max(1, _BLOCK // slopes.shape[1])
     result = np.empty(len(mean))
     for start in range(0, len(mean), step):
-        ends = _crossings(mean[start : start + step], slopes, reach)
-        beyond = [gammaincc(0.5 * rank, 0.5 * np.minimum(end, 1e150) ** 2) for end in ends]
+        part = mean[start : start + step]
+        beyond = [_chi_beyond(_nearest(part, reach), rank) for reach in both_ways]
         result[start : start + step] = 0.5 * (beyond[0] + beyond[1]).mean(axis=1)
     return result
 
 
-def _crossings(
-    mean: FloatArray, slopes: FloatArray, reach: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return how far each line stays where all leads are positive, both ways, (n, L) each."""
-    there, back = np.full((2, len(mean), len(slopes)), np.inf)
+def _nearest(mean: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return how far along each line the first lead turns, (n, L); +∞ if none does."""
+    found = np.full((len(mean), reach.shape[1]), np.inf)
+    distance = np.empty_like(found)
     for k in range(mean.shape[1]):
-        falling = slopes[:, k] < 0.0
-        distance = mean[:, [k]] * reach[:, k]
-        np.minimum(there, np.where(falling, distance, np.inf), out=there)
-        np.minimum(back, np.where(falling, np.inf, distance), out=back)
-    return there, back
+        np.multiply(mean[:, [k]], reach[k], out=distance)
+        np.minimum(found, distance, out=found)
+    return found
+
+
+def _chi_beyond(distance: FloatArray, rank: int) -> FloatArray:
+    """Return the chance that the root of the sum of squared normals is larger: a finite sum."""
+    half = 0.5 * np.minimum(distance, 1e150) ** 2
+    term, odd = np.exp(-half), rank % 2
+    total = erfc(np.sqrt(half)) if odd else term.copy()
+    if odd:
+        term *= np.sqrt(half) / gamma(1.5)
+    for i in range(1, (rank + 1) // 2):
+        if odd:
+            total += term
+            term *= half / (i + 0.5)
+        else:
+            term *= half / i
+            total += term
+    return np.asarray(total)
 
 
 @cache
@@ -123,7 +140,7 @@ def _lines(rank: int) -> FloatArray:
     if rank == 1:
         return np.ones((1, 1))
     if rank == 2:
-        angle = np.pi * (np.arange(_LINES) + 0.5) / _LINES
+        angle = np.pi * (np.arange(_ANGLES) + 0.5) / _ANGLES
         return np.stack([np.cos(angle), np.sin(angle)], axis=1)
     normal = ndtri(sobol_points(rank, _LINES))
     return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
