@@ -41,7 +41,7 @@ def differences(trial: Trial, recipes: Any) -> dict[str, float]:
         "guarded probability": (guarded, expected_guarded),
         "alarm": (alarm, expected_alarm),
     }
-    if beta.shape[1] == 2 or x.shape[1] <= reference.MOST_COMBINED:
+    if x.shape[1] <= reference.MOST_COMBINED:
         for fill, part in (("mean", x), ("conditional", residual)):
             ours = recipes.fragility(trial.X, 0.2, fill)
             pairs[f"fragility, {fill}"] = ours, reference.fragility(z, part[:, :, None] * beta, 0.2)

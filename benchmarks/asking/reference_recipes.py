@@ -22,7 +22,7 @@ SPREAD_OF_ERRORS = 5.0
 MOST_REPAIRS = 4
 CERTAIN = 0.9
 NODES = 9
-MOST_COMBINED = 8
+MOST_COMBINED = 11
 
 
 def information(known: Knowledge) -> Floats:
@@ -108,7 +108,7 @@ def normal_fragility(z: Floats, parts: Floats, q: float) -> Floats:
 
 
 def fragility(z: Floats, parts: Floats, q: float) -> Floats:
-    """Return the same, by all combinations of losses for up to eight components."""
+    """Return the same, by all combinations of losses for up to eleven components."""
     n_parts = parts.shape[1]
     if n_parts > MOST_COMBINED:
         return normal_fragility(z, parts, q)

@@ -339,6 +339,21 @@ def test_single_precision_does_not_drift(form: Any) -> None:
         assert_allclose(np.asarray(mean), np.float32(100.1), rtol=1e-6)
 
 
+@pytest.mark.parametrize("form", [np.asarray, torch.asarray])
+@pytest.mark.parametrize("value", [0.1, -1e9 / 3, 0.0, 7.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_constant_is_its_own_mean_to_the_last_digit(
+    form: Any, value: float, weighted: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(1001, value), rng.normal(size=1001)])
+    running = RunningMean()
+    for rows in np.array_split(np.arange(1001), 4):
+        running.partial_fit(form(X[rows]), rng.random(len(rows)) if weighted else None)
+    assert float(running.mean[0]) == value
+    assert float(running.mean[1]) not in X[:, 1]
+
+
 def test_weights_of_any_kind() -> None:
     X = torch.arange(6.0).reshape(3, 2)
     for weight in ([1, 2, 1], np.array([1, 2, 1]), torch.tensor([1.0, 2.0, 1.0]), 5.0):

@@ -85,6 +85,18 @@ def test_positive_only():
     assert 0 < len(table) < 4 * len(FRAME)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_rounding_is_no_reason(scale, dtype):
+    """A weight counts beside the others of its row: a small one alone is a reason."""
+    eps = torch.finfo(dtype).eps
+    weights = scale * np.array([[1.0, eps, 1e-4], [0.0, eps, 0.0]])
+    ev = Evidence.from_weights(torch.tensor(np.stack([weights, -weights], axis=-1), dtype=dtype))
+    found = ev.reasons(for_=0, keep="positive", backend="pandas")
+    assert found["component"].tolist() == [ev.component_names[g] for g in (0, 2, 1)]
+    assert len(ev.reasons(for_=0, keep="all", backend="pandas")) == 6
+
+
 def test_the_base_rate_is_not_a_reason():
     table = EXPLAINER(FRAME).reasons(for_="setosa", top=10)
     assert "base rate" not in set(table["component"])

@@ -60,6 +60,40 @@ def _with_gaps(X: Any, rate: float = 0.4, seed: int = 0) -> Any:
     return np.where(gaps, NAN, X)
 
 
+@pytest.mark.parametrize(
+    "groups", [None, {"a": ["age", "inc"], "b": ["city"], "c": ["site"]}], ids=["single", "groups"]
+)
+def test_what_gives_no_evidence_has_weight_zero(groups: Any) -> None:
+    """Missing inputs and constant columns, to the last digit: 1e-16 would be named as a reason."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(50, 10, 300), "inc": rng.normal(size=300)})
+    X["city"], X["site"] = rng.choice(list("ABC"), 300), 0.1
+    y = X["age"] / 10 + X["inc"] + (X["city"] == "B") * 2 + rng.normal(size=300) > 6
+    encoder = make_column_transformer(
+        (StandardScaler(), ["age", "inc"]), (OneHotEncoder(), ["city"]), remainder="passthrough"
+    )
+    model = make_pipeline(encoder, LogisticRegression(max_iter=1000)).fit(X, y)
+    explainer = shafer.Explainer(model, X, groups, missing="vacuous", prior="own")
+    rows = X[:60].copy()
+    rows.loc[:29, "city"] = None
+    rows.loc[10:39, "inc"] = NAN
+    rows.loc[20:29, "age"] = NAN
+    ev = explainer(rows)
+    for name, found in zip(ev.component_names, np.moveaxis(ev.weights, 1, 0), strict=True):
+        if "site" in name or name == "c":
+            assert_array_equal(found, 0.0)
+        if "city" in name or name == "b":
+            assert_array_equal(found[:30], 0.0)
+        if "inc" in name:
+            assert_array_equal(found[10:40], 0.0)
+        if name == "a":
+            assert_array_equal(found[20:30], 0.0)
+            assert (found[10:20] != 0.0).all()
+    named = ev.reasons(for_=True, over=False, top=9, keep="positive")
+    assert not named.loc[named["row"] < 30, "component"].str.contains("city|^b$").any()
+    assert not named["component"].str.contains("site|^c$").any()
+
+
 @pytest.mark.parametrize("how", ["vacuous", "conditional"])
 @pytest.mark.parametrize(
     "groups", [None, {"sepal": [0, 1], "petal": [2, 3]}, {"b": [0, 2, 3], "a": [1]}]

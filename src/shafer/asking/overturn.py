@@ -2,19 +2,19 @@ r"""The chance that a decision falls, once missing inputs are known or known one
 
 Given the known inputs, the lead of the chosen class a over k is normal with mean
 :math:`z_a - z_k` and variance :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. The
-leads are correlated; ``evidence/robustness.py`` has the chance that all stay positive, which is
-exact for two classes. A factor on the weights, such as tempering, does not change the class of the
-largest logit, so it plays no part.
+leads are correlated; ``fall_probability`` has the chance that all stay positive, which is exact for
+two classes. A factor on the weights, such as tempering, does not change the class of the largest
+logit, so it plays no part.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky
+from scipy.special import erfc, gamma, ndtri
 
 from shafer._typing import FloatArray
 from shafer.asking.inputs import AskedModel, AskedRows, LinearInputs
@@ -22,10 +22,10 @@ from shafer.asking.known_cells import CellDistances, KnownCells
 from shafer.asking.next_inputs import open_covariance
 from shafer.evidence.robustness import (
     check_chance,
-    fall_probability,
     lead_over_others,
     leads,
     loss_probability,
+    sobol_points,
 )
 from shafer.explain.missing import patterns
 
@@ -63,19 +63,87 @@ def overturn_probability(
     margins, chosen = leads(logits)
     result = np.empty(len(logits))
     for a in np.unique(chosen):
-        apart = root[:, [a]] - root  # (M, K)
-        where = np.flatnonzero(chosen == a)
-        result[where] = fall_probability(
-            margins[where],
-            np.broadcast_to((apart**2).sum(axis=0), (len(where), logits.shape[1])),
-            partial(_between, apart.T @ apart),
-            chosen[where],
-        )
+        where, others = np.flatnonzero(chosen == a), np.arange(logits.shape[1]) != a
+        apart = (root[:, [a]] - root)[:, others]  # (M, K − 1)
+        result[where] = fall_probability(margins[where][:, others], apart.T)
     return result
 
 
-def _between(covariance: FloatArray, classes: NDArray[np.intp]) -> FloatArray:
-    return np.asarray(covariance[classes[:, :, None], classes[:, None, :]])
+_LINES = 2048  # through the expectation
+_ANGLES = 256  # of lines in a plane
+_BLOCK = 2**16  # rows × lines at a time: they stay in the cache
+
+
+def fall_probability(mean: FloatArray, root: FloatArray) -> FloatArray:
+    r"""Return the chance that some lead :math:`m_k + r_k^T x` turns negative, (n,).
+
+    Here x is standard normal. On a line through the origin, all leads stay positive between the
+    nearest crossings on both sides, and the distance from the origin has a chi distribution, so
+    the chance on the line is known exactly (Deák 1980). Its mean over evenly spread lines is the
+    result; with one dimension, as for two classes, there is one line.
+
+    Parameters
+    ----------
+    mean : array of shape (n, K − 1)
+        Of the leads, zero or more.
+    root : array of shape (K − 1, M)
+        What each standard normal variable adds to each lead.
+    """
+    left, spread, _ = np.linalg.svd(root, full_matrices=False)
+    rank = int((spread > 1e-12 * max(spread[0], 1e-300)).sum())
+    if rank == 0:
+        return np.zeros(len(mean))
+    slopes = (left[:, :rank] * spread[:rank]) @ _lines(rank).T  # (K − 1, L)
+    with np.errstate(divide="ignore", over="ignore"):
+        reach = np.minimum(1.0 / np.abs(slopes), 1e300)
+    both_ways = np.where(slopes < 0.0, reach, np.inf), np.where(slopes < 0.0, np.inf, reach)
+    mean = np.maximum(mean, 1e-300)
+    step = max(1, _BLOCK // slopes.shape[1])
+    result = np.empty(len(mean))
+    for start in range(0, len(mean), step):
+        part = mean[start : start + step]
+        beyond = [_chi_beyond(_nearest(part, reach), rank) for reach in both_ways]
+        result[start : start + step] = 0.5 * (beyond[0] + beyond[1]).mean(axis=1)
+    return result
+
+
+def _nearest(mean: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return how far along each line the first lead turns, (n, L); +∞ if none does."""
+    found = np.full((len(mean), reach.shape[1]), np.inf)
+    distance = np.empty_like(found)
+    for k in range(mean.shape[1]):
+        np.multiply(mean[:, [k]], reach[k], out=distance)
+        np.minimum(found, distance, out=found)
+    return found
+
+
+def _chi_beyond(distance: FloatArray, rank: int) -> FloatArray:
+    """Return the chance that the root of the sum of squared normals is larger: a finite sum."""
+    half = 0.5 * np.minimum(distance, 1e150) ** 2
+    term, odd = np.exp(-half), rank % 2
+    total = erfc(np.sqrt(half)) if odd else term.copy()
+    if odd:
+        term *= np.sqrt(half) / gamma(1.5)
+    for i in range(1, (rank + 1) // 2):
+        if odd:
+            total += term
+            term *= half / (i + 0.5)
+        else:
+            term *= half / i
+            total += term
+    return np.asarray(total)
+
+
+@cache
+def _lines(rank: int) -> FloatArray:
+    """Return evenly spread directions, (L, rank); a direction stands for its opposite as well."""
+    if rank == 1:
+        return np.ones((1, 1))
+    if rank == 2:
+        angle = np.pi * (np.arange(_ANGLES) + 0.5) / _ANGLES
+        return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    normal = ndtri(sobol_points(rank, _LINES))
+    return np.asarray(normal / np.linalg.norm(normal, axis=1, keepdims=True))
 
 
 # How easily a decision falls if known inputs are lost, and their expectations take their place.

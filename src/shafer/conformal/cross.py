@@ -6,7 +6,8 @@ fold (Vovk 2015, *Cross-conformal predictors*):
 
 .. math:: p_k(x) = \frac{1 + \sum_f \#\{i \in f : s_i \ge s^{(f)}_k(x)\}}{n + 1},
 
-and the set keeps the classes with :math:`p_k > \alpha`.
+and the set keeps the classes with :math:`p_k > \alpha`. Scores that differ by rounding alone are
+equal, so that such rows count.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from shafer._checks.labels import true_classes
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.conformal.scores import check_score
 from shafer.conformal.split import checked_scores, exact_coverage, warn_if_too_few
-from shafer.decision.dominance import choose_largest
+from shafer.decision.dominance import choose_smallest
+from shafer.decision.ties import tie_width
 
 
 @final
@@ -102,7 +104,10 @@ class CrossConformalSets:
         # (1 + count)/(n + 1) > α, in whole numbers.
         enough = np.array([math.floor((n + 1) * alpha) for n in self._class_counts().tolist()])
         kept = count >= enough
-        return kept if self.allow_empty else kept | to_numpy(choose_largest(-worst))
+        if self.allow_empty:
+            return np.asarray(kept)
+        smallest = worst.min(axis=-1, keepdims=True)
+        return np.asarray(kept | choose_smallest(worst, tie_width(smallest)))
 
     def _class_counts(self) -> NDArray[np.intp]:
         """Rows that each class is compared with, (K,)."""
@@ -210,7 +215,8 @@ def cross_conformal(
 
 
 def _at_least(parts: tuple[FloatArray, ...], table: FloatArray) -> NDArray[np.intp]:
-    """Count the scores of a fold that are no smaller than each new one, (n, K)."""
+    """Count the scores of a fold that are no smaller than each new one, up to rounding, (n, K)."""
+    table = table - tie_width(table)
     if len(parts) == 1:
         return len(parts[0]) - np.searchsorted(parts[0], table, side="left")
     columns = [

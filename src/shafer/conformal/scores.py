@@ -4,7 +4,8 @@ A conformal set keeps the classes whose score is at most a threshold, so only th
 scores counts. Both are computed as differences of logarithms of the pooled weights and saturate at
 neither end: two classes of plausibility :math:`10^{-500}` and :math:`10^{-600}` still differ, and
 so do two of :math:`1 - 10^{-500}` and :math:`1 - 10^{-600}`. Scores that tie where the evidence
-does not would make the sets larger than they need be.
+does not would make the sets larger than they need be. But a pooled weight that is rounding beside
+the largest of its row is no evidence: its logarithm would be another one in each computation.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from shafer._kernels.pooling import Pooled
 from shafer._typing import Array
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
+
+_ROUNDINGS = 1000.0  # weights below this many are zero
+_LEAST_DOUBT = 1e-7  # 1 − pl below it, computed from pl, is rounding
 
 
 def conformal_scores(pooled: Pooled, score: str = "plausibility") -> Array:
@@ -62,7 +66,16 @@ def conformal_scores(pooled: Pooled, score: str = "plausibility") -> Array:
     array([[-2.51 ,  1.219]])
     """
     check_score(score)
-    return SCORES[score](log_terms(pooled))
+    return SCORES[score](log_terms(_without_rounding(pooled)))
+
+
+def _without_rounding(pooled: Pooled) -> Pooled:
+    """Set pooled weights to zero that are rounding beside the largest of their row, or beside 1."""
+    xp = array_namespace(pooled.logits)
+    weights = (pooled.weights_for, pooled.weights_against)
+    largest = xp.max(xp.maximum(*weights), axis=-1, keepdims=True)
+    smallest = _ROUNDINGS * float(xp.finfo(pooled.logits.dtype).eps) * (1.0 + largest)
+    return Pooled(pooled.logits, *(xp.where(w > smallest, w, 0.0) for w in weights))
 
 
 def plausibility_score(terms: LogTerms) -> Array:
@@ -124,5 +137,7 @@ def class_scores(evidence: MassEvidence, score: str) -> Array:
             "Use score='plausibility', or combination='dempster' without reliability."
         )
     plausibility = np.clip(to_numpy(evidence.plausibility).astype(np.float64), 0.0, 1.0)
-    with np.errstate(divide="ignore"):  # a class that is certain, or ruled out
-        return np.asarray(np.log1p(-plausibility) - np.log(plausibility))
+    with np.errstate(divide="ignore"):  # a class that is ruled out
+        return np.asarray(
+            np.log(np.maximum(1.0 - plausibility, _LEAST_DOUBT)) - np.log(plausibility)
+        )

@@ -5,6 +5,9 @@ calibration rows, take the :math:`\lceil (n + 1)(1 - \alpha) \rceil`-th smallest
 classes; a new set keeps every class whose score does not exceed it. If the n + 1 rows are
 exchangeable, the set holds the true class with a probability of at least :math:`1 - \alpha` and,
 without ties, less than :math:`1 - \alpha + 1/(n + 1)`, for any model.
+
+A score that exceeds the threshold by rounding alone is equal to it, and its class is kept. So a
+threshold is the quantile itself, and the tolerance is in the comparison.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from shafer._files.codec import Limits, Says
 from shafer._text import listed
 from shafer._typing import Array, FloatArray
 from shafer.conformal.scores import check_score
-from shafer.decision.dominance import choose_largest
+from shafer.decision.dominance import choose_smallest
+from shafer.decision.ties import tie_width
 
 _DAMAGED = "threshold must be a number for each class or for all; got {got}"
 
@@ -43,8 +47,9 @@ class ConformalSets:
     coverage : float
         The promised coverage, 1 − α.
     threshold : float or array of shape (K,), (M, 1) or (M, K)
-        A class is kept if its score is at most this; one for each class if class-conditional, and
-        a row for each of M groups. +∞ keeps every class: there were too few rows to promise more.
+        A class is kept if its score is at most this, up to rounding; one for each class if
+        class-conditional, and a row for each of M groups. +∞ keeps every class: there were too few
+        rows to promise more.
     n_calibration : int
         The number of calibration rows.
     n_classes : int
@@ -111,7 +116,10 @@ class ConformalSets:
         return _like(self.threshold, 1.0 - _exp(np.negative(self.threshold)))
 
     def sets(self, scores: Array, groups: Any = None) -> Array:
-        """Keep the classes whose score is at most the threshold, boolean (n, K).
+        r"""Keep the classes whose score is at most the threshold, boolean (n, K).
+
+        A score that is above it by rounding alone counts as equal: by at most
+        :math:`10^{-9} (1 + |t|)`, or :math:`1.2 \cdot 10^{-5} (1 + |t|)` in single precision.
 
         Parameters
         ----------
@@ -129,8 +137,11 @@ class ConformalSets:
         # Through a list: torch warns about arrays that are not to be written to.
         limits = self._limits(groups, scores.shape[0]).tolist()
         threshold = xp.asarray(limits, dtype=scores.dtype, device=scores.device)
-        kept = scores <= threshold
-        return kept if self.allow_empty else kept | choose_largest(-scores)
+        kept = scores <= threshold + tie_width(threshold)
+        if self.allow_empty:
+            return kept
+        smallest = xp.min(scores, axis=-1, keepdims=True)
+        return kept | choose_smallest(scores, tie_width(smallest))
 
     def _limits(self, groups: Any, n: int) -> FloatArray:
         """Return the thresholds, of each row if there are groups."""

@@ -15,7 +15,8 @@ from scipy.special import expit
 from shafer._checks.labels import group_labels, group_positions
 from shafer._files.codec import Limits, OneOf, Says, read, written
 from shafer._text import listed
-from shafer._typing import FloatArray
+from shafer._typing import BoolArray, FloatArray
+from shafer.decision.ties import exceeds
 from shafer.deferral.promise import KINDS, Promise
 from shafer.deferral.reasons import MEASURES, NO_PROMISE, SMALL_GROUP, UNKNOWN_GROUP, ReasonScale
 from shafer.deferral.search import SelectiveThreshold
@@ -126,6 +127,23 @@ class DeferralControl:
         # The last one is at position −1: that of unknown groups.
         limits = np.array([*(part.threshold for part in self.found), math.inf])
         return np.asarray(limits[places])
+
+    def deferred(self, scores: FloatArray, limits: FloatArray) -> BoolArray:
+        """Return which rows are deferred: their scores are not above their thresholds.
+
+        A score that is above its threshold by rounding alone is not. The tolerance is half of
+        :math:`10^{-9} (1 + |t|)`, or :math:`10^{-9} (L + |t|)` for losses up to L.
+
+        Parameters
+        ----------
+        scores, limits : arrays of shape (n,)
+            The thresholds are from :meth:`thresholds`.
+
+        Returns
+        -------
+        boolean array of shape (n,)
+        """
+        return np.asarray(~exceeds(scores, limits, self.promise.unit))
 
     def group_reasons(self, places: NDArray[np.intp]) -> NDArray[Any]:
         """Return why a row is deferred whatever its evidence; empty where it is not.

@@ -41,7 +41,7 @@ def control_error(
     found, names = found_thresholds(promise, answers, truth, classes, labels)
     control = DeferralControl(promise, found, names, column, ReasonScale({}))  # no reasons yet
     limits = control.thresholds(control.places(labels, len(truth)))
-    rows = ReasonScale.rows(answers.scores, answers.scores <= limits)
+    rows = ReasonScale.rows(answers.scores, control.deferred(answers.scores, limits))
     scale = ReasonScale.of(_measured(seen, rows))
     control = DeferralControl(promise, found, names, column, scale)
     warn_if_unreachable(control)
@@ -69,7 +69,7 @@ def deferred_answers(
     places = control.places(labels, len(answers.scores))
     warn_if_all_unknown(places, labels, control)
     limits = control.thresholds(places)
-    deferred = ~(answers.scores > limits)
+    deferred = control.deferred(answers.scores, limits)
     reason = control.group_reasons(places)
     unexplained = np.flatnonzero(deferred & (reason == ""))
     if len(unexplained):

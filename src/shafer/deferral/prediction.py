@@ -13,7 +13,9 @@ from scipy.special import logsumexp
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import BoolArray, FloatArray
+from shafer.decision.dominance import choose_smallest
 from shafer.decision.policy import answers
+from shafer.decision.ties import tie_width
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.notebook import paragraph
@@ -41,8 +43,9 @@ class DeferringPrediction:
     probability : array of shape (n,)
         The betting probability of the answer.
     scores, thresholds : arrays of shape (n,)
-        A row is decided if its score is greater than its threshold. The score is the log-odds of
-        ``probability``, or minus the expected loss if the promise is about a loss.
+        A row is decided if its score is greater than its threshold, by more than rounding. The
+        score is the log-odds of ``probability``, or minus the expected loss if the promise is
+        about a loss.
     groups : array of shape (n,) or None
         The group of each row.
     classes : array of shape (K,)
@@ -154,7 +157,7 @@ def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswe
 
     The score is the log-odds of the answer's betting probability: the same order, and two
     probabilities that both round to 1 still differ. With a loss it is minus the expected loss,
-    which for 0-1 losses is the same order again.
+    which for 0-1 losses is the same order again. The first class wins a tie, up to rounding.
 
     Parameters
     ----------
@@ -167,14 +170,20 @@ def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswe
     rows = np.arange(len(probability))
     if loss is not None:
         expected = probability @ loss.T
-        chosen = np.argmin(expected, axis=1)
+        chosen = _first_smallest(expected, float(np.abs(loss).max()))
         return SureAnswers(chosen, -expected[rows, chosen], probability[rows, chosen])
     logits = _logits(bet, probability)
-    chosen = answers(logits, bet.cutoff if isinstance(bet, Evidence) else None)
+    cutoff = bet.cutoff if isinstance(bet, Evidence) else None
+    chosen = _first_smallest(-logits) if cutoff is None else answers(logits, cutoff)
     others = logits.copy()
     others[rows, chosen] = -np.inf
     scores = logits[rows, chosen] - logsumexp(others, axis=1)
     return SureAnswers(chosen, scores, probability[rows, chosen])
+
+
+def _first_smallest(risk: FloatArray, unit: float = 1.0) -> NDArray[np.intp]:
+    width = tie_width(risk.min(axis=1, keepdims=True), unit)
+    return np.asarray(np.argmax(choose_smallest(risk, width), axis=1))
 
 
 def _logits(bet: MassEvidence, probability: FloatArray) -> FloatArray:

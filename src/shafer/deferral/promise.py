@@ -63,6 +63,11 @@ class Promise:
         low, high = float(self.loss.min()), float(self.loss.max())
         return (self.level - low) / (high - low)
 
+    @property
+    def unit(self) -> float:
+        """The size of the scores: 1 for log-odds, the largest loss for expected losses."""
+        return 1.0 if self.loss is None else float(np.abs(self.loss).max())
+
     def unscaled(self, risk: float) -> float:
         """Return a risk in units of the loss table."""
         if self.loss is None:
@@ -92,7 +97,7 @@ class Promise:
             return error_threshold(scores, wrong, self.level, sure)
         if self.loss is not None:
             losses = self.scaled_losses(answers, truth)
-            return loss_threshold(scores, losses, self.scaled_level, sure)
+            return loss_threshold(scores, losses, self.scaled_level, sure, self.unit)
         own = self.own_rows(truth, classes)
         return miss_threshold(scores[own], wrong[own], self.level, sure)
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
+from shafer.decision.ties import tie_width
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 
@@ -109,13 +110,12 @@ class ReasonScale:
         for k, name in enumerate(names):
             standard = self.sorted_measures[name]
             # Of equal values half count as smaller: a measure that is the same everywhere is usual.
-            low, high = (np.searchsorted(standard, measures[name], side) for side in _SIDES)
+            width = tie_width(measures[name])
+            low = np.searchsorted(standard, measures[name] - width, "left")
+            high = np.searchsorted(standard, measures[name] + width, "right")
             standing[:, k] = 0.5 * (low + high) / len(standard)
             if name == "typicality":  # measured as minus the p-value
                 standing[measures[name] < -ATYPICAL, k] = 0.0
         words = np.array([*(MEASURES[name] for name in names), CLOSE_CALL], dtype=object)
         extreme = np.column_stack([standing >= EXTREME, np.ones(n, dtype=bool)])
         return np.asarray(words[np.argmax(extreme, axis=1)])
-
-
-_SIDES: tuple[Any, Any] = ("left", "right")

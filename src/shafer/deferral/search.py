@@ -4,6 +4,9 @@ Learn then test (Angelopoulos, Bates, Candès, Jordan & Lei 2021): each threshol
 "the promise is broken", tested on held-out rows. A row is decided if its score is greater than the
 threshold. Given the threshold and the number of rows above it, these rows are independent draws
 from the decided rows, so the number of errors among them is binomial.
+
+Scores that differ by rounding alone tie: a threshold never lies between them, so they are decided
+together or deferred together.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer.decision.ties import exceeds, tie_width
 from shafer.metrics.bounds import (
     mean_p_value,
     rate_p_value,
@@ -33,7 +37,8 @@ class SelectiveThreshold:
     Attributes
     ----------
     threshold : float
-        A row is decided if its score is greater. +∞ decides nothing, −∞ everything.
+        A row is decided if its score is greater, by more than rounding. +∞ decides nothing, −∞
+        everything.
     n_calibration : int
         The rows that count: all, or those of the class for :func:`miss_threshold`.
     n_decided : int
@@ -89,7 +94,7 @@ def error_threshold(
 
 
 def loss_threshold(
-    scores: FloatArray, losses: FloatArray, mean: float, confidence: float
+    scores: FloatArray, losses: FloatArray, mean: float, confidence: float, unit: float = 1.0
 ) -> SelectiveThreshold:
     """Return the smallest threshold that keeps the mean loss of decided rows at most ``mean``.
 
@@ -102,8 +107,10 @@ def loss_threshold(
         possible ones.
     mean : float
         The largest mean loss, on the same scale.
+    unit : float
+        The size of the scores: the largest loss that they are expectations of.
     """
-    order, tested = _ranked(scores)
+    order, tested = _ranked(scores, unit)
     total = np.concatenate([[0.0], np.cumsum(np.asarray(losses, dtype=np.float64)[order])])
     n = np.arange(len(total))
     rank = _largest_rank(mean_p_value(total, n, mean), tested, mean, confidence)
@@ -138,7 +145,7 @@ def miss_threshold(
         threshold = math.inf
     else:
         threshold = -math.inf if len(of_misses) < allowed else float(of_misses[allowed - 1])
-    above = scores > threshold
+    above = exceeds(scores, np.float64(threshold))
     misses = int((above & missed).sum())
     if threshold == math.inf:
         return SelectiveThreshold(threshold, n, 0, math.nan, 1.0)
@@ -146,12 +153,16 @@ def miss_threshold(
     return SelectiveThreshold(threshold, n, int(above.sum()), misses / n, bound)
 
 
-def _ranked(scores: FloatArray) -> tuple[NDArray[np.intp], BoolArray]:
-    """Return the order from the surest row down, and which ranks 0..n lie between two scores."""
+def _ranked(scores: FloatArray, unit: float = 1.0) -> tuple[NDArray[np.intp], BoolArray]:
+    """Return the order from the surest row down, and which ranks 0..n lie between two scores.
+
+    Between two that tie there is none: one may have been the other but for rounding.
+    """
     scores = np.asarray(scores)
     order = np.argsort(-scores, kind="stable")
     tested = np.arange(len(scores) + 1) > 0
-    tested[1:-1] = scores[order][:-1] > scores[order][1:]
+    ranked = scores[order]
+    tested[1:-1] = ranked[:-1] > ranked[1:] + tie_width(ranked[1:], unit)
     return order, tested
 
 

@@ -502,8 +502,9 @@ class Evidence(MassEvidence):
         keep : {"all", "positive", "clear"}
             A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
             the next ones too; a component whose weight is not positive is not a reason for the
-            class. ``"positive"`` leaves these out, ``"clear"`` also those whose 90 % interval
-            holds 0, for evidence with error bars.
+            class. ``"positive"`` leaves these out, and weights that are mere rounding beside the
+            others of the row. ``"clear"`` also leaves out those whose 90 % interval holds 0, for
+            evidence with error bars.
         backend : {"pandas", "polars", "pyarrow"}, optional
             By default pandas; None takes the library in use.
 

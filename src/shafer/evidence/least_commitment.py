@@ -782,7 +782,11 @@ def _batch_mean(values: Any, weight: Any) -> Array:
         return np.asarray((share if weight is None else weight / weight.sum()) @ values)
     xp = array_api_compat.array_namespace(values)
     if weight is None:
-        return xp.sum(values, axis=0, dtype=xp.float64) / values.shape[0]
-    share = xp.asarray(weight / weight.sum(), device=values.device)
-    share = xp.reshape(share, (-1, *(1,) * (values.ndim - 1)))
-    return xp.sum(values * share, axis=0)
+        mean = xp.sum(values, axis=0, dtype=xp.float64) / values.shape[0]
+    else:
+        share = xp.asarray(weight / weight.sum(), device=values.device)
+        share = xp.reshape(share, (-1, *(1,) * (values.ndim - 1)))
+        mean = xp.sum(values * share, axis=0)
+    # A column that never varies gives no evidence: its mean must be its value to the last digit.
+    constant = xp.all(values == values[:1, ...], axis=0)
+    return xp.where(constant, xp.astype(values[0, ...], mean.dtype), mean)

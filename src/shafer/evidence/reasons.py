@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
@@ -101,7 +102,7 @@ def ranked_reasons(
     std = _asked_std(ev, classes, over, asked.keep)[row, component]
     if asked.keep != "all":
         low = weight if asked.keep == "positive" else interval(weight, std, ev.errors, _LEVEL)[0]
-        kept = low > 0.0
+        kept = low > _rounding(ev, weights)[row]
         row, rank, component, weight, std = (x[kept] for x in (row, rank, component, weight, std))
     total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
     positive = np.maximum(weight, 0.0)
@@ -110,6 +111,12 @@ def ranked_reasons(
     if ev.errors is not None:
         lower, upper = interval(weight, std, ev.errors, _LEVEL)
     return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper, codes)
+
+
+def _rounding(ev: Evidence, weights: FloatArray) -> FloatArray:
+    """Return how far rounding can move a weight of each row, (n,): it is no reason below that."""
+    eps = float(array_namespace(ev.logits).finfo(ev.logits.dtype).eps)
+    return np.asarray(16.0 * eps * np.abs(weights).sum(axis=1))
 
 
 def reasons_frame(

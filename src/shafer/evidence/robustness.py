@@ -1,19 +1,22 @@
 r"""Would a decision stand if components were lost? The chance that it falls.
 
-With up to 8 components all combinations of losses are tried. With more, the sum of what is lost is
-taken as normal.
+With up to 11 components all combinations of losses are tried. With up to 64, losses are drawn 2048
+times, evenly spread and always the same. With more, those of the 64 components that can change a
+lead most are drawn, and the sum of the others is taken as normal.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
-from scipy.special import log_ndtr
+from scipy.special import ndtri
+from scipy.stats import qmc
 
 from shafer import _kernels as kernels
 from shafer._checks.arrays import to_numpy
@@ -21,7 +24,8 @@ from shafer._typing import Array, FloatArray
 from shafer.decision.acts import is_number
 from shafer.evidence.sources import WeightSource
 
-MOST_COMBINED = 8  # all combinations of losses are tried up to here
+MOST_COMBINED = 11  # all combinations of losses are tried up to here
+MOST_DRAWN = 64  # losses are drawn one by one up to here
 _BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
 
 
@@ -58,8 +62,7 @@ def loss_fragility(
     A lost component keeps only its weight at the background means, its share of the base rate.
     With a the class of the largest logit, and
     :math:`d_{gk} = (w_{ga} - b_{ga}) - (w_{gk} - b_{gk})` what the lead of a over k loses with
-    component g, the lead after losses with chance q has the mean
-    :math:`z_a - z_k - q \sum_g d_{gk}` and the variance :math:`q (1 - q) \sum_g d_{gk}^2`.
+    component g, the decision falls if :math:`\sum_{g \text{ lost}} d_{gk} > z_a - z_k` for some k.
 
     Parameters
     ----------
@@ -89,47 +92,104 @@ def lead_over_others(contributions: FloatArray, chosen: Any) -> FloatArray:
 def loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
     """Return the chance to fall, (n,), given what the lead loses with each component (n, G, K).
 
-    All combinations of losses are tried for few components; for more, their sum is taken as
-    normal. A factor on all weights of a row changes nothing, so none is too large for squares.
+    A factor on all weights of a row changes nothing, so none is too large for squares.
     """
     size = np.maximum(np.abs(logits).max(axis=1), np.abs(lost).max(axis=(1, 2), initial=0.0))
     size = np.where(size > 0.0, size, 1.0)
-    logits, lost = logits / size[:, None], lost / size[:, None, None]
-    if lost.shape[1] <= MOST_COMBINED:
-        step = _BLOCK >> lost.shape[1]
-        parts = [slice(start, start + step) for start in range(0, len(logits), step)]
-        return np.concatenate([_combined(logits[part], lost[part], chance) for part in parts])
-    return normal_loss_probability(logits, lost, chance)
+    margins, chosen = leads(logits / size[:, None])
+    own = np.arange(logits.shape[1]) == chosen[:, None]
+    others = np.argsort(own, axis=1, kind="stable")[:, :-1]
+    margins = np.take_along_axis(margins, others, axis=1)
+    lost = np.take_along_axis(lost / size[:, None, None], others[:, None, :], axis=2)
+    n_drawn = min(lost.shape[1], MOST_DRAWN)
+    n_normal = 0 if lost.shape[1] == n_drawn else min(margins.shape[1], _MOST_ENDANGERED)
+    patterns = _loss_patterns(n_drawn, n_normal, chance)
+    step = max(1, _BLOCK // len(patterns.share))
+    parts = [slice(start, start + step) for start in range(0, len(margins), step)]
+    found = [_share_of_falls(margins[part], lost[part], chance, patterns) for part in parts]
+    return np.concatenate([np.zeros(0), *found])
 
 
-def normal_loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
-    """Return the chance to fall, (n,), by the normal approximation."""
-    margins, chosen = leads(logits)
+class _Patterns(NamedTuple):
+    """Which components are lost, (P, G), what each pattern counts (P,), normal draws (P, M)."""
+
+    gone: FloatArray
+    share: FloatArray
+    normal: FloatArray
+
+
+@lru_cache(maxsize=4)
+def _loss_patterns(n_components: int, n_normal: int, chance: float) -> _Patterns:
+    """Return all combinations of losses with their chances, or evenly spread draws of losses."""
+    if n_components <= MOST_COMBINED:
+        gone = (np.arange(2**n_components)[:, None] >> np.arange(n_components)) & 1
+        count = gone.sum(axis=1)
+        share = np.asarray(chance**count * (1.0 - chance) ** (n_components - count), np.float64)
+        return _Patterns(gone.astype(np.float64), share, np.zeros((len(gone), 0)))
+    points = sobol_points(n_components + n_normal, 2**MOST_COMBINED)
+    drawn = np.asarray(points[:, :n_components] < chance, dtype=np.float64)
+    even = np.full(len(points), 1.0 / len(points))
+    return _Patterns(drawn, even, ndtri(points[:, n_components:]))
+
+
+def _share_of_falls(
+    margins: FloatArray, lost: FloatArray, chance: float, patterns: _Patterns
+) -> FloatArray:
+    """Return the share of the patterns under which some lead turns negative, (n,). A tie stands.
+
+    ``margins`` are the leads over the other classes, (n, K − 1), and ``lost`` is (n, G, K − 1).
+    """
+    root = None
+    if lost.shape[1] > MOST_DRAWN:
+        margins, lost = _in_danger(margins, lost, chance)
+        lost, rest = lost[:, :MOST_DRAWN], lost[:, MOST_DRAWN:]
+        margins = margins - chance * rest.sum(axis=1)
+        root = _root(chance * (1.0 - chance) * np.swapaxes(rest, 1, 2) @ rest)
+    rounding = 1e-12 * (np.abs(margins) + np.abs(lost).sum(axis=1))
+    falls = np.zeros((len(margins), len(patterns.share)), dtype=bool)
+    for k in range(margins.shape[1]):
+        lead = margins[:, [k]] - lost[:, :, k] @ patterns.gone.T
+        if root is not None:
+            lead += root[:, k, : k + 1] @ patterns.normal[:, : k + 1].T
+        falls |= lead < -rounding[:, [k]]
+    return np.asarray(falls @ patterns.share)
+
+
+_MOST_ENDANGERED = 1000
+_SAFE = 6.0  # standard deviations of a lead that is not lost
+
+
+def _in_danger(
+    margins: FloatArray, lost: FloatArray, chance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Keep the leads that may turn, the most endangered first: thousands of others never do.
+
+    The components come in the order of what they can change of these leads, the largest first.
+    """
+    spread = np.sqrt(chance * (1.0 - chance) * np.einsum("ngk,ngk->nk", lost, lost))
     mean = margins - chance * lost.sum(axis=1)
-    size = chance * (1.0 - chance)
-    variance = size * np.einsum("ngk,ngk->nk", lost, lost)
+    certain = np.where(mean < 0.0, -np.inf, np.inf)
+    ratio = np.divide(mean, spread, out=certain, where=spread > 0.0)
+    open_ = ratio < _SAFE
+    size = np.where(open_[:, None, :], np.abs(lost), 0.0).max(axis=2, initial=0.0)
+    most = min(int(open_.sum(axis=1).max(initial=0)), _MOST_ENDANGERED)
+    leads_first = np.argsort(ratio, axis=1, kind="stable")[:, :most]
+    largest_first = np.argsort(-size, axis=1, kind="stable")
+    margins = np.take_along_axis(margins, leads_first, axis=1)
+    lost = np.take_along_axis(lost, leads_first[:, None, :], axis=2)
+    return margins, np.take_along_axis(lost, largest_first[:, :, None], axis=1)
 
-    def covariance(classes: NDArray[np.intp]) -> FloatArray:
-        part = np.take_along_axis(lost, classes[:, None, :], axis=2)
-        return np.asarray(size * np.swapaxes(part, 1, 2) @ part)
 
-    return fall_probability(mean, variance, covariance, chosen)
+def _root(covariance: FloatArray) -> FloatArray:
+    """Return a triangular root of covariances (n, K, K), which may be singular."""
+    variance = np.trace(covariance, axis1=1, axis2=2)[:, None, None]
+    jitter = 1e-12 * np.maximum(variance, 1e-280) * np.eye(covariance.shape[1])
+    return np.asarray(np.linalg.cholesky(covariance + jitter))
 
 
-def _combined(logits: FloatArray, lost: FloatArray, chance: float) -> FloatArray:
-    """Return the chance to fall, (n,), by all 2^G combinations of losses. A tie stands."""
-    n_components = lost.shape[1]
-    gone = (np.arange(2**n_components)[:, None] >> np.arange(n_components)) & 1  # (2^G, G)
-    count = gone.sum(axis=1)
-    share = chance**count * (1.0 - chance) ** (n_components - count)
-    margins, chosen = leads(logits)
-    rounding = 1e-12 * (np.abs(margins) + np.abs(lost).sum(axis=1))  # (n, K)
-    falls = np.zeros((len(logits), len(gone)), dtype=bool)
-    for k in range(logits.shape[1]):
-        others = chosen != k
-        lead = margins[others, k, None] - lost[others, :, k] @ gone.T
-        falls[others] |= lead < -rounding[others, k, None]
-    return np.asarray(np.where(falls, share, 0.0).sum(axis=1))
+def sobol_points(n_dimensions: int, n_points: int) -> FloatArray:
+    """Return points that fill the unit cube evenly, (n_points, n_dimensions); always the same."""
+    return np.asarray(qmc.Sobol(n_dimensions, scramble=True, seed=0).random(n_points))
 
 
 def check_chance(q: Any) -> float:
@@ -141,79 +201,10 @@ def check_chance(q: Any) -> float:
     return float(q)
 
 
-# The chance that a decision falls, if the leads over the other classes are normal.
-
-_MOST_ENDANGERED = 8  # leads whose correlation counts; the others hardly ever turn
-_LOG_ROOT = 0.5 * np.log(2.0 * np.pi)
-
-
 def leads(logits: FloatArray) -> tuple[FloatArray, NDArray[np.intp]]:
     """Return the lead of the class of the largest logit over each class (n, K), and that class."""
     chosen = np.argmax(logits, axis=1)
     return logits[np.arange(len(logits)), chosen][:, None] - logits, chosen
-
-
-def fall_probability(
-    mean: FloatArray,
-    variance: FloatArray,
-    covariance: Callable[[NDArray[np.intp]], FloatArray],
-    chosen: NDArray[np.intp],
-) -> FloatArray:
-    """Return the chance that some lead turns negative, (n,).
-
-    Parameters
-    ----------
-    mean, variance : arrays of shape (n, K)
-        Of the lead of the chosen class over each class. Without variance, a lead below zero falls
-        for certain, and a lead of zero or more stands.
-    covariance : callable
-        From positions of classes (n, M) to the covariance of these leads, (n, M, M).
-    chosen : array of n positions
-        The chosen class of each row, whose own column plays no part.
-    """
-    ratio = _ratio(mean, variance)
-    ratio[np.arange(len(mean)), chosen] = np.inf
-    most = min(mean.shape[1] - 1, _MOST_ENDANGERED)
-    order = np.argsort(ratio, axis=1, kind="stable")
-    first, rest = order[:, :most], order[:, most:]
-    log_stands = log_ndtr(np.take_along_axis(ratio, rest, axis=1)).sum(axis=1)
-    if most == 1:
-        log_stands += log_ndtr(np.take_along_axis(ratio, first, axis=1))[:, 0]
-    else:
-        endangered = np.take_along_axis(mean, first, axis=1)
-        log_stands += _log_all_stand(endangered, covariance(first))
-    # Adding a zero turns -0.0 into 0.0.
-    return np.asarray(0.0 - np.expm1(log_stands))
-
-
-def _log_all_stand(mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Return the logarithm of the chance that all leads stay positive, (n,)."""
-    mean, covariance = mean.copy(), covariance.copy()
-    total = np.zeros(len(mean))
-    for j in range(mean.shape[1]):
-        variance = np.maximum(covariance[:, j, j], 0.0)
-        ratio = _ratio(mean[:, j], variance)
-        log_stands = log_ndtr(ratio)
-        total += log_stands
-        inside = np.isfinite(ratio)
-        at = np.where(inside, ratio, 0.0)
-        pull = np.where(inside, np.exp(-0.5 * at**2 - _LOG_ROOT - log_ndtr(at)), 0.0)
-        shrink = np.clip(pull * (pull + at), 0.0, 1.0)
-        across = covariance[:, j, j + 1 :]
-        scale = np.sqrt(variance)[:, None]
-        across = np.divide(across, scale, out=np.zeros_like(across), where=scale > 0.0)
-        mean[:, j + 1 :] += across * pull[:, None]
-        change = across[:, :, None] * across[:, None, :]
-        covariance[:, j + 1 :, j + 1 :] -= shrink[:, None, None] * change
-    return total
-
-
-def _ratio(mean: FloatArray, variance: FloatArray) -> FloatArray:
-    """Return mean / sd; without variance, −∞ below zero and +∞ else."""
-    spread = np.sqrt(np.maximum(variance, 0.0))
-    certain = np.where(mean < 0.0, -np.inf, np.inf)
-    with np.errstate(over="ignore"):  # a lead of very many spreads is as good as certain
-        return np.divide(mean, spread, out=certain, where=spread > 0.0)
 
 
 # The conflict that the components have by themselves, summed over them.

@@ -178,16 +178,22 @@ class MissingInputs:
         if filled.open_variance is not None:
             shrunk = ev.tempered(moderating_factor(filled.open_variance))
             return replace(shrunk, calibrated=ev.calibrated)  # rows without gaps are alike
-        counts: Any = gaps
+        counts, whole = gaps.astype(np.intp), gaps
         if groups is not None:
             counts = np.stack([gaps[:, group].sum(axis=1) for group in groups], axis=1)
+            whole = counts == [len(group) for group in groups]
         change = counts[:, :, None] * self.offset_change
         if ev.n_components > counts.shape[1]:  # the base rate is a component of its own
             total = change.sum(axis=1, keepdims=True)
             change = np.concatenate([np.zeros_like(change), total], axis=1)
+            whole = np.column_stack([whole, np.zeros(len(whole), dtype=bool)])
         added = _like(change, filled.rows.terms)
-        # A missing input has nothing but its share, so all of its change belongs to the base rate.
-        source = DenseWeights(ev.weights + added, ev.source.base_shares() + added)
+        # A missing input has nothing but its share, so all of its change belongs to the base rate,
+        # and what differs from it is rounding.
+        xp = array_api_compat.array_namespace(added)
+        shares = ev.source.base_shares() + added
+        missing = xp.asarray(whole[:, :, None], device=added.device)
+        source = DenseWeights(xp.where(missing, shares, ev.weights + added), shares)
         return Evidence.from_source(source, ev.classes, ev.component_names, errors=ev.errors)
 
 
