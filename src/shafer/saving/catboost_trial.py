@@ -7,26 +7,36 @@ process reads the file first, asks the model about some rows, and computes their
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 import subprocess
 import sys
+from multiprocessing.spawn import get_executable
 
 _SECONDS = 120
 _MEGABYTE = 2**20
+_ADDRESSES = 8192 * _MEGABYTE  # threads reserve far more than they use
+_USED = 512 * _MEGABYTE
 _tried: set[bytes] = set()  # digests of models that passed
 
-# Runs in the other process. The limit of memory counts from what CatBoost itself needs.
+# Runs in the other process. What CatBoost itself needs does not count.
 _TRIAL = """
-import os, sys, tempfile
+import json, os, sys, tempfile
+sys.path[:] = json.loads(sys.argv[3])
 import numpy, catboost
 content = sys.stdin.buffer.read()
+
+def used():
+    return 0 if resource is None else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
 try:
     import resource
-    pages = int(open("/proc/self/statm").read().split()[0])
-    room = pages * resource.getpagesize() + int(sys.argv[1])
-    resource.setrlimit(resource.RLIMIT_AS, (room, room))
+except ImportError:  # on Windows; the limit of time stays
+    resource = None
+else:
+    resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]), int(sys.argv[1])))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-except (ImportError, OSError, ValueError):
-    pass  # without these limits, the limit of time stays
+before = used()
 model = catboost.CatBoost()
 try:
     model.load_model(blob=content)
@@ -42,6 +52,7 @@ try:
             rows,
             cat_features=model.get_cat_feature_indices(),
             text_features=model.get_text_feature_indices(),
+            thread_count=1,
         )
         model.predict(pool, prediction_type="RawFormulaVal", thread_count=1)
         if model.tree_count_:
@@ -49,7 +60,9 @@ try:
         with tempfile.TemporaryDirectory() as folder:
             if not words:
                 model.save_model(os.path.join(folder, "model.json"), format="json")
-    sys.stdout.write("passed")
+    kilobyte = 1 if sys.platform == "darwin" else 1024
+    fits = (used() - before) * kilobyte <= int(sys.argv[2])
+    sys.stdout.write("passed" if fits else "refused: it takes too much memory")
 except (Exception, MemoryError) as error:
     sys.stdout.write("refused: " + str(error)[:200])
 sys.stdout.flush()
@@ -67,10 +80,11 @@ def try_catboost(content: bytes) -> None:
     digest = hashlib.sha256(content).digest()
     if digest in _tried:
         return
-    room = 1024 * _MEGABYTE + 64 * len(content)
+    limits = [str(most + 64 * len(content)) for most in (_ADDRESSES, _USED)]
+    places = json.dumps([place for place in sys.path if isinstance(place, str)])
     try:
         run = subprocess.run(
-            [sys.executable, "-c", _TRIAL, str(room)],
+            [os.fsdecode(get_executable()), "-I", "-c", _TRIAL, *limits, places],
             input=content,
             capture_output=True,
             timeout=_SECONDS,
@@ -80,7 +94,6 @@ def try_catboost(content: bytes) -> None:
         raise ValueError(
             f"CatBoost needs more than {_SECONDS} seconds for its model, so the model is damaged"
         ) from None
-    answer = run.stdout.decode(errors="replace")
-    if run.returncode or not answer.endswith("passed"):
+    if run.returncode or not run.stdout.endswith(b"passed"):
         raise ValueError("CatBoost cannot read its model, which is damaged")
     _tried.add(digest)
