@@ -287,7 +287,9 @@ def test_forged_boosters_end_no_process() -> None:
 
 
 def test_catboost_is_tried_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = CatBoostClassifier(iterations=2, depth=2, verbose=False, thread_count=1)
+    model = CatBoostClassifier(
+        iterations=2, depth=2, verbose=False, thread_count=1, allow_writing_files=False
+    )
     explainer = shafer.Explainer(model.fit(X[["a", "b"]], Y), X[["a", "b"]])
     content = saved_bytes(explainer)
     again = loaded_bytes(content)
