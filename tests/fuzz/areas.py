@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import commands, decisions, engine, files, fusion, properties, saved_models
+from . import boosters, commands, decisions, engine, files, fusion, properties, saved_models
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,14 @@ class Area:
 
 
 AREAS = {
-    "engine": Area(engine.dense, 0.45, 8),
+    "engine": Area(engine.dense, 0.41, 8),
     "linear": Area(engine.linear, 0.08, 6),
     "oracle": Area(properties.oracle, 0.04, 1),
     "decisions": Area(decisions.decisions, 0.13, 4),
     "fusion": Area(fusion.fusion, 0.09, 4),
     "files": Area(files.files, 0.06, 4, alone=True),
     "saved models": Area(saved_models.saved_models, 0.03, 2, alone=True),
+    "boosters": Area(boosters.boosters, 0.04, 1, alone=True),
     "commands": Area(commands.commands, 0.08, 4),
     "tables": Area(properties.tables, 0.04, 1),
 }

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from catboost import CatBoostClassifier
 from lightgbm import LGBMClassifier
+from sklearn.base import clone
 from xgboost import XGBClassifier
 
 import shafer
+from shafer.saving.catboost_trial import try_catboost
+from shafer.saving.checked_trees import check_splits
 from shafer.saving.file import loaded_bytes, saved_bytes
 
 RNG = np.random.default_rng(0)
@@ -33,7 +41,9 @@ def _content(model: Any) -> tuple[bytes, str]:
     return content, name
 
 
-XGBOOST = _content(XGBClassifier(n_estimators=2, n_jobs=1, enable_categorical=True))
+XGBOOST = _content(
+    XGBClassifier(n_estimators=2, n_jobs=1, enable_categorical=True, max_cat_to_onehot=1)
+)
 LIGHTGBM = _content(
     LGBMClassifier(n_estimators=2, n_jobs=1, verbose=-1, min_data_per_group=2, cat_smooth=1.0)
 )
@@ -129,3 +139,170 @@ def test_other_content() -> None:
             content = _changed(given, lambda _, text=text: text)
             with pytest.raises(ValueError, match=f"a booster that is not {kind}"):
                 loaded_bytes(content)
+
+
+# What compiled code would follow or allocate, beside the links between nodes.
+
+BOUNDLESS = {
+    "sets begin far away": _tree(
+        lambda m: m["trees"][0].update(categories_segments=[10**9] * _n_sets(m))
+    ),
+    "no categories": _tree(lambda m: m["trees"][0].update(categories=[])),
+    "sets of no node": _tree(lambda m: m["trees"][0].update(categories_nodes=[10**6] * _n_sets(m))),
+    "parents": _tree(lambda m: m["trees"][0].update(parents=[10**9] * _n_nodes(m))),
+    "all by category": _tree(lambda m: m["trees"][0].update(split_type=[1] * _n_nodes(m))),
+    "number of the tree": _tree(lambda m: m["trees"][0].update(id=1)),
+    "leaves of size 5": _tree(lambda m: m["trees"][0]["tree_param"].update(size_leaf_vector="5")),
+    "deleted nodes": _tree(lambda m: m["trees"][0]["tree_param"].update(num_deleted="1")),
+    "columns of a tree": _tree(lambda m: m["trees"][0]["tree_param"].update(num_feature="9")),
+    "number of trees": _tree(lambda m: m["gbtree_model_param"].update(num_trees="9")),
+    "rounds": _tree(lambda m: m.update(iteration_indptr=[0, 2])),
+    "not a number": _tree(lambda m: m["trees"][0]["split_conditions"].__setitem__(0, float("nan"))),
+    "too large": _tree(lambda m: m["trees"][0]["split_conditions"].__setitem__(0, 1e60)),
+    "a text": _tree(lambda m: m["trees"][0]["split_conditions"].__setitem__(0, "1")),
+    "a category that is not known": _tree(
+        lambda m: m["trees"][0]["categories"].__setitem__(0, 10**7)
+    ),
+    "unknown field": _tree(lambda m: m["trees"][0].update(more=[])),
+    "missing field": _tree(lambda m: m["trees"][0].pop("parents")),
+    "names of categories": _tree(lambda m: m["cats"]["enc"][2].update(offsets=[0, 10**9])),
+    "order of categories": _tree(lambda m: m["cats"].update(sorted_idx=[0] * 12)),
+    "classes": lambda text: text.replace('"num_class":"0"', '"num_class":"20000000"'),
+    "columns": lambda text: text.replace('"num_feature":"3"', '"num_feature":"2000000000"'),
+    "outputs": lambda text: text.replace('"num_target":"1"', '"num_target":"30000"'),
+}
+
+
+def _n_nodes(model: dict[str, Any]) -> int:
+    return len(model["trees"][0]["left_children"])
+
+
+def _n_sets(model: dict[str, Any]) -> int:
+    return len(model["trees"][0]["categories_nodes"])
+
+
+@pytest.mark.parametrize("change", BOUNDLESS.values(), ids=BOUNDLESS)
+def test_what_xgboost_allocates_and_follows(change: Callable[[str], str]) -> None:
+    with pytest.raises(ValueError, match="a tree of its booster is damaged"):
+        loaded_bytes(_changed(XGBOOST, change))
+
+
+def _without_sizes(change: Callable[[str], str]) -> Callable[[str], str]:
+    """Change the text, and state the sizes of the trees as they are then."""
+
+    def changed(text: str) -> str:
+        body, end, rest = change(text).partition("end of trees")
+        head, *trees = re.split(r"(?m)^(?=Tree=\d+$)", body)
+        sizes = " ".join(str(len(tree.encode())) for tree in trees)
+        head = re.sub(r"(?m)^tree_sizes=.*$", f"tree_sizes={sizes}", head)
+        return head + "".join(trees) + end + rest
+
+    return changed
+
+
+LIGHTGBM_BOUNDLESS = {
+    "classes of the objective": lambda text: text.replace(
+        "objective=binary sigmoid:1", "objective=multiclass num_class:100000000"
+    ),
+    "underscores": lambda text: text.replace("num_class=1\n", "num_class=0_1\n"),
+    "half a child": _without_sizes(_field("left_child", "0.5")),
+    "a kind of decision": _without_sizes(_field("decision_type", "300")),
+    "infinite leaf": _without_sizes(_field("leaf_value", "inf")),
+    "linear leaves": _without_sizes(_field("is_linear", "1")),
+    "words of a set": _without_sizes(_field("cat_threshold", "-1")),
+    "categories": lambda text: re.sub("pandas_categorical:.*", "pandas_categorical:[", text),
+}
+
+
+@pytest.mark.parametrize("change", LIGHTGBM_BOUNDLESS.values(), ids=LIGHTGBM_BOUNDLESS)
+def test_what_lightgbm_allocates_and_follows(change: Callable[[str], str]) -> None:
+    with pytest.raises(ValueError, match="a tree of its booster is damaged"):
+        loaded_bytes(_changed(LIGHTGBM, change))
+
+
+def test_deep_trees_are_refused() -> None:
+    """Contributions take memory with the square of the depth."""
+    depth = 600
+    left = np.arange(1, 2 * depth + 1, 2)
+    links = [np.full(2 * depth + 1, -1) for _ in range(2)]
+    for link, shift in zip(links, (0, 1), strict=True):
+        link[np.concatenate([[0], left[:-1]])] = left + shift
+    with pytest.raises(ValueError, match="more than 512 levels"):
+        check_splits(*links)
+    cut = [np.where(np.arange(len(link)) < 2 * 400, link, -1) for link in links]
+    assert check_splits(*cut).sum() == 2 * int((cut[0] >= 0).sum()) + 1
+
+
+def test_a_number_of_threads_that_no_machine_has() -> None:
+    for model in (XGBClassifier(n_estimators=1), LGBMClassifier(n_estimators=1, verbose=-1)):
+        explainer = shafer.Explainer(model.fit(X[["a", "b"]], Y), X[["a", "b"]])
+        model.n_jobs = 10**9
+        with pytest.raises(ValueError, match="asks for 1000000000 threads"):
+            loaded_bytes(saved_bytes(explainer))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        XGBClassifier(n_estimators=4, tree_method="exact", gamma=5, max_depth=5),
+        XGBClassifier(n_estimators=4, booster="dart", rate_drop=0.5),
+        XGBClassifier(n_estimators=4, booster="gblinear"),
+        XGBClassifier(n_estimators=2, num_parallel_tree=3, subsample=0.5),
+        XGBClassifier(n_estimators=2, base_score=0.3),
+        LGBMClassifier(
+            n_estimators=4, verbose=-1, boosting_type="rf", subsample=0.5, subsample_freq=1
+        ),
+        LGBMClassifier(n_estimators=4, verbose=-1, monotone_constraints=[1, 0]),
+        LGBMClassifier(n_estimators=4, verbose=-1, min_child_samples=400),
+    ],
+)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_what_the_libraries_write_is_read(model: Any, n_classes: int) -> None:
+    rows = X[["a", "b"]] if n_classes == 2 else X[["a", "b"]].to_numpy()  # without names
+    labels = (X["kind"].cat.codes % n_classes).to_numpy()
+    if isinstance(model, LGBMClassifier) and model.boosting_type == "rf" and n_classes == 3:
+        model = LGBMClassifier(n_estimators=2, verbose=-1)
+    explainer = shafer.Explainer(clone(model).fit(rows, labels), rows)
+    again = loaded_bytes(saved_bytes(explainer))
+    assert np.array_equal(again(rows).weights, explainer(rows).weights)
+    assert np.array_equal(again(rows).probability, explainer(rows).probability)
+
+
+# Hundreds of forged files, in a process of their own: a fault would end it.
+
+
+def test_forged_boosters_end_no_process() -> None:
+    tests = Path(__file__).parents[1]
+    code = "from fuzz.boosters import boosters; print(sum(boosters(s) for s in range(8)))"
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        cwd=tests,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tests), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert int(run.stdout.split()[-1]) == 200
+
+
+def test_catboost_is_tried_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = CatBoostClassifier(
+        iterations=2, depth=2, verbose=False, thread_count=1, allow_writing_files=False
+    )
+    explainer = shafer.Explainer(model.fit(X[["a", "b"]], Y), X[["a", "b"]])
+    content = saved_bytes(explainer)
+    again = loaded_bytes(content)
+    assert np.array_equal(again(X[["a", "b"]]).weights, explainer(X[["a", "b"]]).weights)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".cbm")]
+        blob = archive.read(name)
+    with monkeypatch.context() as patch:  # a second load of the same model needs no trial
+        patch.setattr(subprocess, "run", None)
+        try_catboost(blob)
+    with pytest.raises(ValueError, match="CatBoost cannot read its model"):
+        try_catboost(blob[: len(blob) // 2])
+    ended = "import os; os.kill(os.getpid(), 11)"
+    monkeypatch.setattr("shafer.saving.catboost_trial._TRIAL", ended)
+    with pytest.raises(ValueError, match="CatBoost cannot read its model"):
+        try_catboost(blob + b" ")

@@ -205,9 +205,24 @@ class StateFormat(ObjectFormat):
             raise ValueError(f"the attributes of {name} are damaged")
         if is_dataclass(cls) and set(state) != {field.name for field in fields(cls)}:
             raise ValueError(f"the attributes of {name} are damaged")
+        if name in _WRAPPERS:
+            _check_threads(state)
         made: Any = object.__new__(cls)
         if name in OWN_CLASSES and hasattr(cls, "__setstate__"):
             made.__setstate__(state)
         else:
             vars(made).update(state)
         return made
+
+
+_THREADS = ("n_jobs", "nthread", "nthreads", "num_thread", "num_threads", "thread_count")
+_MOST_THREADS = 1024
+
+
+def _check_threads(state: dict[str, Any]) -> None:
+    """Refuse a number of threads that no machine has: the library would end the process."""
+    for name, value in state.items():
+        if isinstance(value, dict):
+            _check_threads(value)
+        elif name in _THREADS and isinstance(value, int | float) and abs(value) > _MOST_THREADS:
+            raise ValueError(f"its model asks for {value} threads")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn, final
 
@@ -39,6 +39,7 @@ from shafer.models.torch.outputs import (
     logits_of,
     output_form,
 )
+from shafer.models.torch.probing import prove_places
 from shafer.models.torch.tracing import (
     Head,
     LayerCall,
@@ -49,12 +50,14 @@ from shafer.models.torch.tracing import (
     is_head,
     keyed,
     quiet,
+    tensors,
     watched,
 )
 from shafer.rows.access import n_rows, take_rows
 from shafer.rows.checks import check_columns
 
 _ROWS = 4  # rows of the traced forward pass
+_PROBED = 64  # rows of the background from which those that are changed are taken
 
 
 def adapt_located(
@@ -70,7 +73,7 @@ def adapt_located(
     layout = MapLayout(options.components, options.grid)
     if options.restored is None:
         rows = keyed(background)
-        few = take_rows(rows, slice(0, min(_ROWS, _n_rows(rows))))
+        few = _few(rows, _n_rows(rows))
         plan, values = find_plan(model, few, n_rows(few), head, options)
         sizes = tuple(values.shape[1:])
         places = layout.of_map(plan.reading, values, few)
@@ -82,16 +85,38 @@ def adapt_located(
         coef, intercept = (x.clone() for x in coefficients_of(plan.head))
     coef, intercept = _effective(plan, coef, intercept, sizes, options)
     shared = _shared(plan, options)
+    batches = MapForward(model, plan, layout, options, batch_size, columns)
+    if options.restored is None and options.components != "channels":
+        some = tensors(model, take_rows(rows, slice(0, min(_PROBED, n_rows(rows)))))
+        grid = _grid(plan.reading, values, places, options)
+        prove_places(some, batches.passed, grid, options.components, model)
     return LocatedModel(
         LinearHead(coef, intercept, None, None if shared else places.names),
         by_column=False,
         live=(live_parameters(model, plan.head),),
         options={"layer": _name_of(model, plan.head), "restored": _kept(plan, sizes, places)},
-        batches=MapForward(model, plan, layout, options, batch_size, columns),
+        batches=batches,
         layout=places,
         shared=shared,
         by_place=_is_flat(plan),
     )
+
+
+def _few(rows: Any, n: int) -> Any:
+    """Return some rows, at least two: for a single one torch leaves out some copies."""
+    return take_rows(rows, slice(0, min(_ROWS, n)) if n > 1 else [0, 0])
+
+
+def _grid(
+    reading: MapReading | None, values: Tensor, places: ComponentLayout, options: MapOptions
+) -> tuple[int, ...]:
+    """Return the number of components along each axis of places, as they lie in the input."""
+    sizes = (places.n_components,) if reading is None else reading.grid(values)
+    if len(sizes) > 1:
+        return sizes
+    fold = None if reading is None else reading.fold
+    fold = options.grid if fold is None else fold
+    return fold if fold is not None and 1 not in fold else sizes
 
 
 def _n_rows(rows: Any) -> int:
@@ -314,13 +339,22 @@ class MapForward:
             raise ValueError("X must have at least one row; got none.")
         if not self._plan.is_ready:
             self._find_plan(X, n)
+        yield from self.passed(X)
+
+    def passed(self, X: Any) -> Iterator[LocatedTerms]:
+        """Yield the feature maps of rows that are known to be fit."""
+        n = n_rows(X)
         for start in range(0, n, self._batch_size):
-            rows = take_rows(X, slice(start, min(start + self._batch_size, n)))
-            yield self._batch(rows, start)
+            stop = min(start + self._batch_size, n)
+            rows = take_rows(X, slice(start, stop))
+            if stop - start == 1 and self._plan.place is not None:
+                yield _first_row(self._batch(take_rows(rows, [0, 0]), start))
+            else:
+                yield self._batch(rows, start)
 
     def _find_plan(self, X: Any, n: int) -> None:
         """Find where the map is again, as after loading from a file."""
-        few = take_rows(X, slice(0, min(_ROWS, n)))
+        few = _few(X, n)
         before = self._plan
         plan, _ = find_plan(self._model, few, n_rows(few), before.head, self._options)
         kinds = [None if p.reading is None else p.reading.kind for p in (before, plan)]
@@ -398,6 +432,12 @@ class MapForward:
         if kind != FLATTEN and self._plan.reading is not None:
             scale = self._plan.reading.scale(seen.located.shape[1])
         return LocatedTerms(seen.located, layout, scale, None, seen.total)
+
+
+def _first_row(terms: LocatedTerms) -> LocatedTerms:
+    shares = None if terms.shares is None else terms.shares[:1]
+    total = None if terms.total is None else terms.total[:1]
+    return replace(terms, features=terms.features[:1], shares=shares, total=total)
 
 
 def _weighted(located: Tensor, weights: Tensor, layout: Any) -> LocatedTerms:

@@ -130,7 +130,8 @@ class _Search:
             ndim = trace.values[node].ndim
             other_axes = [axis for axis in range(1, ndim) if axis != reading.channel_axis]
         for axis in (reading.channel_axis, *other_axes):
-            known, moved = placed(trace, node, replace(reading, channel_axis=axis), self._strict)
+            strict = self._strict or axis != reading.channel_axis
+            known, moved = placed(trace, node, replace(reading, channel_axis=axis), strict)
             if known is not None:
                 masked = any(map(trace.comes_from_rows, trace.beside(node, self._target)))
                 masked = masked and known.kind == WEIGHTED
