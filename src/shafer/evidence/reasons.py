@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 _KEEP = ("all", "positive", "clear")
 _LEVEL = 0.9  # of the intervals
+_CELLS = 2**21  # weights (rows, G) in memory at a time
+_FEW = 16  # reasons that are found one after the other, faster than by sorting all components
+_OF_EACH = ("row", "rank", "component", "class_", "weight", "share", "lower", "upper")
 
 
 @final
@@ -73,7 +76,7 @@ class RankedReasons:
     share: FloatArray
     lower: FloatArray | None
     upper: FloatArray | None
-    codes: dict[int, tuple[Any, Any]] | None
+    codes: dict[int, tuple[Any, Any]] | None = None
 
 
 def ranked_reasons(
@@ -85,13 +88,37 @@ def ranked_reasons(
             "reasons needs the evidence of whole rows; got the evidence of single components "
             "(ev.components). Call reasons on the evidence itself."
         )
-    classes, weights = _asked_weights(ev, for_, over)
     apart = base_rate_positions(ev.source, ev.component_names)
     candidates = [g for g in range(ev.n_components) if g not in apart]
     if not candidates:
         raise ValueError("reasons needs a component besides the base rate; there is none.")
     codes = _codes_of(ev, asked.codes, candidates)
     kinds = _kinds(ev, codes, candidates) if asked.distinct else np.arange(len(candidates))
+    size = max(1, _CELLS // ev.n_components)  # the weights of sparse rows are never all in memory
+    if len(ev) <= size:
+        return replace(_ranked_reasons(ev, for_, over, asked, candidates, kinds), codes=codes)
+    parts = []
+    for start in range(0, len(ev), size):
+        some = ev[np.arange(start, min(start + size, len(ev)))]
+        part = _ranked_reasons(some, for_, over, asked, candidates, kinds)
+        parts.append(replace(part, row=part.row + start))
+    joined: dict[str, Any] = {}
+    for name in _OF_EACH:
+        found = [getattr(part, name) for part in parts]
+        joined[name] = None if found[0] is None else np.concatenate(found)
+    return RankedReasons(**joined, codes=codes)
+
+
+def _ranked_reasons(
+    ev: Evidence,
+    for_: Label | None,
+    over: Label | None,
+    asked: ReasonOptions,
+    candidates: list[int],
+    kinds: NDArray[np.intp],
+) -> RankedReasons:
+    """Rank the components that may be reasons, in rows whose weights fit in memory."""
+    classes, weights = _asked_weights(ev, for_, over)
     order = _ranked(weights[:, candidates], kinds, asked.top)
     components = np.asarray(candidates)[order]
     row, rank = (x.ravel() for x in np.indices(components.shape))
@@ -108,7 +135,7 @@ def ranked_reasons(
     lower, upper = None, None
     if ev.errors is not None:
         lower, upper = interval(weight, std, ev.errors, _LEVEL)
-    return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper, codes)
+    return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper)
 
 
 def reasons_frame(
@@ -226,14 +253,18 @@ def _kinds(
 
 def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[np.intp]:
     """Return the largest weights of each row (n, G) in order, one of each kind, (n, ≤ top)."""
-    count = min(int(top), len(np.unique(kinds)))
-    if len(np.unique(kinds)) == len(kinds):
+    n_kinds = len(np.unique(kinds))
+    count, alone = min(int(top), n_kinds), n_kinds == len(kinds)
+    if alone and count > _FEW:
         return np.argsort(-weights, axis=1, kind="stable")[:, :count]
     left = weights.copy()
     order = np.empty((len(left), count), dtype=np.intp)
     for rank in range(count):
         order[:, rank] = np.argmax(left, axis=1)
-        left[kinds[None, :] == kinds[order[:, rank]][:, None]] = -np.inf
+        if alone:
+            left[np.arange(len(left)), order[:, rank]] = -np.inf
+        else:
+            left[kinds[None, :] == kinds[order[:, rank]][:, None]] = -np.inf
     return order
 
 
