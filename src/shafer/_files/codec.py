@@ -79,7 +79,7 @@ def _complete(given: dict[str, Any], name: str, value: Any) -> None:
 EXPLAINER = StoredFormat(
     4, {3: {"deferral": None, "conformal.groups": None, "conformal.column": None}}
 )
-EVIDENCE = StoredFormat("shafer-evidence-1")
+EVIDENCE = StoredFormat("shafer-evidence-2", {"shafer-evidence-1": {}})  # without rows
 MONITOR = StoredFormat("shafer-monitor-1")
 STREAM = StoredFormat("shafer-monitor-stream-1")
 

@@ -28,6 +28,7 @@ _KEEP = ("all", "positive", "clear")
 _LEVEL = 0.9  # of the intervals
 _CELLS = 2**21  # weights (rows, G) in memory at a time
 _FEW = 16  # reasons that are found one after the other, faster than by sorting all components
+_MOST_COLUMNS = 4  # of one component, whose values are shown together
 _OF_EACH = ("row", "rank", "component", "class_", "weight", "share", "lower", "upper")
 
 
@@ -491,9 +492,33 @@ class InputValues(ABC):
     def columns(self, component: int) -> tuple[str, ...]:
         """Return the names of the columns behind a component; empty if they are not known."""
 
+    @property
     @abstractmethod
+    def order(self) -> tuple[str, ...]:
+        """The names of all columns, in the order of the model's input."""
+
+    @property
+    @abstractmethod
+    def is_sparse(self) -> bool:
+        """Whether the rows are a sparse table, whose columns should not be listed in full."""
+
+    @abstractmethod
+    def column(self, name: str) -> Array | None:
+        """Return the values of a column; None if they are not known."""
+
     def values(self, component: int) -> Array | None:
         """Return the values of a component's columns, one for each row; None if not known."""
+        names = self.columns(component)
+        if not 1 <= len(names) <= _MOST_COLUMNS:
+            return None
+        columns = [self.column(name) for name in names]
+        if any(column is None for column in columns):
+            return None
+        if len(columns) == 1:
+            return columns[0]
+        rows = zip(*columns, strict=True)
+        texts = [", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in rows]
+        return np.array(texts, dtype=object)
 
     @abstractmethod
     def rows(self, positions: NDArray[np.intp]) -> InputValues:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
 """Values of a word."""
-_MOST_COLUMNS = 4  # of one component, whose values are shown together
 
 
 @final
@@ -150,17 +149,15 @@ class RowInputs(InputValues):
         word = self._word(component)
         if word is not None:
             return self._has_word(*word)
-        names = self.columns(component)
-        if not 1 <= len(names) <= _MOST_COLUMNS:
-            return None
-        columns = [self._column(name) for name in names]
-        if any(column is None for column in columns):
-            return None
-        if len(columns) == 1:
-            return columns[0]
-        rows = zip(*columns, strict=True)
-        texts = [", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in rows]
-        return np.array(texts, dtype=object)
+        return super().values(component)
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        return self.trace.order
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.X))
 
     @cached_property
     def _table(self) -> Any:
@@ -172,7 +169,7 @@ class RowInputs(InputValues):
             return self.X.tocsc()
         return to_numpy(self.X) if hasattr(self.X, "shape") else np.asarray(self.X, dtype=object)
 
-    def _column(self, name: str) -> Array | None:
+    def column(self, name: str) -> Array | None:
         table = self._table
         if isinstance(table, nw.DataFrame):
             column = table[name].to_numpy() if name in table.columns else None

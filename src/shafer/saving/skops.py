@@ -69,6 +69,8 @@ class SkopsFormat(ObjectFormat):
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
+            if isinstance(part, FunctionType) and _is_known_function(part):
+                return part
             if isinstance(part, FunctionType | MethodType):
                 raise ValueError(
                     f"{type(value).__name__} cannot be saved: it holds the function "
@@ -101,6 +103,13 @@ class SkopsFormat(ObjectFormat):
         rest = source.skops(source.member(node["file"]), (PLACEHOLDER,))
         parts = [source.object(part) for part in node["parts"]]
         return with_parts(rest, lambda part: _put_back(part, parts))
+
+
+def _is_known_function(function: FunctionType) -> bool:
+    """Tell whether a function is one of those that only compute, and not another of its name."""
+    module, name = function.__module__, function.__qualname__
+    here = getattr(sys.modules.get(module), name, None)
+    return here is function and is_known("FunctionNode", f"{module}.{name}")
 
 
 def _put_back(part: Any, parts: list[Any]) -> Any:
@@ -154,6 +163,7 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
     except Exception as error:  # its attributes may be anything
         raise ValueError(f"{source} cannot be loaded: {_line(error)}") from error
     check_vocabularies(model, source)
+    make_splines_again(model, source)
     return model
 
 
@@ -547,6 +557,23 @@ def check_vocabularies(model: Any, source: str) -> None:
             words = getattr(part, "vocabulary_", {})
             if not isinstance(words, dict) or set(words.values()) != set(range(len(words))):
                 raise ValueError(f"{source} cannot be loaded: the vocabulary in it is damaged.")
+
+
+# The splines of SplineTransformer, whose knots compiled code follows without checks.
+
+
+def make_splines_again(model: Any, source: str) -> None:
+    """Give every spline the attributes that SciPy makes of its numbers, after it checked them."""
+    for part in _parts(model):
+        if class_name(part) == "scipy.interpolate._bsplines.BSpline":
+            try:
+                again = type(part)(part.t, part.c, part.k, part.extrapolate, part.axis)
+            except Exception as error:  # its attributes may be anything
+                raise ValueError(
+                    f"{source} cannot be loaded: a spline in it is damaged ({_line(error)})."
+                ) from error
+            vars(part).clear()
+            vars(part).update(vars(again))
 
 
 def _parts(model: Any) -> Iterator[Any]:
