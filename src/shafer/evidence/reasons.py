@@ -332,6 +332,7 @@ def row_reasons(
     class_: Label | None = None,
     over: Label | None = None,
     codes: Mapping[str, Any] | None = None,
+    answers: Array | None = None,
 ) -> RowReasons:
     """Return the components with the largest positive contrasts of each row.
 
@@ -346,8 +347,10 @@ def row_reasons(
         By default the most probable other class of each row.
     codes : mapping, optional
         As in :meth:`shafer.Evidence.reasons`.
+    answers : array of shape (n, K), optional
+        The logits that tell what is most probable; by default those of the evidence.
     """
-    logits = to_numpy(evidence.logits)
+    logits = to_numpy(evidence.logits if answers is None else answers)
     n = len(evidence)
     classes = np.argmax(logits, axis=1)
     if class_ is not None:
@@ -431,6 +434,7 @@ def reason_columns(
     *,
     class_: Label | None = None,
     codes: Mapping[str, Any] | None = None,
+    answers: Array | None = None,
 ) -> dict[str, Any]:
     """Return the columns: for each rank the component, its value, weight, share and code.
 
@@ -447,8 +451,10 @@ def reason_columns(
         The class that the reasons are for; by default each row's answer.
     codes : mapping, optional
         Component -> (code, text).
+    answers : array of shape (n, K), optional
+        As in :func:`row_reasons`.
     """
-    found = row_reasons(evidence, top, class_=class_, codes=codes)
+    found = row_reasons(evidence, top, class_=class_, codes=codes, answers=answers)
     labels = np.array(label_texts(evidence.classes), dtype=object)
     columns: dict[str, Any] = {
         "reasons_for": labels[found.classes].tolist(),
