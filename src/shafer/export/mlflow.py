@@ -295,6 +295,8 @@ def input_example(explainer: Explainer) -> Any:
         return _named(pd.DataFrame({_TEXT: [str(text) for text in rows]}))
     frame = frame_of(rows)
     if frame is None:
+        if str(getattr(rows, "dtype", "")) == "torch.bfloat16":  # NumPy does not have it
+            rows = rows.float()
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
     table = frame.select(list(explainer.weighed_model.columns or frame.columns)).to_pandas()
     kinds = {name: object for name, kind in table.dtypes.items() if str(kind) == "category"}
@@ -313,7 +315,7 @@ def _inputs(explainer: Explainer) -> Schema:
     if columns is None:
         width = explainer.weighed_model.means.shape[0] if rows is None else rows.shape[1]
         return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
-    if rows is None:
+    if rows is None or not hasattr(rows, "dtypes"):  # the model's names, and rows without
         texts = text_columns(explainer.weighed_model.model, columns, len(columns))
         kinds = ["O" if j in texts else "f" for j in range(len(columns))]
     else:
