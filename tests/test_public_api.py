@@ -298,7 +298,7 @@ def test_evidence_names() -> None:
             ["explainer", "X_reference", "y", "alpha", "max_rows", "bins", "seed"],
         ),
         (shafer.Monitor.check, ["self", "X", "y"]),
-        (shafer.export.to_onnx, ["explainer", "outputs", "dtype", "check"]),
+        (shafer.export.to_onnx, ["explainer", "outputs", "dtype", "check", "rows"]),
         (shafer.export.pyfunc, ["explainer", "reasons"]),
         (shafer.Monitor.watch, ["self", "alpha", "seed"]),
         (shafer.Monitor.load, ["path", "explainer"]),

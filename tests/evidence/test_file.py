@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import shafer
 from shafer.evidence.errors import ComponentSums, TableErrors
@@ -85,7 +90,7 @@ def test_load_refuses_other_files(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is not a file written by Evidence.save"):
             shafer.Evidence.load(tmp_path / "changed.npz")
     np.savez(tmp_path / "future.npz", header=np.array('{"format": "shafer-evidence-9"}'))
-    with pytest.raises(ValueError, match="has format 'shafer-evidence-9'; 'shafer-evidence-1' is"):
+    with pytest.raises(ValueError, match="has format 'shafer-evidence-9'; 'shafer-evidence-2' is"):
         shafer.Evidence.load(tmp_path / "future.npz")
 
 
@@ -478,3 +483,114 @@ def test_negative_shares_and_factors(tmp_path: Path) -> None:
     }.items():
         save_forged(path, {**whole, name: np.array(values)})
         assert refused(path)
+
+
+# Row labels and inputs: what is asked of loaded evidence gives what it gave before.
+
+
+def _patients(index: Any = None) -> Any:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(size=60).round(3),
+            "city": rng.choice(list("ABC"), 60),
+            "visits": rng.integers(0, 5, 60),
+            "seen": pd.to_datetime("2026-01-01") + pd.to_timedelta(np.arange(60), "D"),
+        },
+        index=index,
+    )
+    frame.loc[frame.index[3], "city"] = None
+    y = np.where(frame["age"] + (frame["city"] == "B") * 2 > 0.5, "ill", "well")
+    encoder = make_column_transformer(
+        (StandardScaler(), ["age", "visits"]),
+        (OneHotEncoder(), ["city"]),
+        (OrdinalEncoder(), ["seen"]),
+    )
+    model = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
+    return shafer.Explainer(model, frame, prior="own"), frame
+
+
+def _loaded(ev: Any, folder: Path) -> Any:
+    ev.save(folder / "ev.npz")
+    return shafer.Evidence.load(folder / "ev.npz")
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        None,
+        pd.Index([f"patient {i}" for i in range(60)], name="id"),
+        pd.Index(np.arange(60) * 7),
+        pd.date_range("2026-03-01", periods=60),
+        pd.Index([1, "two"] * 30),
+    ],
+)
+def test_row_labels_and_inputs_come_back(index: Any, tmp_path: Path) -> None:
+    explainer, frame = _patients(index)
+    ev = explainer(frame)
+    again = _loaded(ev, tmp_path)
+    for one, other in ((ev, again), (ev[5:20], again[5:20]), (ev, _loaded(again, tmp_path))):
+        pd.testing.assert_frame_equal(one.to_frame("pandas"), other.to_frame("pandas"))
+        wanted, found = (e.reasons(for_="ill", over="well", top=4) for e in (one, other))
+        pd.testing.assert_frame_equal(wanted, found)
+        assert wanted["component"].tolist() == found["component"].tolist()
+    groups = {"who": ["age", "visits", "city_A", "city_B"], "when": ["seen"]}
+    names = {name.rpartition("__")[2]: name for name in ev.component_names}
+    chosen = {group: [names[name] for name in members] for group, members in groups.items()}
+    wanted, found = (e.grouped(chosen).reasons(top=2) for e in (ev, again))
+    pd.testing.assert_frame_equal(wanted, found)
+    codes = {"city": ("C1", "where you live")}
+    pd.testing.assert_frame_equal(ev.reasons(codes=codes), again.reasons(codes=codes))
+
+
+def test_labels_that_are_not_of_pandas(tmp_path: Path) -> None:
+    ev = shafer.Evidence.from_weights(np.ones((3, 1, 2))).with_index(["a", 2, None])
+    assert _loaded(ev, tmp_path).index.tolist() == ["a", 2, None]
+    assert _loaded(ev.with_index(None), tmp_path).index is None
+
+
+def test_words_and_sparse_values_are_columns_without_values(tmp_path: Path) -> None:
+    texts = ["good film", "bad film", "very good", "so bad"] * 5
+    model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0] * 5)
+    ev = shafer.Explainer(model, texts)(texts)
+    again = _loaded(ev, tmp_path)
+    for name in ("row", "rank", "component", "weight", "share", "class"):
+        assert_array_equal(again.reasons()[name], ev.reasons()[name])
+    assert again.reasons()["value"].isna().all()
+    X = sparse.random(30, 4000, density=0.01, random_state=0, format="csr")
+    ev = shafer.Explainer((np.arange(4000.0), 0.0), X)(X)
+    assert (
+        _loaded(ev, tmp_path).reasons()["component"].tolist() == ev.reasons()["component"].tolist()
+    )
+    assert (tmp_path / "ev.npz").stat().st_size < 600_000
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"members": [[9]] * 8}, "do not fit"),
+        ({"members": [[0]]}, "do not fit"),
+        ({"values": {"age": [1.0]}}, "for 60 rows"),
+        ({"values": {"age": "weights"}}, "weights"),
+        ({"values": {"other": "rows.0"}}, "unknown columns"),
+        ({"values": {"age": [[1.0]] * 60}}, "damaged"),
+        ({"labels": 7}, "damaged"),
+        ({"order": ["age", "age"], "members": [[0]] * 8, "values": {}}, "unknown columns"),
+        ({"more": 1}, "must hold"),
+        (None, "unknown arrays"),
+    ],
+)
+def test_forged_rows_are_refused(change: Any, message: str, tmp_path: Path) -> None:
+    explainer, frame = _patients()
+    explainer(frame).save(tmp_path / "ev.npz")
+    with np.load(tmp_path / "ev.npz") as held:
+        arrays = dict(held)
+    header = json.loads(str(arrays.pop("header")))
+    del header["checksum"]
+    if change is None:
+        del header["rows"]
+    else:
+        header["rows"] |= change
+    np.savez(tmp_path / "bad.npz", header=np.asarray(json.dumps(header)), **arrays)
+    with pytest.raises(ValueError, match=message):
+        shafer.Evidence.load(tmp_path / "bad.npz")

@@ -285,7 +285,7 @@ def test_rows_are_not_evidence(given: Any) -> None:
 
 def test_typicality_is_a_rank_with_a_tail() -> None:
     weights = np.random.default_rng(0).normal(size=(3, 1))
-    profile = class_profile(weights, weights.var(axis=0), 2e-16)
+    profile = class_profile([weights], weights.var(axis=0), 2e-16)
     unit = replace(
         profile,
         mean=np.zeros(1),
@@ -307,7 +307,7 @@ def test_without_correlations_distances_are_sums_of_squares(
 ) -> None:
     monkeypatch.setattr(sys.modules[class_profile.__module__], "_MOST_CORRELATED", 2)
     weights = np.random.default_rng(1).normal(size=(40, 3)) * [1.0, 2.0, 3.0]
-    profile = class_profile(weights, weights.var(axis=0), 2e-16)
+    profile = class_profile([weights], weights.var(axis=0), 2e-16)
     standard = (weights - weights.mean(axis=0)) / profile.spread
     assert_allclose(profile.distance(weights), (standard**2).sum(axis=1))
     assert_allclose(profile.spread, weights.std(axis=0))
@@ -326,7 +326,7 @@ def test_shrinkage_does_not_depend_on_the_unit() -> None:
 
 def test_the_spread_borrows_one_row_of_the_overall_variance() -> None:
     weights = np.random.default_rng(2).normal(size=(4, 2))
-    profile = class_profile(weights, np.array([9.0, 25.0]), 2e-16)
+    profile = class_profile([weights], np.array([9.0, 25.0]), 2e-16)
     squares = ((weights - weights.mean(axis=0)) ** 2).sum(axis=0)
     borrowed = np.array([9.0, 25.0])
     assert_allclose(profile.spread, np.sqrt((squares + borrowed) / 5.0))
@@ -337,7 +337,7 @@ def test_distances_are_those_of_the_shrunk_correlations(n: int) -> None:
     """With fewer rows than components, some directions have no variance but the shrinkage."""
     rng = np.random.default_rng(n)
     weights = rng.normal(size=(n, 8)) @ rng.normal(size=(8, 8))
-    profile = class_profile(weights, weights.var(axis=0), 2e-16)
+    profile = class_profile([weights], weights.var(axis=0), 2e-16)
     x = (weights - profile.mean) / profile.spread
     shrinkage = shrinkage_intensity(x)
     assert 0.01 < shrinkage < 0.99

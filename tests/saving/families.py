@@ -14,7 +14,13 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import (
+    CountVectorizer,
+    HashingVectorizer,
+    TfidfTransformer,
+    TfidfVectorizer,
+)
+from sklearn.feature_selection import SelectKBest, chi2, f_classif
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -26,8 +32,14 @@ from sklearn.naive_bayes import (
     MultinomialNB,
 )
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.pipeline import make_pipeline, make_union
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    SplineTransformer,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC, NuSVC
 
 import shafer
@@ -75,6 +87,11 @@ def linear(**options: Any) -> Any:
 
 def _explained(model: Any, y: Any = Y, trusted: tuple[str, ...] = (), **options: Any) -> Saved:
     return Saved(Explainer(model.fit(X, y), X, **options), X, trusted)
+
+
+def _selected(*steps: Any) -> Saved:
+    model = make_pipeline(*steps, LogisticRegression()).fit(TEXTS, [1, 0, 0, 1, 1] * 4)
+    return Saved(Explainer(model, TEXTS), ["good bad", "unknown"])
 
 
 def _calibrated(model: Any) -> Any:
@@ -231,6 +248,14 @@ def _options() -> dict[str, Callable[[], Saved]]:
         "laplace errors": lambda: _explained(linear(), errors="laplace"),
         "refits": lambda: _explained(linear(), errors="bootstrap", refits=refits),
         "texts": lambda: Saved(Explainer(text_model, TEXTS), ["good bad", "unknown"]),
+        "selected words": lambda: _selected(CountVectorizer(), SelectKBest(k=2)),
+        "selected by chi2": lambda: _selected(
+            TfidfVectorizer(), SelectKBest(chi2, k=2), TfidfTransformer()
+        ),
+        "hashed words": lambda: _selected(HashingVectorizer(n_features=32)),
+        "joined words": lambda: _selected(
+            make_union(CountVectorizer(), TfidfVectorizer(analyzer="char", ngram_range=(1, 2)))
+        ),
         "logarithms": lambda: _explained(
             make_pipeline(FunctionTransformer(np.log1p), LogisticRegression())
         ),
@@ -297,6 +322,23 @@ _SKLEARN: dict[str, Callable[[], Saved]] = {
     "svc": lambda: _explained(_calibrated(SVC()), BINARY),
     "nu svc": lambda: _explained(_calibrated(NuSVC(nu=0.3)), BINARY),
     "linear svc": lambda: _explained(_calibrated(LinearSVC()), BINARY),
+    "temperature": lambda: _explained(
+        CalibratedClassifierCV(LinearSVC(), method="temperature", ensemble=False)
+    ),
+    "splines": lambda: _explained(
+        make_pipeline(SplineTransformer(n_knots=4), LogisticRegression(max_iter=500))
+    ),
+    "periodic splines": lambda: _explained(
+        make_pipeline(
+            SplineTransformer(n_knots=4, extrapolation="periodic"), LogisticRegression(max_iter=500)
+        )
+    ),
+    "polynomials": lambda: _explained(
+        make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression(max_iter=500))
+    ),
+    "selected columns": lambda: _explained(
+        make_pipeline(SelectKBest(f_classif, k=2), LogisticRegression(max_iter=500))
+    ),
     "nystroem": lambda: _explained(make_pipeline(Nystroem(n_components=5), LogisticRegression())),
     "sampler": lambda: _explained(make_pipeline(RBFSampler(n_components=5), LogisticRegression())),
     "layer": lambda: _explained(make_pipeline(shafer.models.RBFLayer(3), LogisticRegression())),

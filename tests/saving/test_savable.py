@@ -16,6 +16,7 @@ import pytest
 import torch
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -100,6 +101,17 @@ def test_functions_are_refused_when_the_file_is_written() -> None:
     search = GridSearchCV(LogisticRegression(), {"C": [1.0]}, scoring="accuracy", cv=2).fit(X, Y)
     with pytest.raises(ValueError, match="For a search, explain its best_estimator_"):
         saved_bytes(shafer.Explainer(search, X))
+
+
+def test_a_function_under_the_name_of_a_known_one_is_refused() -> None:
+    def f_classif(rows: Any, labels: Any) -> Any:
+        return np.ones(rows.shape[1]), np.ones(rows.shape[1])
+
+    f_classif.__module__ = "sklearn.feature_selection._univariate_selection"
+    f_classif.__qualname__ = "f_classif"
+    model = make_pipeline(SelectKBest(f_classif, k=2), LogisticRegression()).fit(X, Y)
+    with pytest.raises(ValueError, match=r"it holds the function .*f_classif"):
+        saved_bytes(shafer.Explainer(model, X))
 
 
 def test_what_skops_cannot_write_is_named() -> None:

@@ -88,7 +88,7 @@ EXPLAINER = StoredFormat(
         4: {"threshold": None},
     },
 )
-EVIDENCE = StoredFormat("shafer-evidence-1")
+EVIDENCE = StoredFormat("shafer-evidence-2", {"shafer-evidence-1": {}})  # without rows
 MONITOR = StoredFormat("shafer-monitor-1")
 STREAM = StoredFormat("shafer-monitor-stream-1")
 

@@ -39,12 +39,12 @@ def ask_columns(explainer: Any) -> tuple[tuple[Column, ...], str]:
 
 
 def _fragility_of_components(rows: ScoredRows) -> Any:
-    return to_numpy(rows.seen.evidence.weighed.fragility(LOST))
+    return to_numpy(rows.given.evidence.weighed.fragility(LOST))
 
 
 def _answers(rows: ScoredRows) -> dict[str, Any]:
-    assert isinstance(rows.seen, ModelPass)  # questions need an explainer
-    found = row_answers(rows.model.evidence, rows.X, LOST, 1, rows.seen.rows)
+    assert isinstance(rows.given, ModelPass)  # questions need an explainer
+    found = row_answers(rows.model.evidence, rows.X, LOST, 1, rows.given.rows)
     n = len(found.filled)
     asked, held = found.next_inputs, found.cells
     return {

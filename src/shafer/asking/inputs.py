@@ -27,6 +27,7 @@ from shafer.explain.missing import (
     ConditionalGaussian,
     MissingInputs,
     check_single_inputs,
+    check_without_rows,
     dense_rows,
 )
 from shafer.explain.weighing import WeighedModel
@@ -208,13 +209,20 @@ class LinearInputs:
     @classmethod
     def fit(cls, weighed: WeighedModel, background: Any, sample_weight: Any) -> LinearInputs:
         """Learn the distribution of the inputs from the background."""
+        model = weighed.model
         if background is None:
+            check_without_rows(model, weighed.columns, _WHAT, _OTHERWISE)
+            kept = LinearInputs.worth_keeping(weighed)  # then a file has it, where it can be asked
             raise ValueError(
                 f"{_WHAT} needs the distribution of the inputs, but this explainer was made from "
                 "an iterator, or loaded from a file without it. Make it from one array or data "
-                "frame. To save it with the distribution, make it with missing='conditional'."
+                "frame."
+                + (
+                    ""
+                    if kept
+                    else " To save it with the distribution, make it with missing='conditional'."
+                )
             )
-        model = weighed.model
         X = in_order(background, weighed.columns)
         traced = check_single_inputs(model, X, _WHAT, _OTHERWISE)
         if uses_gaps(model.encoders):

@@ -74,5 +74,5 @@ class _Sets:
         else:
             groups = rows.beside(self.sets.column if self.sets.groups is not None else None)
             labels = rows_of_known_groups(rows.X, groups, self.sets, self.predictor.columns).groups
-            chosen = self.sets.sets(class_scores(rows.promised.bet, self.sets.score), labels)
+            chosen = self.sets.sets(class_scores(rows.seen.bet, self.sets.score), labels)
         return set_names(to_numpy(chosen), self.predictor.classes)

@@ -58,7 +58,7 @@ class _Deferred:
         predictor, control = self.predictor, self.control
         groups = rows.beside(control.column)
         labels = rows_of_known_groups(rows.X, groups, control, predictor.columns).groups
-        found = deferred_answers(control, rows.promised, predictor.classes, labels)
+        found = deferred_answers(control, rows.seen, predictor.classes, labels)
         return {
             "answer": found.labels,
             "deferred": found.deferred,

@@ -78,7 +78,7 @@ class Evidence(MassEvidence):
     parts : tuple of strings
         Names along the second axis, where the rows are components of instances.
     inputs : InputValues or None
-        Values of the inputs, for :meth:`reasons`; None if they are not known. Not saved.
+        Values of the inputs, for :meth:`reasons`; None if they are not known.
     errors : WeightErrors or None
         How uncertain the weights are, if it is known; see :attr:`weights_std`.
     layout : ComponentLayout or None
@@ -881,6 +881,11 @@ class Evidence(MassEvidence):
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the evidence to one file (NumPy's ``.npz``, no pickle).
+
+        The file has the row labels, the columns behind each component, and the values of these
+        columns, so that :meth:`reasons` and :meth:`to_frame` are the same after loading. Three
+        things are not kept: texts and the places of words in them, the values of sparse tables,
+        and labels and values other than numbers, texts and dates, which become texts.
 
         Parameters
         ----------

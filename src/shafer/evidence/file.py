@@ -33,6 +33,7 @@ from shafer.evidence.errors import (
     WeightErrors,
 )
 from shafer.evidence.joined import JoinedWeights, Part
+from shafer.evidence.kept import ROWS, KeptInputs, kept_rows, rows_to_keep
 from shafer.evidence.layout import ComponentLayout, read_layout
 from shafer.evidence.sources import (
     BaseRateWeights,
@@ -56,8 +57,8 @@ Stored: TypeAlias = tuple[
     NDArray[Any],
     tuple[str, ...],
     tuple[str, ...],
-    None,
-    None,
+    Any,
+    KeptInputs | None,
     WeightErrors | None,
     ComponentLayout | None,
     bool,
@@ -65,7 +66,7 @@ Stored: TypeAlias = tuple[
 
 
 def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
-    """Write the source, its errors and layout, the class labels and the component names."""
+    """Write the source, its errors and layout, the labels and names, and what is known of rows."""
     source = evidence.unchanged_source()
     arrays: Arrays = {name: to_numpy(array) for name, array in source.arrays().items()}
     if evidence.errors is not None:
@@ -85,6 +86,10 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         header["errors"] = type(evidence.errors).__name__
     if evidence.calibrated:
         header["calibrated"] = True
+    rows, held = rows_to_keep(evidence.inputs, evidence.index, evidence.n_components)
+    arrays |= held
+    if rows:
+        header["rows"] = rows
     classes = evidence.classes
     if classes.dtype.kind not in _LABEL_KINDS:
         header["classes"] = _plain_labels(classes)
@@ -120,6 +125,7 @@ class _Description:
     layout: Annotated[dict[str, Any] | None, LEFT_OUT] = None
     errors: Annotated[str | None, LEFT_OUT] = None
     calibrated: Annotated[bool, LEFT_OUT] = False
+    rows: Annotated[dict[str, Any] | None, LEFT_OUT] = None
     classes: Annotated[
         list[str | bool | int | Annotated[float, Limits(infinite=True)]] | None, LEFT_OUT
     ] = None
@@ -131,18 +137,20 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         raise ValueError("it has no class labels")
     classes = _labels(arrays.pop("classes"), told.classes)
     labels = arrays.pop(_LABELS, None)
+    of_rows = {name: arrays.pop(name) for name in list(arrays) if name.startswith(ROWS)}
     of_weights, of_errors = _split(arrays)
     source = _source(told.source, of_weights)
     *instances, n_components, n_classes = source.shape
     if len(told.parts) != (instances[1] if len(instances) > 1 else 0):
         raise ValueError(f"it has {len(told.parts)} names of parts for weights of {source.shape}")
+    index, inputs = kept_rows(told.rows, of_rows, source.shape[0], n_components)
     return (
         source,
         class_labels(classes, n_classes),
         component_names(told.names, n_components),
         told.parts,
-        None,  # row labels are not stored,
-        None,  # and neither are the inputs
+        index,
+        inputs,
         _errors(told.errors, of_errors, source),
         _layout(told.layout, labels, source),
         told.calibrated,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 
 _KEEP = ("all", "positive", "clear")
 _LEVEL = 0.9  # of the intervals
+_CELLS = 2**21  # weights (rows, G) in memory at a time
+_FEW = 16  # reasons that are found one after the other, faster than by sorting all components
+_MOST_COLUMNS = 4  # of one component, whose values are shown together
+_OF_EACH = ("row", "rank", "component", "class_", "weight", "share", "lower", "upper")
 
 
 @final
@@ -75,7 +79,7 @@ class RankedReasons:
     share: FloatArray
     lower: FloatArray | None
     upper: FloatArray | None
-    codes: dict[int, tuple[Any, Any]] | None
+    codes: dict[int, tuple[Any, Any]] | None = None
 
 
 def ranked_reasons(
@@ -87,13 +91,37 @@ def ranked_reasons(
             "reasons needs the evidence of whole rows; got the evidence of single components "
             "(ev.components). Call reasons on the evidence itself."
         )
-    classes, weights = _asked_weights(ev, for_, over)
     apart = base_rate_positions(ev.source, ev.component_names)
     candidates = [g for g in range(ev.n_components) if g not in apart]
     if not candidates:
         raise ValueError("reasons needs a component besides the base rate; there is none.")
     codes = _codes_of(ev, asked.codes, candidates)
     kinds = _kinds(ev, codes, candidates) if asked.distinct else np.arange(len(candidates))
+    size = max(1, _CELLS // ev.n_components)  # the weights of sparse rows are never all in memory
+    if len(ev) <= size:
+        return replace(_ranked_reasons(ev, for_, over, asked, candidates, kinds), codes=codes)
+    parts = []
+    for start in range(0, len(ev), size):
+        some = ev[np.arange(start, min(start + size, len(ev)))]
+        part = _ranked_reasons(some, for_, over, asked, candidates, kinds)
+        parts.append(replace(part, row=part.row + start))
+    joined: dict[str, Any] = {}
+    for name in _OF_EACH:
+        found = [getattr(part, name) for part in parts]
+        joined[name] = None if found[0] is None else np.concatenate(found)
+    return RankedReasons(**joined, codes=codes)
+
+
+def _ranked_reasons(
+    ev: Evidence,
+    for_: Label | None,
+    over: Label | None,
+    asked: ReasonOptions,
+    candidates: list[int],
+    kinds: NDArray[np.intp],
+) -> RankedReasons:
+    """Rank the components that may be reasons, in rows whose weights fit in memory."""
+    classes, weights = _asked_weights(ev, for_, over)
     order = _ranked(weights[:, candidates], kinds, asked.top)
     components = np.asarray(candidates)[order]
     row, rank = (x.ravel() for x in np.indices(components.shape))
@@ -110,7 +138,7 @@ def ranked_reasons(
     lower, upper = None, None
     if ev.errors is not None:
         lower, upper = interval(weight, std, ev.errors, _LEVEL)
-    return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper, codes)
+    return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper)
 
 
 def _rounding(ev: Evidence, weights: FloatArray) -> FloatArray:
@@ -234,14 +262,18 @@ def _kinds(
 
 def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[np.intp]:
     """Return the largest weights of each row (n, G) in order, one of each kind, (n, ≤ top)."""
-    count = min(int(top), len(np.unique(kinds)))
-    if len(np.unique(kinds)) == len(kinds):
+    n_kinds = len(np.unique(kinds))
+    count, alone = min(int(top), n_kinds), n_kinds == len(kinds)
+    if alone and count > _FEW:
         return np.argsort(-weights, axis=1, kind="stable")[:, :count]
     left = weights.copy()
     order = np.empty((len(left), count), dtype=np.intp)
     for rank in range(count):
         order[:, rank] = np.argmax(left, axis=1)
-        left[kinds[None, :] == kinds[order[:, rank]][:, None]] = -np.inf
+        if alone:
+            left[np.arange(len(left)), order[:, rank]] = -np.inf
+        else:
+            left[kinds[None, :] == kinds[order[:, rank]][:, None]] = -np.inf
     return order
 
 
@@ -308,6 +340,7 @@ def row_reasons(
     class_: Label | None = None,
     over: Label | None = None,
     codes: Mapping[str, Any] | None = None,
+    answers: Array | None = None,
 ) -> RowReasons:
     """Return the components with the largest positive contrasts of each row.
 
@@ -322,8 +355,10 @@ def row_reasons(
         By default the most probable other class of each row.
     codes : mapping, optional
         As in :meth:`shafer.Evidence.reasons`.
+    answers : array of shape (n, K), optional
+        The logits that tell what is most probable; by default those of the evidence.
     """
-    logits = to_numpy(evidence.logits)
+    logits = to_numpy(evidence.logits if answers is None else answers)
     n = len(evidence)
     classes = answers(logits, evidence.cutoff)
     if class_ is not None:
@@ -407,6 +442,7 @@ def reason_columns(
     *,
     class_: Label | None = None,
     codes: Mapping[str, Any] | None = None,
+    answers: Array | None = None,
 ) -> dict[str, Any]:
     """Return the columns: for each rank the component, its value, weight, share and code.
 
@@ -423,8 +459,10 @@ def reason_columns(
         The class that the reasons are for; by default each row's answer.
     codes : mapping, optional
         Component -> (code, text).
+    answers : array of shape (n, K), optional
+        As in :func:`row_reasons`.
     """
-    found = row_reasons(evidence, top, class_=class_, codes=codes)
+    found = row_reasons(evidence, top, class_=class_, codes=codes, answers=answers)
     labels = np.array(label_texts(evidence.classes), dtype=object)
     columns: dict[str, Any] = {
         "reasons_for": labels[found.classes].tolist(),
@@ -468,9 +506,33 @@ class InputValues(ABC):
     def columns(self, component: int) -> tuple[str, ...]:
         """Return the names of the columns behind a component; empty if they are not known."""
 
+    @property
     @abstractmethod
+    def order(self) -> tuple[str, ...]:
+        """The names of all columns, in the order of the model's input."""
+
+    @property
+    @abstractmethod
+    def is_sparse(self) -> bool:
+        """Whether the rows are a sparse table, whose columns should not be listed in full."""
+
+    @abstractmethod
+    def column(self, name: str) -> Array | None:
+        """Return the values of a column; None if they are not known."""
+
     def values(self, component: int) -> Array | None:
         """Return the values of a component's columns, one for each row; None if not known."""
+        names = self.columns(component)
+        if not 1 <= len(names) <= _MOST_COLUMNS:
+            return None
+        columns = [self.column(name) for name in names]
+        if any(column is None for column in columns):
+            return None
+        if len(columns) == 1:
+            return columns[0]
+        rows = zip(*columns, strict=True)
+        texts = [", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in rows]
+        return np.array(texts, dtype=object)
 
     @abstractmethod
     def rows(self, positions: NDArray[np.intp]) -> InputValues:

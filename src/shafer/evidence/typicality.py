@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, final
+from functools import reduce
+from typing import Annotated, Any, TypeAlias, final
 
 import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from shafer._checks.arrays import to_numpy
 from shafer._files.codec import LABELS
@@ -17,7 +19,7 @@ from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.evidence.sources import WeightSource
+from shafer.evidence.sources import SparseWeights, WeightSource
 
 
 def typicality(ev: Evidence | DiscountedEvidence, background: Evidence | WeightProfile) -> Array:
@@ -148,8 +150,8 @@ class WeightProfile:
         for k in range(background.n_classes):
             rows = np.flatnonzero(assigned == k)
             reference = rows if len(rows) > 1 else everything
-            overall = _variances(source, everything, k)
-            profiles.append(class_profile(_profiles(source, reference, k), overall, eps))
+            overall = _moments(ClassWeights(source, everything, k)).variance
+            profiles.append(class_profile(ClassWeights(source, reference, k), overall, eps))
         return cls(background.classes, names, tuple(profiles))
 
     def distances(self, ev: Evidence) -> Array:
@@ -181,15 +183,14 @@ class WeightProfile:
         """
         return self._scored(ev, ClassProfile.typicality)
 
-    def _scored(
-        self, ev: Evidence, score: Callable[[ClassProfile, FloatArray], FloatArray]
-    ) -> Array:
+    def _scored(self, ev: Evidence, score: Callable[[ClassProfile, Profiles], FloatArray]) -> Array:
         source = self._same_components(ev)
         assigned = _assigned(ev)
         result = np.empty(len(ev))
         for k in np.unique(assigned):
-            for rows in _blocks(np.flatnonzero(assigned == k), source):
-                result[rows] = score(self.profiles[k], _class_weights(source, rows, int(k)))
+            rows, profile = np.flatnonzero(assigned == k), self.profiles[k]
+            parts = ClassWeights(source, rows, int(k))
+            result[rows] = np.concatenate([score(profile, part) for part in parts])
         xp = array_api_compat.array_namespace(ev.logits)
         return xp.asarray(result, device=ev.logits.device)
 
@@ -228,36 +229,106 @@ def _assigned(ev: Evidence) -> NDArray[np.intp]:
     return assigned
 
 
-def _blocks(rows: NDArray[np.intp], source: WeightSource) -> Iterator[NDArray[np.intp]]:
-    """Split rows so that all their weights fit in a block."""
-    n_components, n_classes = source.shape[-2:]
-    size = max(1, _BLOCK // (n_components * n_classes))
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
+# The weights for one class, a block of rows at a time; those of sparse rows are never in full.
 
 
-def _class_weights(source: WeightSource, rows: NDArray[np.intp], k: int) -> FloatArray:
-    """Return the weights that the components give class k in some rows, (m, G)."""
-    chosen = source.rows(rows).of_classes([k])
-    weights: FloatArray = to_numpy(chosen.dense()[:, :, 0]).astype(np.float64)
-    return weights
+@final
+@dataclass(frozen=True, eq=False)
+class SparseProfiles:
+    """Weights of one class that are the same in most rows: ``base`` plus ``cells``.
+
+    Attributes
+    ----------
+    base : array of shape (G,)
+        The weights of a row of zeros.
+    cells : sparse array of shape (m, G)
+        What the other values add.
+    """
+
+    base: FloatArray
+    cells: sparse.csr_array
+
+    def __len__(self) -> int:
+        return int(self.cells.shape[0])
+
+    def summed(self, values: FloatArray) -> FloatArray:
+        """Add up a value of each cell, for each row."""
+        rows = np.repeat(np.arange(len(self)), np.diff(self.cells.indptr))
+        return _summed(rows, values, len(self))
 
 
-def _profiles(source: WeightSource, rows: NDArray[np.intp], k: int) -> FloatArray:
-    return np.concatenate([_class_weights(source, part, k) for part in _blocks(rows, source)])
+def _summed(places: NDArray[np.integer[Any]], values: FloatArray, size: int) -> FloatArray:
+    return np.asarray(np.bincount(places, values, minlength=size), dtype=np.float64)
 
 
-def _variances(source: WeightSource, rows: NDArray[np.intp], k: int) -> FloatArray:
-    """Return the variance of each component's weight for class k over all rows, (G,)."""
-    count, mean, squares = 0, np.zeros(source.shape[-2]), np.zeros(source.shape[-2])
-    for part in _blocks(rows, source):
-        block = _class_weights(source, part, k)
-        n, shift = len(block), block.mean(axis=0) - mean
-        squares += ((block - block.mean(axis=0)) ** 2).sum(axis=0)
-        squares += shift**2 * (count * n / (count + n))
-        mean += shift * (n / (count + n))
-        count += n
-    return squares / count
+Profiles: TypeAlias = FloatArray | SparseProfiles
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ClassWeights:
+    """The weights that the components give class k in some rows, in blocks that fit in memory."""
+
+    source: WeightSource
+    rows: NDArray[np.intp]
+    k: int
+
+    def __iter__(self) -> Iterator[Profiles]:
+        chosen = self.source.of_classes([self.k])
+        if isinstance(chosen, SparseWeights) and chosen.shape[-2] > _MOST_CORRELATED:
+            beta = chosen.beta[:, 0].astype(np.float64)
+            cells = sparse.csr_array(chosen.features[self.rows], dtype=np.float64)
+            cells.sum_duplicates()
+            cells.data *= beta[cells.indices]
+            yield SparseProfiles(chosen.offset[0] - chosen.centre * beta, cells)
+            return
+        n_components, n_classes = self.source.shape[-2:]
+        size = max(1, _BLOCK // (n_components * n_classes))
+        for start in range(0, len(self.rows), size):
+            some = chosen.rows(self.rows[start : start + size])
+            yield to_numpy(some.dense()[:, :, 0]).astype(np.float64)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Moments:
+    """The number of rows, and of each component its mean and squared deviations, (G,)."""
+
+    count: int
+    mean: FloatArray
+    squares: FloatArray
+    largest: float  # of all weights, without their signs
+
+    @property
+    def variance(self) -> FloatArray:
+        return self.squares / self.count
+
+    def joined(self, other: _Moments) -> _Moments:
+        n, shift = other.count, other.mean - self.mean
+        count = self.count + n
+        squares = self.squares + other.squares
+        squares += shift**2 * (self.count * n / count)
+        mean = self.mean + shift * (n / count)
+        return _Moments(count, mean, squares, max(self.largest, other.largest))
+
+
+def _moments(blocks: Iterable[Profiles]) -> _Moments:
+    return reduce(_Moments.joined, map(_moments_of, blocks))
+
+
+def _moments_of(block: Profiles) -> _Moments:
+    if not isinstance(block, SparseProfiles):
+        mean = block.mean(axis=0)
+        squares = ((block - mean) ** 2).sum(axis=0)
+        return _Moments(len(block), mean, squares, float(np.abs(block).max()))
+    n, size, cells = len(block), len(block.base), block.cells
+    mean = _summed(cells.indices, cells.data, size) / n
+    deviations = (cells.data - mean[cells.indices]) ** 2
+    squares = _summed(cells.indices, deviations, size)
+    squares += (n - np.bincount(cells.indices, minlength=size)) * mean**2
+    reached = np.abs(block.base[cells.indices] + cells.data)
+    largest = max(float(np.abs(block.base).max()), float(reached.max(initial=0.0)))
+    return _Moments(n, block.base + mean, squares, largest)
 
 
 # The usual weights of the components for one class, and the distance of a row from them.
@@ -297,8 +368,10 @@ class ClassProfile:
     rest: float
     distances: Annotated[FloatArray, "n"]
 
-    def distance(self, profiles: FloatArray) -> FloatArray:
+    def distance(self, profiles: Profiles) -> FloatArray:
         """Return squared Mahalanobis distances of profiles (m, G); infinite if a constant moved."""
+        if isinstance(profiles, SparseProfiles):
+            return self._sparse_distance(profiles)
         deviation = profiles - self.mean
         constant = self.spread == 0.0
         moved = (np.abs(deviation[:, constant]) > _MOVED * self.noise).any(axis=1)
@@ -309,7 +382,24 @@ class ClassProfile:
             squared = along @ self.precision + self.rest * others
         return np.where(moved | ~np.isfinite(squared), np.inf, squared)
 
-    def typicality(self, profiles: FloatArray) -> FloatArray:
+    def _sparse_distance(self, profiles: SparseProfiles) -> FloatArray:
+        """Return the same for so many components that their correlations are left out.
+
+        The distance of a row of zeros is known; each other cell changes its own part of it.
+        """
+        places, base = profiles.cells.indices, profiles.base - self.mean
+        there = base[places] + profiles.cells.data
+        limit = np.where(self.spread == 0.0, _MOVED * self.noise, np.inf)
+        moved = np.abs(base) > limit
+        changed = (np.abs(there) > limit[places]).astype(np.float64) - moved[places]
+        n_moved = moved.sum() + profiles.summed(changed)
+        with np.errstate(over="ignore", invalid="ignore"):  # then it is infinite
+            x = _standardised(base, self.spread) ** 2
+            of_cells = _standardised(there, self.spread[places]) ** 2
+            squared = self.rest * np.maximum(x.sum() + profiles.summed(of_cells - x[places]), 0.0)
+        return np.where((n_moved > 0.5) | ~np.isfinite(squared), np.inf, squared)
+
+    def typicality(self, profiles: Profiles) -> FloatArray:
         """Rank the distances of profiles (m, G) among those of the rows, (m,) in (0, 1]."""
         distance = self.distance(profiles)
         n = len(self.distances)
@@ -324,28 +414,59 @@ class ClassProfile:
         return result
 
 
-def class_profile(weights: FloatArray, overall: FloatArray, eps: float) -> ClassProfile:
-    """Describe weights (n, G) for one class; ``overall`` are the variances over all rows."""
-    n, n_components = weights.shape
-    mean = weights.mean(axis=0)
-    deviation = weights - mean
+def class_profile(blocks: Iterable[Profiles], overall: FloatArray, eps: float) -> ClassProfile:
+    """Describe the weights for one class, given in blocks of rows that are read several times.
+
+    ``overall`` are the variances over all rows.
+    """
+    found = _moments(blocks)
+    n, n_components = found.count, len(found.mean)
     borrowed = _BORROWED_ROWS * overall
-    spread = np.sqrt(((deviation**2).sum(axis=0) + borrowed) / (n + _BORROWED_ROWS))
-    noise = 16.0 * eps * float(np.abs(weights).max())
+    spread = np.sqrt((found.squares + borrowed) / (n + _BORROWED_ROWS))
+    noise = 16.0 * eps * found.largest
     spread = np.where(spread > noise, spread, 0.0)
-    x = _standardised(deviation, spread)
-    correlated = n > 1 and n_components <= _MOST_CORRELATED
-    axes, variances = _principal_axes(x) if correlated else _no_axes(n_components)
-    shrinkage = shrinkage_intensity(x) if correlated else 1.0
+    axes, variances, shrinkage = _no_axes(n_components)
+    if n > 1 and n_components <= _MOST_CORRELATED:
+        standard = _Standardised(blocks, found.mean, spread)
+        axes, variances, shrinkage = _correlations(standard, n, n_components)
     precision = 1.0 / ((1.0 - shrinkage) * variances + shrinkage)
     rest = 1.0 / shrinkage if axes.shape[1] < n_components else 0.0
-    profile = ClassProfile(mean, spread, noise, axes, precision, rest, np.zeros(1))
-    distances = _without_itself(profile.distance(weights), n, shrinkage)
-    return replace(profile, distances=np.sort(distances))
+    profile = ClassProfile(found.mean, spread, noise, axes, precision, rest, np.zeros(1))
+    squared = np.concatenate([profile.distance(block) for block in blocks])
+    return replace(profile, distances=np.sort(_without_itself(squared, n, shrinkage)))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Standardised:
+    """Blocks of weights in units of their spreads."""
+
+    blocks: Iterable[Any]  # of arrays: few components are not held as sparse profiles
+    mean: FloatArray
+    spread: FloatArray
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return (_standardised(block - self.mean, self.spread) for block in self.blocks)
 
 
 def _standardised(deviation: FloatArray, spread: FloatArray) -> FloatArray:
     return np.divide(deviation, spread, out=np.zeros_like(deviation), where=spread > 0.0)
+
+
+def _correlations(
+    standard: _Standardised, n: int, n_components: int
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return principal axes (G, r), the variances along them, and the shrinkage."""
+    if n <= n_components or n * n_components <= _BLOCK:
+        x = np.concatenate(list(standard))
+        return *_principal_axes(x), shrinkage_intensity(x)
+    gram = reduce(np.add, (x.T @ x for x in standard))
+    variances, axes = np.linalg.eigh(gram / (n - 1))
+    small, share = gram / n, np.full(n, 1.0 / n)
+    images = np.concatenate([np.einsum("ij,ij->i", x @ small, x) for x in standard])
+    norms = np.concatenate([(x**2).sum(axis=1) for x in standard])
+    intensity = _intensity(small, float(np.trace(small)), share, share * images, norms)
+    return axes, np.maximum(variances, 0.0), intensity
 
 
 def _principal_axes(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -360,8 +481,8 @@ def _principal_axes(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return axes, variances[held]
 
 
-def _no_axes(n_components: int) -> tuple[FloatArray, FloatArray]:
-    return np.zeros((n_components, 0)), np.zeros(0)
+def _no_axes(n_components: int) -> tuple[FloatArray, FloatArray, float]:
+    return np.zeros((n_components, 0)), np.zeros(0), 1.0
 
 
 def _without_itself(squared: FloatArray, n: int, shrinkage: float) -> FloatArray:
@@ -401,13 +522,25 @@ def shrinkage_intensity(centred: FloatArray, share: FloatArray | None = None) ->
     share = np.full(n, 1.0 / n) if share is None else share
     scaled = centred * np.sqrt(share)[:, None]
     small = scaled @ scaled.T if n < p else scaled.T @ scaled
-    squared = float((small**2).sum())  # ‖S‖², the same for either product
     trace = float((scaled**2).sum())
     if n < p:
         images = np.einsum("ij,ij->i", small, small)  # q x'Sx = the row's squared norm in Gram form
     else:
         images = share * np.einsum("ij,ij->i", centred @ small, centred)
-    norms = (centred**2).sum(axis=1)
+    return _intensity(small, trace, share, images, (centred**2).sum(axis=1), p)
+
+
+def _intensity(
+    small: FloatArray,
+    trace: float,
+    share: FloatArray,
+    images: FloatArray,
+    norms: FloatArray,
+    p: int | None = None,
+) -> float:
+    """Return the intensity from S or its Gram form, and q x'Sx and ‖x‖² of each row."""
+    p = len(small) if p is None else p
+    squared = float((small**2).sum())  # ‖S‖², the same for either product
     # Σ q² (‖x‖⁴ − 2 x'Sx + ‖S‖²)
     scatter = (share * norms) @ (share * norms) - 2.0 * share @ images
     scatter += squared * float(share @ share)

@@ -26,8 +26,10 @@ from shafer.evidence.typicality import shrinkage_intensity
 from shafer.explain.calibration import moderating_factor
 from shafer.models.read_model import LinearModel, ModelRows, ReadModel
 from shafer.rows.access import take_rows, values_of
-from shafer.rows.blocks import InputBlocks
+from shafer.rows.blocks import InputBlocks, uses_gaps
 from shafer.rows.checks import gaps_in
+from shafer.rows.columns import encoded_sources
+from shafer.texts.inputs import first_vectorizer
 
 
 @final
@@ -437,18 +439,48 @@ def check_single_inputs(
             f"{what} needs the background as one dense array; got {kind}. Pass one array "
             f"or data frame, or {otherwise}."
         )
+    _check_linear(model, what, otherwise)
+    blocks = InputBlocks.traced(model, background)
+    if blocks is None:
+        _check_all_let_pass(model, what, otherwise)
+    return blocks
+
+
+def check_without_rows(
+    model: ReadModel, columns: Sequence[str] | None, what: str, otherwise: str
+) -> None:
+    """Raise the same errors as far as no rows are needed to tell, as for a loaded explainer."""
+    _check_linear(model, what, otherwise)
+    if model.encoders and not _single_columns(model, columns):
+        _check_all_let_pass(model, what, otherwise)
+
+
+def _single_columns(model: ReadModel, columns: Sequence[str] | None) -> bool:
+    """Tell whether each feature is traced to one column of a table."""
+    if uses_gaps(model.encoders) or first_vectorizer(model.encoders) is not None:
+        return False
+    try:
+        width = getattr(model.encoders[0], "n_features_in_", None)
+        sources = encoded_sources(model.encoders, columns, width)[1]
+    except UnsupportedModelError:
+        return False
+    return all(len(members) <= 1 for members in sources)
+
+
+def _check_all_let_pass(model: ReadModel, what: str, otherwise: str) -> None:
+    for encoder in model.encoders:
+        for step in _steps(encoder):
+            _check_lets_pass(step, what, otherwise)
+
+
+def _check_linear(model: ReadModel, what: str, otherwise: str) -> None:
+    """Raise an error unless the model is linear in inputs; no rows are needed to tell."""
     if not isinstance(model, LinearModel) or model.gaps is None:
         raise UnsupportedModelError(
             f"{what} works for linear models whose components are their inputs, such as "
             "LogisticRegression, alone or behind transformers of single columns. For this model, "
             f"put an imputer in front of it in a pipeline, and {otherwise}."
         )
-    blocks = InputBlocks.traced(model, background)
-    if blocks is None:
-        for encoder in model.encoders:
-            for step in _steps(encoder):
-                _check_lets_pass(step, what, otherwise)
-    return blocks
 
 
 def _steps(encoder: Any) -> list[Any]:

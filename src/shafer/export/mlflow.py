@@ -19,7 +19,7 @@ from shafer._checks.frames import frame_of
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
 from shafer.rows.access import n_rows, take_rows
-from shafer.saving.file import loaded_bytes, saved_bytes
+from shafer.saving.file import load_object, loaded_bytes, saved_bytes
 from shafer.scale.inputs import text_columns
 from shafer.scale.score import listed_columns
 from shafer.scale.scorer import ScoredRows
@@ -39,11 +39,6 @@ except ImportError:
 _ARTIFACT = "explainer"
 _CODE = Path(__file__).with_name("mlflow_code.py")
 _REASONS = 3
-_LOST = (
-    "The column decision is interval dominance, without a guarantee: the sets of this classifier "
-    "use several models or a guard, and its explainer alone is exported. Calibrate the explainer: "
-    "clf.explainer_.conformalize(X_held, y_held)."
-)
 
 
 def pyfunc(
@@ -78,21 +73,24 @@ def pyfunc(
     0     0.777        u
     1     0.118        u
     """
-    lost = False
-    if isinstance(explainer, EvidentialClassifier) and hasattr(explainer, "explainer_"):
-        lost = explainer.conformal_ is not None
-        explainer = explainer.explainer_
-    if not isinstance(explainer, Explainer):
-        raise TypeError(
-            "explainer must be a shafer.Explainer or a fitted EvidentialClassifier; got "
-            f"{type(explainer).__name__}. Make one with shafer.Explainer(model, X_train)."
-        )
     if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
         raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
-    columns = listed_columns(explainer, reasons, explainer.columns or ())[1]
-    if not columns.promised and (columns.sentence or lost):
-        warnings.warn(columns.sentence or _LOST, UserWarning, stacklevel=2)
+    columns = listed_columns(explainer, reasons, _explainer_of(explainer).columns or ())[1]
+    if columns.sentence and not columns.promised:
+        warnings.warn(columns.sentence, UserWarning, stacklevel=2)
     return EvidencePythonModel(explainer, reasons)
+
+
+def _explainer_of(given: Any) -> Explainer:
+    """Return an explainer, or the one inside a fitted classifier."""
+    if isinstance(given, EvidentialClassifier) and hasattr(given, "explainer_"):
+        return given.explainer_
+    if not isinstance(given, Explainer):
+        raise TypeError(
+            "explainer must be a shafer.Explainer or a fitted EvidentialClassifier; got "
+            f"{type(given).__name__}. Make one with shafer.Explainer(model, X_train)."
+        )
+    return given
 
 
 @final
@@ -105,8 +103,9 @@ class EvidencePythonModel(PythonModel):
 
     Parameters
     ----------
-    explainer : Explainer, optional
-        Without it, ``load_context`` reads the file that :meth:`log_options` wrote.
+    explainer : Explainer or fitted EvidentialClassifier, optional
+        With a classifier, its guard, its prediction sets and its promises hold. Without
+        one, ``load_context`` reads the file that :meth:`log_options` wrote.
     reasons : int
 
     See Also
@@ -125,24 +124,31 @@ class EvidencePythonModel(PythonModel):
     0     0.777
     """
 
-    def __init__(self, explainer: Explainer | None = None, reasons: int = _REASONS) -> None:
-        self._explainer = explainer
+    def __init__(
+        self, explainer: Explainer | EvidentialClassifier | None = None, reasons: int = _REASONS
+    ) -> None:
+        self._model = explainer
         self._reasons = reasons
 
     @property
     def explainer(self) -> Explainer:
         """The explainer behind this model."""
-        if self._explainer is None:
+        return _explainer_of(self._answering)
+
+    @property
+    def _answering(self) -> Explainer | EvidentialClassifier:
+        """The explainer, or the classifier whose sets, guard and promises hold."""
+        if self._model is None:
             raise ValueError(
                 "This model has no explainer yet. MLflow loads it in load_context; to make a model "
                 "yourself use shafer.export.pyfunc(explainer)."
             )
-        return self._explainer
+        return self._model
 
     @property
     def signature(self) -> ModelSignature:
         """The columns that go in and out, and their types."""
-        return model_signature(self.explainer, self._reasons)
+        return model_signature(self._answering, self._reasons)
 
     @property
     def input_example(self) -> Any:
@@ -167,7 +173,7 @@ class EvidencePythonModel(PythonModel):
         dict
             Arguments of ``mlflow.pyfunc.log_model`` and ``mlflow.pyfunc.save_model``.
         """
-        self.explainer.save(path)
+        self._answering.save(path)
         options: dict[str, Any] = {
             "python_model": str(_CODE),
             "artifacts": {_ARTIFACT: str(Path(path).resolve())},
@@ -186,11 +192,12 @@ class EvidencePythonModel(PythonModel):
         context : PythonModelContext
             From MLflow; it knows the paths of the files.
         """
-        if self._explainer is None:
+        if self._model is None:
             settings = context.model_config or {}
             self._reasons = int(settings.get("reasons", _REASONS))
             path, trusted = context.artifacts[_ARTIFACT], settings.get("trusted", ())
-            self._explainer = Explainer.load(path, trusted=trusted)
+            self._model = load_object(path, trusted=trusted)
+            _explainer_of(self._model)  # an error for other objects
 
     def predict(
         self,
@@ -213,15 +220,15 @@ class EvidencePythonModel(PythonModel):
         -------
         pandas data frame of n rows
         """
-        return score_table(self.explainer, model_input, self._reasons)
+        return score_table(self._answering, model_input, self._reasons)
 
     def __getstate__(self) -> dict[str, Any]:
-        saved = None if self._explainer is None else saved_bytes(self._explainer)
+        saved = None if self._model is None else saved_bytes(self._model)
         return {"explainer": saved, "reasons": self._reasons}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved, self._reasons = state["explainer"], state["reasons"]
-        self._explainer = None if saved is None else loaded_bytes(saved, wanted=Explainer)
+        self._model = None if saved is None else loaded_bytes(saved)
 
 
 def _requirements() -> list[str]:
@@ -242,17 +249,20 @@ _TEXT = "text"
 """The column of a model that takes texts."""
 
 
-def score_table(explainer: Explainer, rows: Any, reasons: int) -> pd.DataFrame:
+def score_table(
+    answering: Explainer | EvidentialClassifier, rows: Any, reasons: int
+) -> pd.DataFrame:
     """Return the evidence and the reasons of rows, with their index.
 
     A text is empty where a row has fewer reasons.
     """
+    explainer = _explainer_of(answering)
     frame = isinstance(rows, pd.DataFrame)
     given = rows
     if _takes_texts(explainer) and frame:
         given = rows[_TEXT if _TEXT in rows else rows.columns[0]].tolist()
     # MLflow passes on the columns of the signature only.
-    model, columns = listed_columns(explainer, reasons, explainer.columns or ())
+    model, columns = listed_columns(answering, reasons, explainer.columns or ())
     table = ScoredRows(model, given, rows).table(columns)
     # MLflow turns a missing text into the text "nan" on Spark, so there are none.
     plain = {name: _texts(x) if isinstance(x, list) else x for name, x in table.items()}
@@ -267,13 +277,13 @@ def _takes_texts(explainer: Explainer) -> bool:
     return first_vectorizer(explainer.weighed_model.model.encoders) is not None
 
 
-def model_signature(explainer: Explainer, reasons: int) -> ModelSignature:
+def model_signature(answering: Explainer | EvidentialClassifier, reasons: int) -> ModelSignature:
     """Return the columns that go in and out, and their types."""
     outputs: list[ColSpec | TensorSpec] = [
         ColSpec(_KINDS[column.kind], column.name)
-        for column in listed_columns(explainer, reasons)[1]
+        for column in listed_columns(answering, reasons)[1]
     ]
-    return ModelSignature(inputs=_inputs(explainer), outputs=Schema(outputs))
+    return ModelSignature(inputs=_inputs(_explainer_of(answering)), outputs=Schema(outputs))
 
 
 def input_example(explainer: Explainer) -> Any:
@@ -285,6 +295,8 @@ def input_example(explainer: Explainer) -> Any:
         return _named(pd.DataFrame({_TEXT: [str(text) for text in rows]}))
     frame = frame_of(rows)
     if frame is None:
+        if str(getattr(rows, "dtype", "")) == "torch.bfloat16":  # NumPy does not have it
+            rows = rows.float()
         return np.asarray(to_numpy(rows.toarray() if hasattr(rows, "toarray") else rows))
     table = frame.select(list(explainer.weighed_model.columns or frame.columns)).to_pandas()
     kinds = {name: object for name, kind in table.dtypes.items() if str(kind) == "category"}
@@ -303,7 +315,7 @@ def _inputs(explainer: Explainer) -> Schema:
     if columns is None:
         width = explainer.weighed_model.means.shape[0] if rows is None else rows.shape[1]
         return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
-    if rows is None:
+    if rows is None or not hasattr(rows, "dtypes"):  # the model's names, and rows without
         texts = text_columns(explainer.weighed_model.model, columns, len(columns))
         kinds = ["O" if j in texts else "f" for j in range(len(columns))]
     else:

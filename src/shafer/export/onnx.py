@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,7 +43,7 @@ from shafer.export.nodes import (
 )
 from shafer.export.terms import ModelTerms, terms_of
 from shafer.export.transformers import EncodedRows
-from shafer.models.read_model import AdditiveModel, ModelRows
+from shafer.models.read_model import AdditiveModel, LinearModel, ModelRows
 from shafer.rows.access import n_rows, take_rows
 from shafer.rows.columns import in_order
 
@@ -56,6 +57,7 @@ def to_onnx(
     *,
     dtype: str = "float64",
     check: bool = True,
+    rows: Any = None,
 ) -> ModelProto:
     """Write an explainer as an ONNX model: rows in, evidence out, without Python.
 
@@ -77,8 +79,11 @@ def to_onnx(
         The type of the numbers that go in and out. Inside, everything is in double precision: sums
         of large weights need it.
     check : bool
-        Compare the model with the explainer on at most 16 rows of the background, if the explainer
-        has them and ``onnxruntime`` is installed, and raise an error if they differ.
+        Compare the model with the explainer on at most 16 rows of the background, and raise an
+        error if they differ. A loaded explainer has no background: give it ``rows``. This needs
+        ``onnxruntime``.
+    rows : as the model takes it, optional
+        Rows to compare instead of those of the background; all of them, up to 1,000.
 
     Returns
     -------
@@ -92,6 +97,12 @@ def to_onnx(
     ------
     UnsupportedModelError
         If the model, or what the explainer does with its weights, does not fit into a graph.
+
+    Warns
+    -----
+    UserWarning
+        If the graph should be compared, and there are no rows, or no ``onnxruntime``. A linear
+        model of numbers, without transformers, is then compared at the means of its background.
 
     See Also
     --------
@@ -125,8 +136,10 @@ def to_onnx(
             "the graph, so rename these columns before training."
         )
     model = graph.model(names, element, **_properties(explainer, graph.rows.names))
+    if rows is not None and not check:
+        raise ValueError("rows are for the comparison; got check=False as well. Leave out one.")
     if check:
-        check_graph(model, explainer, names, dtype)
+        check_graph(model, explainer, names, dtype, rows)
     return model
 
 
@@ -330,16 +343,17 @@ def _wide(given: Any) -> FloatArray:
 
 # Compare a finished graph with the explainer it was made from.
 
-_MOST_ROWS = 16
+_MOST_ROWS = 16  # of the background
+_MOST_GIVEN = 1000
 _TOLERANCE = {"float64": 1e-9, "float32": 1e-4}
 _LARGEST_CHECKED = 2**31 - 2**20
 """Bytes; a larger model is checked by ONNX only when it is a file."""
 
 
 def check_graph(
-    model: ModelProto, explainer: Explainer, outputs: Sequence[str], dtype: str
+    model: ModelProto, explainer: Explainer, outputs: Sequence[str], dtype: str, given: Any = None
 ) -> None:
-    """Check the form of a graph, and its numbers on rows of the background.
+    """Check the form of a graph, and its numbers on given rows, or those of the background.
 
     Raises
     ------
@@ -348,15 +362,50 @@ def check_graph(
     """
     if model.ByteSize() < _LARGEST_CHECKED:
         _check_form(model)
-    background = explainer.background
-    if background is None or importlib.util.find_spec("onnxruntime") is None:
+    rows = _compared_rows(explainer, given)
+    if rows is None:
+        warnings.warn(
+            "The graph was not compared with the explainer, which has no rows: it was loaded from "
+            "a file, or made from an iterator. Pass rows=X, some rows as the model takes them, or "
+            "check=False.",
+            UserWarning,
+            stacklevel=3,
+        )
         return
-    rows = take_rows(background, list(range(min(_MOST_ROWS, n_rows(background)))))
+    if importlib.util.find_spec("onnxruntime") is None:
+        warnings.warn(
+            "The graph was not compared with the explainer, because onnxruntime is not installed. "
+            "Run: pip install onnxruntime. Or pass check=False.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return
     feed = graph_inputs(model, in_order(rows, explainer.weighed_model.columns))
     found = _ran(model, feed)
     wanted = explainer.observe(_doubled(rows, rounded=dtype == "float32")).bet
     for name, values in zip(outputs, found, strict=True):
         _compare(name, values, wanted, dtype)
+
+
+def _compared_rows(explainer: Explainer, given: Any) -> Any:
+    """Return rows for the comparison; None if there are none, and none can be made."""
+    weighed = explainer.weighed_model
+    rows, most = (explainer.background, _MOST_ROWS) if given is None else (given, _MOST_GIVEN)
+    if rows is not None:
+        return take_rows(rows, list(range(min(most, n_rows(rows)))))
+    if not isinstance(weighed.model, LinearModel) or weighed.model.encoders:
+        return None
+    if not weighed.model.by_column:  # its terms are not the columns
+        return None
+    means = _wide(weighed.means)
+    made = np.stack([means, means + 1.0, means - 1.0, np.zeros_like(means)])
+    return made if weighed.columns is None else _framed(made, weighed.columns)
+
+
+def _framed(rows: FloatArray, columns: Sequence[str]) -> Any:
+    import pandas
+
+    return pandas.DataFrame(rows, columns=list(columns))
 
 
 def _check_form(model: ModelProto) -> None:
@@ -410,9 +459,9 @@ def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> No
     if not gap <= _TOLERANCE[dtype]:
         raise UnsupportedModelError(
             f"The graph does not give the numbers of this explainer: {name} differs by {gap:.2g} "
-            "on the background. Most often skl2onnx writes a transformer in single precision, or "
-            "reads categories that are numbers in another way. Encode the rows in front of the "
-            "graph, and export an Explainer of the classifier alone."
+            "on the rows that were compared. Most often skl2onnx writes a transformer in single "
+            "precision, or reads categories that are numbers in another way. Encode the rows in "
+            "front of the graph, and export an Explainer of the classifier alone."
         )
 
 

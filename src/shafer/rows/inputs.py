@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
 """Values of a word."""
-_MOST_COLUMNS = 4  # of one component, whose values are shown together
 
 
 @final
@@ -52,6 +52,11 @@ class ColumnTrace:
     def order(self) -> tuple[str, ...]:
         """The names of the columns, in the order of the model's input."""
         return self._traced[0]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The position of each column in the order of the model's input."""
+        return {name: j for j, name in enumerate(self.order)}
 
     @cached_property
     def by_component(self) -> tuple[frozenset[str], ...]:
@@ -112,8 +117,9 @@ class RowInputs(InputValues):
         if any(g >= len(known) for g in inside):  # such as the base rate
             return ()
         found = frozenset[str]().union(*(known[g] for g in inside))
-        place = {name: j for j, name in enumerate(self.trace.order)}
-        return tuple(sorted(found, key=place.__getitem__))
+        if len(found) < 2:
+            return tuple(found)
+        return tuple(sorted(found, key=self.trace.places.__getitem__))
 
     def is_word(self, component: int) -> bool:
         return self._word(component) is not None
@@ -143,24 +149,32 @@ class RowInputs(InputValues):
         word = self._word(component)
         if word is not None:
             return self._has_word(*word)
-        names = self.columns(component)
-        if not 1 <= len(names) <= _MOST_COLUMNS:
-            return None
-        columns = [self._column(name) for name in names]
-        if any(column is None for column in columns):
-            return None
-        if len(columns) == 1:
-            return columns[0]
-        rows = zip(*columns, strict=True)
-        texts = [", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)) for row in rows]
-        return np.array(texts, dtype=object)
+        return super().values(component)
 
-    def _column(self, name: str) -> Array | None:
+    @property
+    def order(self) -> tuple[str, ...]:
+        return self.trace.order
+
+    @property
+    def is_sparse(self) -> bool:
+        return bool(sparse.issparse(self.X))
+
+    @cached_property
+    def _table(self) -> Any:
+        """The rows, so that a column is found without a pass over the others."""
         frame = frame_of(self.X)
         if frame is not None:
-            column = frame[name].to_numpy() if name in frame.columns else None
+            return frame
+        if sparse.issparse(self.X):
+            return self.X.tocsc()
+        return to_numpy(self.X) if hasattr(self.X, "shape") else np.asarray(self.X, dtype=object)
+
+    def column(self, name: str) -> Array | None:
+        table = self._table
+        if isinstance(table, nw.DataFrame):
+            column = table[name].to_numpy() if name in table.columns else None
         else:
-            column = _array_column(self.X, self.trace.order.index(name))
+            column = _array_column(table, self.trace.places[name])
         return column if column is None or self.chosen is None else column[self.chosen]
 
     def rows(self, positions: NDArray[np.intp]) -> RowInputs:
@@ -217,9 +231,8 @@ def _same(first: Any, second: Any) -> bool:
     return np.array_equal(one, other, equal_nan=one.dtype.kind == other.dtype.kind == "f")
 
 
-def _array_column(X: Any, position: int) -> Array | None:
-    """Return a column of an array, a sparse matrix or a list of rows; None if it has none."""
-    if sparse.issparse(X):
-        return np.asarray(X.tocsc()[:, [position]].toarray())[:, 0]
-    table = to_numpy(X) if hasattr(X, "shape") else np.asarray(X, dtype=object)
+def _array_column(table: Any, position: int) -> Array | None:
+    """Return a column of an array or a sparse matrix; None if it has none."""
+    if sparse.issparse(table):
+        return np.asarray(table[:, [position]].toarray())[:, 0]
     return table[:, position] if table.ndim == 2 and position < table.shape[1] else None

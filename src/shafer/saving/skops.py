@@ -8,7 +8,7 @@ import json
 import sys
 import zipfile
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any, BinaryIO, TypeAlias, final
 
@@ -69,6 +69,8 @@ class SkopsFormat(ObjectFormat):
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
+            if isinstance(part, FunctionType) and _is_known_function(part):
+                return part
             if isinstance(part, FunctionType | MethodType):
                 raise ValueError(
                     f"{type(value).__name__} cannot be saved: it holds the function "
@@ -101,6 +103,13 @@ class SkopsFormat(ObjectFormat):
         rest = source.skops(source.member(node["file"]), (PLACEHOLDER,))
         parts = [source.object(part) for part in node["parts"]]
         return with_parts(rest, lambda part: _put_back(part, parts))
+
+
+def _is_known_function(function: FunctionType) -> bool:
+    """Tell whether a function is one of those that only compute, and not another of its name."""
+    module, name = function.__module__, function.__qualname__
+    here = getattr(sys.modules.get(module), name, None)
+    return here is function and is_known("FunctionNode", f"{module}.{name}")
 
 
 def _put_back(part: Any, parts: list[Any]) -> Any:
@@ -152,6 +161,7 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
     except Exception as error:  # its attributes may be anything
         raise ValueError(f"{source} cannot be loaded: {one_line(error)}") from error
     check_vocabularies(model, source)
+    make_splines_again(model, source)
     return model
 
 
@@ -320,6 +330,7 @@ class _Tree:
 
     archive: zipfile.ZipFile
     by_id: dict[int, list[Node]]
+    met: set[tuple[Any, ...]] = field(default_factory=set)  # what was checked once, for all nodes
 
     def check(self, node: Node) -> str:
         """Check one node and return the name it loads."""
@@ -369,29 +380,45 @@ class _Tree:
         found = [node, *self.by_id.get(node.get("__id__", 0), [])]
         return [other for other in found if "__loader__" in other] or [{"__loader__": None}]
 
-    def _only(self, node: Any, loader: str) -> list[Node]:
+    def _new(self, node: Any, loader: str, purpose: str) -> list[Node]:
+        """Return the same, if all are of one loader; nothing for a number met before.
+
+        A dictionary of 60,000 words names the type of its keys 60,000 times, under one number.
+        """
+        number = node.get("__id__") if isinstance(node, dict) else None
+        if number is not None:
+            if (number, loader, purpose) in self.met:
+                return []
+            self.met.add((number, loader, purpose))
         nodes = self._alternatives(node)
         if any(other["__loader__"] != loader for other in nodes):
             raise ValueError("its schema.json is damaged (a part has the wrong loader)")
         return nodes
 
-    def _value(self, node: Any) -> Any:
-        """Return the one plain value that a node stands for."""
-        values = [_loaded_json(other) for other in self._only(node, "JsonNode")]
-        if any(value != values[0] for value in values):
-            raise ValueError("its schema.json is damaged (a value has two meanings)")
-        return values[0]
+    def _values(self, node: Any, purpose: str) -> list[Any]:
+        """Return the plain values that a node could stand for."""
+        return [_loaded_json(other) for other in self._new(node, "JsonNode", purpose)]
 
-    def _items(self, node: Any) -> list[Node]:
-        """Return what a node for a dict may hold."""
-        return [
-            content
-            for other in self._only(node, "DictNode")
-            if isinstance(content := other.get("content"), dict)
-        ]
+    def _items(self, node: Any, purpose: str) -> list[Node]:
+        """Return what a node for a dict could hold."""
+        contents = []
+        for other in self._new(node, "DictNode", purpose):
+            content = other.get("content")
+            if not isinstance(content, dict):
+                raise ValueError("its schema.json is damaged (a dictionary has no content)")
+            contents.append(content)
+        return contents
 
     def _check_bytes(self, node: Node) -> None:
-        read_member(self.archive, str(node.get("file")))
+        if self._first_time(node, "bytes"):
+            read_member(self.archive, str(node.get("file")))
+
+    def _first_time(self, node: Node, purpose: str) -> bool:
+        """Tell whether a member is named for the first time: many nodes may name it."""
+        file = (str(node.get("file")), purpose)
+        new = file not in self.met
+        self.met.add(file)
+        return new
 
     def _check_array(self, node: Node) -> None:
         if node.get("type") == "numpy":
@@ -400,36 +427,43 @@ class _Tree:
             raise ValueError("an array in its schema.json is of an unknown type")
 
     def _check_sparse(self, node: Node) -> None:
-        check_sparse(read_member(self.archive, str(node.get("file"))))
+        if self._first_time(node, "matrix"):
+            check_sparse(read_member(self.archive, str(node.get("file"))))
 
     def _check_dtype(self, node: Node) -> None:
-        self._only(node.get("content"), "NdArrayNode")
+        self._new(node.get("content"), "NdArrayNode", "dtype")
 
     def _check_keys(self, node: Node) -> None:
         """Refuse keys that would be made by anything but a plain type: skops calls the type."""
-        for types in self._only(node.get("key_types"), "ListNode"):
+        for types in self._new(node.get("key_types"), "ListNode", "key types"):
             for item in types.get("content", ()):
-                for key in self._only(item, "TypeNode"):
+                for key in self._new(item, "TypeNode", "key type"):
                     if f"{key.get('__module__')}.{key.get('__class__')}" not in _KEY_TYPES:
                         raise ValueError("a dictionary in its schema.json has keys of a wrong type")
 
     def _check_random_state(self, node: Node) -> None:
         """NumPy reads the position in its table of 624 numbers without a check."""
-        for content in self._items(node.get("content")):
-            for state in self._items(content.get("state")):
-                position = self._value(state.get("pos"))
-                if type(position) is not int or not 0 <= position <= 624:
-                    raise ValueError("a random state in its schema.json is damaged")
+        for content in self._items(node.get("content"), "random state"):
+            for state in self._items(content.get("state"), "state"):
+                for position in self._values(state.get("pos"), "position"):
+                    if type(position) is not int or not 0 <= position <= 624:
+                        raise ValueError("a random state in its schema.json is damaged")
 
     def _check_generator(self, node: Node) -> None:
         """Accept NumPy's default generator, whose state is numbers alone."""
         parts = node.get("content")
         if not isinstance(parts, dict):
             raise ValueError("a random generator in its schema.json is damaged")
-        names = [self._value(c.get("bit_generator")) for c in self._items(parts["bit_generator"])]
-        sizes = [self._value(c.get("pool_size")) for c in self._items(parts["seed_seq"])]
-        if set(map(str, names)) != {"PCG64"} or set(map(str, sizes)) != {"4"}:
-            raise ValueError("it holds a random generator that is not NumPy's default, PCG64")
+        for part, name, only in (
+            ("bit_generator", "bit_generator", "PCG64"),
+            ("seed_seq", "pool_size", "4"),
+        ):
+            for item in self._items(parts[part], part):
+                for value in self._values(item.get(name), name):
+                    if str(value) != only:
+                        raise ValueError(
+                            "it holds a random generator that is not NumPy's default, PCG64"
+                        )
 
 
 def _loaded_json(node: Node) -> Any:
@@ -516,6 +550,23 @@ def check_vocabularies(model: Any, source: str) -> None:
             words = getattr(part, "vocabulary_", {})
             if not isinstance(words, dict) or set(words.values()) != set(range(len(words))):
                 raise ValueError(f"{source} cannot be loaded: the vocabulary in it is damaged.")
+
+
+# The splines of SplineTransformer, whose knots compiled code follows without checks.
+
+
+def make_splines_again(model: Any, source: str) -> None:
+    """Give every spline the attributes that SciPy makes of its numbers, after it checked them."""
+    for part in _parts(model):
+        if class_name(part) == "scipy.interpolate._bsplines.BSpline":
+            try:
+                again = type(part)(part.t, part.c, part.k, part.extrapolate, part.axis)
+            except Exception as error:  # its attributes may be anything
+                raise ValueError(
+                    f"{source} cannot be loaded: a spline in it is damaged ({_line(error)})."
+                ) from error
+            vars(part).clear()
+            vars(part).update(vars(again))
 
 
 def _parts(model: Any) -> Iterator[Any]:

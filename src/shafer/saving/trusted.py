@@ -78,6 +78,7 @@ _SKLEARN_PARTS = (
     "sklearn._loss.loss.HalfSquaredError",
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
+    "sklearn.calibration._TemperatureScaling",
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.model_selection._split.KFold",
@@ -105,14 +106,21 @@ _NUMPY_NUMBERS = tuple(
     )
 )
 
-# Functions of arrays that FunctionTransformer is used with. They do nothing but compute.
+# Splines of SplineTransformer: they are made again from their numbers, which SciPy then checks.
+_SPLINES = ("scipy.interpolate._bsplines.BSpline",)
+
+# Functions of arrays that FunctionTransformer, SelectKBest and splines hold. They do nothing but
+# compute.
 _ARRAY_FUNCTIONS = (
+    "scipy._lib.array_api_compat.numpy._aliases.asarray",
     *(f"numpy.{name}" for name in ("absolute", "cbrt", "exp", "expm1", "log", "log10", "log1p")),
     *(f"numpy.{name}" for name in ("log2", "reciprocal", "sign", "sqrt", "square", "tanh")),
     "scipy.special._special_ufuncs.expit",
     "scipy.special._special_ufuncs.logit",
     "scipy.special._ufuncs.expit",
     "scipy.special._ufuncs.logit",
+    "sklearn.feature_selection._univariate_selection.chi2",
+    "sklearn.feature_selection._univariate_selection.f_classif",
 )
 
 BY_LOADER: dict[str, tuple[str, ...]] = {
@@ -127,7 +135,7 @@ BY_LOADER: dict[str, tuple[str, ...]] = {
     "LossNode": _LOSSES,
     "MaskedArrayNode": ("numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray"),
     "NdArrayNode": ("numpy.ndarray", *_NUMPY_NUMBERS),
-    "ObjectNode": (*_SKLEARN_PARTS, *OWN_CLASSES),
+    "ObjectNode": (*_SKLEARN_PARTS, *_SPLINES, *OWN_CLASSES),
     "RandomGeneratorNode": ("numpy.random._generator.Generator",),
     "RandomStateNode": ("numpy.random.mtrand.RandomState", "numpy.random.RandomState"),
     "SetNode": ("builtins.set",),

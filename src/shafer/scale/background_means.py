@@ -66,8 +66,13 @@ class MeasuredModel:
         sentence = f"{sentence} {prior_sentence(explainer)}"
         return cls(explainer, explainer.classes, sentence, predictor or explainer)
 
+    @property
+    def is_guarded(self) -> bool:
+        """Whether answers are guarded against wrong inputs, and the explainer's own are not."""
+        return isinstance(self.predictor, EvidentialClassifier) and self.predictor.guard
+
     def observe(self, X: Any) -> RowPass:
-        """Pass rows through the model once."""
+        """Pass rows through the model once, as they were given."""
         if isinstance(self.evidence, Explainer):
             return self.evidence.observe(X, errors=True)
         return CombinedPass(self.evidence(X))

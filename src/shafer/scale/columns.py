@@ -179,6 +179,7 @@ ROW = Column("row", "whole", _row_numbers)
 def _evidence(model: MeasuredModel) -> tuple[Column, ...]:
     explainer = model.evidence
     discounts = isinstance(explainer, Explainer) and explainer.calibration.discounts
+    discounts = discounts and not model.is_guarded
     kind = DiscountedEvidence if discounts else MassEvidence
     return columns_of(_of_evidence, evidence_column_kinds(kind, model.classes))
 
@@ -195,8 +196,9 @@ def _reasons(
         class_ = label_named(class_text, model.classes, "--reasons-for")
 
     def table(rows: ScoredRows) -> dict[str, Any]:
-        weighted = rows.seen.evidence.weighed
-        return reason_columns(weighted, top, class_=class_, codes=codes)
+        weighted = rows.given.evidence.weighed
+        answers = rows.seen.evidence.weighed.logits if model.is_guarded else None
+        return reason_columns(weighted, top, class_=class_, codes=codes, answers=answers)
 
     bars = isinstance(explainer, Explainer) and explainer.errors is not None
     return columns_of(table, reason_column_kinds(top, errors=bars, codes=codes is not None))

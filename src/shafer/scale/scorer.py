@@ -48,17 +48,16 @@ class ScoredRows:
         self._tables: dict[Callable[[ScoredRows], Any], Any] = {}
 
     @cached_property
-    def seen(self) -> RowPass:
-        """The rows after their pass through the model, with the evidence that is shown."""
+    def given(self) -> RowPass:
+        """The rows as they were given, after their pass through the model."""
         return self.model.observe(self.X)
 
     @cached_property
-    def promised(self) -> RowPass:
-        """The pass that promises are about: the same, unless a guard makes other predictions."""
-        explainer, predictor = self.model.evidence, self.model.predictor
-        assert predictor is not None
-        if not isinstance(explainer, Explainer) or predictor.promises is explainer.promises:
-            return self.seen
+    def seen(self) -> RowPass:
+        """The pass that answers: with a guard it is that of the guarded predictions."""
+        predictor = self.model.predictor
+        if predictor is None or not self.model.is_guarded:
+            return self.given
         return predictor.observe(self.as_trained)
 
     @property

@@ -369,6 +369,33 @@ def test_a_vocabulary_out_of_range(tmp_path: Path) -> None:
         load_model(tmp_path / "m.skops")
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"k": 10**6},
+        {"k": -3},
+        {"_t": np.array([0.0, 1.0])},
+        {"_t": np.array([3.0, 2.0] * 8)},
+        {"_c": np.ones((2, 2))},
+        {"_c": None},
+        {"axis": 7},
+        {"_t": None},
+    ],
+)
+def test_a_spline_out_of_range(damage: dict[str, Any], tmp_path: Path) -> None:
+    from sklearn.preprocessing import SplineTransformer
+
+    transformer = SplineTransformer().fit(np.arange(20.0)[:, None])
+    skops.io.dump(transformer, tmp_path / "m.skops")
+    new = np.array([[3.5]])
+    again = load_model(tmp_path / "m.skops").transform(new)
+    np.testing.assert_array_equal(again, transformer.transform(new))
+    vars(transformer.bsplines_[0]).update(damage)
+    skops.io.dump(transformer, tmp_path / "m.skops")
+    with pytest.raises(ValueError, match="a spline in it is damaged"):
+        load_model(tmp_path / "m.skops")
+
+
 def test_schema_is_json_of_bounded_size(tmp_path: Path) -> None:
     """The bomb that took 2 GB under version 0.1.0."""
     path = tmp_path / "bomb.skops"
