@@ -77,7 +77,16 @@ def _complete(given: dict[str, Any], name: str, value: Any) -> None:
 
 
 EXPLAINER = StoredFormat(
-    4, {3: {"deferral": None, "conformal.groups": None, "conformal.column": None}}
+    5,
+    {
+        4: {"schema": None},
+        3: {
+            "deferral": None,
+            "conformal.groups": None,
+            "conformal.column": None,
+            "schema": None,
+        },
+    },
 )
 EVIDENCE = StoredFormat("shafer-evidence-1")
 MONITOR = StoredFormat("shafer-monitor-1")

@@ -32,7 +32,7 @@ from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_probabilities
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
-from shafer.models.registry import adapt
+from shafer.models.registry import adapt, known_columns
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
 from shafer.rows.partition import with_regions
@@ -198,7 +198,7 @@ class Explainer(Predictor):
                 prior=prior,
                 laplace=bars.laplace,
                 read_again=partial(adapt, model, columns=columns, **self._options),
-            )
+            ).knowing(partial(known_columns, model, columns))
         self._moderation: Moderation | None = moderation and moderation.moderation()
         self._given = model
         self._promises = Promises()
@@ -439,6 +439,7 @@ class Explainer(Predictor):
             prior=weighed.prior,
             errors=None if self.errors is None else self.errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
+            schema=weighed.schema,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -454,7 +455,8 @@ class Explainer(Predictor):
             state.missing,
             state.columns,
             state.prior,
-        )
+            state.schema,
+        ).knowing(partial(known_columns, state.model, state.columns))
         self.factor = state.factor
         self._promises = Promises(state.conformal, deferral=state.restored_deferral())
         self._moderation, self._profile = state.moderation, state.profile
