@@ -147,6 +147,12 @@ class ColumnSchema:
         return keys == others and self.categories.dtype == other.categories.dtype
 
     @property
+    def holds_texts(self) -> bool:
+        """Whether some of the values are texts."""
+        known = () if self.categories is None else self.categories.tolist()
+        return self.kind == "text" or any(isinstance(value, str) for value in known)
+
+    @property
     def is_read_as_text(self) -> bool:
         """Whether the cells of a CSV file are read as texts first."""
         return self.kind != "number"
@@ -341,6 +347,11 @@ class InputSchema:
     def __len__(self) -> int:
         return len(self.places)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of column that there are, each once or more."""
+        return tuple(column.kind for column in self.distinct)
+
     @cached_property
     def columns(self) -> tuple[ColumnSchema, ...]:
         """The description of each column."""
@@ -386,7 +397,7 @@ class InputSchema:
         if not hasattr(X, "iloc"):
             if all(map(_is_alike, self.columns, (frame[name] for name in frame.columns))):
                 return X
-            X = pandas_of(frame)
+            X = pandas_of_arrow(frame.to_arrow())
         changed = {}
         for j, (name, column) in enumerate(zip(frame.columns, self.columns, strict=True)):
             given = X.iloc[:, j]
@@ -401,9 +412,14 @@ class InputSchema:
         return result
 
 
-def pandas_of(frame: nw.DataFrame[Any]) -> Any:
-    """Return a frame of another library as a pandas frame; whole numbers keep all their digits."""
-    return frame.to_arrow().to_pandas(integer_object_nulls=True)
+def pandas_of_arrow(table: Any) -> Any:
+    """Return an Arrow table as a pandas frame. Whole numbers beside gaps keep all their digits."""
+    frame = table.to_pandas(integer_object_nulls=True)
+    for j, dtype in enumerate(frame.dtypes):
+        column = frame.iloc[:, j]
+        if dtype == object and str(table.schema.types[j])[-2:] in ("t8", "16", "32", "64"):
+            frame.isetitem(j, _whole(column, str(column.name)))
+    return frame
 
 
 def _of_series(column: nw.Series[Any]) -> ColumnSchema:

@@ -103,12 +103,14 @@ class ScoreOptions:
         if self.reject is not None:
             check_reject(self.reject, zero_one=self.loss is None)
         if self.loss is not None:
-            loss = read_table(self.loss)
-            if ACT_COLUMN not in loss.columns:
+            table = read_table(self.loss)
+            if ACT_COLUMN not in table.frame.columns:
                 raise ValueError(
                     f"{self.loss} lacks the column act. A table of costs has a row for each act: "
                     "its name in the column act, and its cost in a column for each class."
                 )
+            # An act may have any name, "None" as well.
+            loss = table.frame.assign(**{ACT_COLUMN: table.cells[ACT_COLUMN]})
         return Acts(loss, self.rule or "expected_loss", self.reject)
 
 
