@@ -252,7 +252,5 @@ def _reader(
     inputs = model_inputs(
         named.model, table.kinds, table.path, target=target, text_column=options.text_column
     )
-    measured = measured_model(
-        named.model, inputs, table.path, lambda: inputs.read(table), means
-    )
+    measured = measured_model(named.model, inputs, table.path, lambda: inputs.read(table), means)
     return _Reader(measured, inputs, labels)

@@ -177,7 +177,7 @@ class ColumnSchema:
                     name, cells, gaps, "not be empty in a CSV file: empty texts and missing values "
                     "are not told apart there, and training had both. Use a Parquet file"
                 )  # fmt: skip
-            gaps = gaps & False
+            return self.of_values(cells.astype(object).where(~gaps, ""), name)
         return self.of_values(cells.astype(object).where(~gaps, np.nan), name)
 
     def of_values(self, column: Any, name: str) -> Any:
@@ -253,8 +253,8 @@ class ColumnSchema:
         values = column.astype(object)
         gaps = values.isna()
         place = self._places(values[~gaps].unique(), self.categories.tolist())
-        codes = values.map(lambda value: place.get(_key(value), -2) if not is_missing(value) else -1)
-        codes = codes.astype(int)
+        found = values.map(lambda v: -1 if is_missing(v) else place.get(_key(v), -2))
+        codes = found.astype(int)
         if (codes == -3).any():
             what = "hold values that are told apart in a file: several values of training"
             raise _misfit(name, values, codes == -3, f"{what} are written like this one")
@@ -269,8 +269,8 @@ class ColumnSchema:
         if self.kind == "values" and unknown.any():
             raise _misfit(name, values, unknown, "hold a value of the training data")
         known = dict(enumerate(self.categories.tolist()))
-        found = [v if c < 0 else known[c] for c, v in zip(codes, values, strict=True)]
-        made = pandas.Series(_objects(found), index=column.index, name=column.name)
+        held = [v if c < 0 else known[c] for c, v in zip(codes, values, strict=True)]
+        made = pandas.Series(_objects(held), index=column.index, name=column.name)
         return self._filled(made, gaps) if gaps.any() else made
 
     @cached_property
@@ -417,7 +417,7 @@ def pandas_of_arrow(table: Any) -> Any:
     frame = table.to_pandas(integer_object_nulls=True)
     for j, dtype in enumerate(frame.dtypes):
         column = frame.iloc[:, j]
-        if dtype == object and str(table.schema.types[j])[-2:] in ("t8", "16", "32", "64"):
+        if dtype.kind == "O" and str(table.schema.types[j])[-2:] in ("t8", "16", "32", "64"):
             frame.isetitem(j, _whole(column, str(column.name)))
     return frame
 
@@ -617,8 +617,7 @@ def encoder_columns(
         yield from encoder_columns(part, given, columns)
     for _, part, selected in getattr(step, "transformers_", ()):
         yield from encoder_columns(part, _selected(selected, given, columns), columns)
-    for place, known in zip(given, _known_values(step), strict=False):
-        yield place, known
+    yield from zip(given, _known_values(step), strict=False)
 
 
 def _known_values(step: Any) -> list[ColumnSchema]:

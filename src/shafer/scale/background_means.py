@@ -246,9 +246,7 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     assert path is not None
     table = read_table(path)
     text_column = next(iter(inputs.columns)) if inputs.texts else options.text_column
-    chosen = model_inputs(
-        model, table.kinds, path, target=options.target, text_column=text_column
-    )
+    chosen = model_inputs(model, table.kinds, path, target=options.target, text_column=text_column)
     return chosen.read(table)
 
 

@@ -17,15 +17,14 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from shafer._text import listed
-from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.errors import UnsupportedModelError
+from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.explain.explainer import Explainer
-from shafer.models.registry import known_columns
 from shafer.models.read_model import ReadModel
+from shafer.models.registry import known_columns
 from shafer.rows.schema import ColumnSchema, InputSchema, encoder_columns
 from shafer.scale.tables import Columns, Kind, Table
-
 
 _TEXT = ColumnSchema("text")
 

@@ -63,7 +63,8 @@ class SparkFrames(FrameEngine):
 
             columns, task = shipped.value
             names = list(columns.names)
-            rows = (columns.rows(pandas_of_arrow(_table([b], names))) for b in batches if b.num_rows > 0)
+            tables = (_table([batch], names) for batch in batches if batch.num_rows > 0)
+            rows = map(columns.rows, map(pandas_of_arrow, tables))
             with one_thread():
                 found = cloudpickle.dumps(task(rows))
             yield pyarrow.RecordBatch.from_pydict({"sums": [found]})

@@ -28,7 +28,6 @@ Kinds: TypeAlias = dict[str, Kind]
 Columns: TypeAlias = dict[str, ColumnSchema]
 """As what the columns of a table are read."""
 
-_EXACT = {"low_memory": False, "float_precision": "round_trip"}
 _CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
 
 
@@ -115,15 +114,21 @@ def _csv_header(path: Path) -> list[str]:
         return next(filter(None, csv.reader(file)), [])
 
 
-_AS_WRITTEN = {"dtype": str, "keep_default_na": False}
-"""How pandas reads every cell of a CSV file as a text; an empty cell is an empty text."""
+def _exact(pandas: Any) -> dict[str, Any]:
+    """Return how pandas reads numbers without an error in the last digit."""
+    older = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
+    return {"low_memory": False, **({"float_precision": "round_trip"} if older else {})}
+
+
+_AS_WRITTEN: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
+"""How pandas reads every cell of a CSV file as a text; only an empty cell is missing."""
 
 
 def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
     """Give a CSV file in frames of so many rows."""
     pandas = _pandas(path)
     with _reading(path):
-        chunks = pandas.read_csv(path, chunksize=rows, index_col=False, **_EXACT, **options)
+        chunks = pandas.read_csv(path, chunksize=rows, index_col=False, **_exact(pandas), **options)
     with chunks:
         while True:
             with _reading(path):
@@ -164,7 +169,7 @@ def kinds_of(frame: Any) -> Kinds:
     for name, dtype in frame.dtypes.items():
         letter = getattr(dtype, "kind", "O")
         content = ""
-        if dtype == object:  # whole numbers and truth values beside missing ones
+        if letter == "O":  # whole numbers and truth values beside missing ones
             content = pandas.api.types.infer_dtype(frame[name], skipna=True)
         number, truth = letter in "iuf" or content == "integer", letter == "b"
         truth = truth or content == "boolean"
@@ -186,7 +191,7 @@ def _kinds_of_cells(frame: Any, cells: Any) -> dict[str, Kind | None]:
     for name, kind in kinds_of(frame).items():
         found[name] = kind
         if kind != "text" and not frame[name].notna().any():
-            found[name] = "text" if (cells[name] != "").any() else None
+            found[name] = "text" if cells[name].notna().any() else None
     return found
 
 
@@ -239,7 +244,7 @@ def read_table(path: Path) -> Table:
     is_csv = format_of(path) == "csv"
     with _reading(path):
         if is_csv:
-            frame = pandas.read_csv(path, index_col=False, **_EXACT)
+            frame = pandas.read_csv(path, index_col=False, **_exact(pandas))
             cells = pandas.read_csv(path, index_col=False, **_AS_WRITTEN)
         else:
             from pyarrow import parquet
@@ -267,7 +272,7 @@ def read_texts(path: Path) -> Any:
         raise ValueError(f"{path} must be a .csv file.")
     column_names(path)
     with _reading(path):
-        return pandas.read_csv(path, index_col=False, **_AS_WRITTEN)
+        return pandas.read_csv(path, index_col=False, **_AS_WRITTEN).fillna("")
 
 
 @final
@@ -374,7 +379,7 @@ def chunks_of(
             yield as_columns(frame, columns)
         return
     as_text = {name: str for name, column in columns.items() if column.is_read_as_text}
-    words = {name: GAP_WORDS for name in columns if name not in as_text}
+    words = {name: [""] if name in as_text else GAP_WORDS for name in columns}
     options = {"dtype": as_text, "usecols": list(columns), "keep_default_na": False}
     for chunk in _csv_chunks(path, rows, na_values=words, **options):
         yield as_columns(chunk, columns, written=True)
