@@ -395,7 +395,10 @@ class InputSchema:
         if frame is None or len(frame.columns) != len(self) or len(frame) == 0:
             return X
         if not hasattr(X, "iloc"):
-            if all(map(_is_alike, self.columns, (frame[name] for name in frame.columns))):
+            # Few libraries take Arrow tables, and those that do take numbers.
+            taken = not nw.dependencies.is_pyarrow_table(X) or set(self.kinds) == {"number"}
+            columns = (frame[name] for name in frame.columns)
+            if taken and all(map(_is_alike, self.columns, columns)):
                 return X
             X = pandas_of_arrow(frame.to_arrow())
         changed = {}
