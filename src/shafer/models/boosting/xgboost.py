@@ -192,7 +192,16 @@ def _categories(booster: Any) -> list[list[Any] | None]:
     if not hasattr(booster, "get_categories") or find_spec("pyarrow") is None:
         return nothing  # before XGBoost 3.1, models keep codes only
     found = booster.get_categories(export_to_arrow=True).to_arrow()
-    return [None if own is None else own.to_pylist() for _, own in found] or nothing
+    return [None if own is None else _names_of(own) for _, own in found] or nothing
+
+
+def _names_of(categories: Any) -> list[Any] | None:
+    """Return categories; None if some are not ASCII, of which XGBoost cuts the names wrongly."""
+    try:
+        found: list[Any] = categories.to_pylist()
+    except UnicodeDecodeError:
+        return None
+    return found if all(str(value).isascii() for value in found) else None
 
 
 def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
