@@ -37,7 +37,7 @@ WORLDS: dict[str, list[Any]] = {
     "dates as text": ["2020-01-01", "2020-1-1", "1/1/2020"],
     "unicode forms": ["\u00e9", "e\u0301", "e"],
     "numbers as text": ["1e3", "1000", "1_000"],
-    "quotes": ['a,b', 'a"b', "a\nb"],
+    "quotes": ["a,b", 'a"b', "a\nb"],
     "whole": [0, 1, 2],
     "16 digits": [LARGE, LARGE + 1, LARGE + 2],
     "negative": [-1, 0, 1],

@@ -127,16 +127,11 @@ class ColumnSchema:
         if kinds == {"number", "whole"}:
             return ColumnSchema("number", gap=gap)
         if kinds == {"values"}:
-            assert self.categories is not None
-            assert other.categories is not None
-            values = [*self.categories.tolist(), *other.categories.tolist()]
-            found = list({_key(value): value for value in values}.values())
+            found = list({_key(v): v for v in (*self.known, *other.known)}.values())
             return ColumnSchema("values", _objects(found), gap=gap, empty=empty)
         if kinds == {"category"}:  # batches that were converted one by one
-            assert self.categories is not None
-            assert other.categories is not None
-            values = [*self.categories.tolist(), *other.categories.tolist()]
-            return replace(ColumnSchema.of_known(values), gap=gap, empty=empty)
+            columns = ColumnSchema.of_known((*self.known, *other.known))
+            return replace(columns, gap=gap, empty=empty)
         return ColumnSchema("other")
 
     def same_categories(self, other: ColumnSchema) -> bool:
@@ -147,10 +142,14 @@ class ColumnSchema:
         return keys == others and self.categories.dtype == other.categories.dtype
 
     @property
+    def known(self) -> list[Any]:
+        """The categories; empty if there are none."""
+        return [] if self.categories is None else list(self.categories.tolist())
+
+    @property
     def holds_texts(self) -> bool:
         """Whether some of the values are texts."""
-        known = () if self.categories is None else self.categories.tolist()
-        return self.kind == "text" or any(isinstance(value, str) for value in known)
+        return self.kind == "text" or any(isinstance(value, str) for value in self.known)
 
     @property
     def is_read_as_text(self) -> bool:

@@ -272,8 +272,8 @@ def _known_schema(model: Any, names: Sequence[str]) -> InputSchema | None:
     if isinstance(model, EvidentialClassifier) and hasattr(model, "explainer_"):
         return _known_schema(model.explainer_, names)
     if isinstance(model, Explainer):
-        known = model.weighed_model.schema
-        return known if known is not None else _known_schema(model.model, names)
+        held = model.weighed_model.schema
+        return held if held is not None else _known_schema(model.model, names)
     several = getattr(model, "estimators_", None)
     if isinstance(model, EvidentialVotingClassifier) and several:
         found = [_known_schema(one, names) for one in several]

@@ -206,7 +206,8 @@ def _names_of(categories: Any) -> list[Any] | None:
 
 def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
     """Return the categories of the columns that have some."""
-    return category_columns(_categories(_booster(model)))
+    booster = _booster(model)
+    return category_columns(_categories(booster)) if "c" in (booster.feature_types or ()) else {}
 
 
 def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:
