@@ -1,4 +1,4 @@
-"""The same rows from a file, a frame of any library, or Python: the same probabilities, or an error.
+"""The same rows from a file or a frame of any library: the same probabilities, or an error.
 
 Each world is a column of a kind that files and libraries are known to change on their way.
 """
@@ -186,3 +186,83 @@ def test_frames(explainers: Any, model: str, name: str) -> None:
         accepted.append(kind)
         np.testing.assert_allclose(found, expected, atol=1e-6, err_msg=kind)
     assert {"pandas", "own categories", "polars", "pyarrow"} <= set(accepted)
+
+
+GAPS = {
+    "no gap in training": (["NA", "a", "b"], ""),
+    "gap in training": (["NA", "a", None], "nan"),
+    "NaN in training": (["NA", "a", np.nan], "nan"),
+}
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_only_an_empty_cell_is_missing(tmp_path: Path, name: str) -> None:
+    values, _ = GAPS[name]
+    rng = np.random.default_rng(1)
+    code = rng.integers(0, 3, N)
+    held = np.empty(N, dtype=object)
+    held[:] = [values[k] for k in code]
+    X = pd.DataFrame({"age": rng.normal(size=N), "code": pd.Series(held, dtype=object)})
+    y = (X["age"] + code + rng.normal(size=N) > 1).astype(int)
+    model, _ = MODELS["one-hot"](X, y)
+    explainer = shafer.Explainer(model, X)
+    new = X[:20].copy()
+    new["code"] = ["NA", "a", None, "NA"] * 5
+    ours = new.assign(code=[values[2] if v is None else v for v in new["code"]])
+    wanted = ours if values[2] != "b" else new
+    expected = model.predict_proba(wanted)
+    new.to_csv(tmp_path / "d.csv", index=False)
+    new.to_parquet(tmp_path / "d.parquet")
+    for path in (tmp_path / "d.csv", tmp_path / "d.parquet"):
+        table = read_table(path)
+        rows = model_inputs(explainer, table.kinds, path).read(table)
+        np.testing.assert_allclose(explainer(rows).probability, expected, atol=1e-9)
+
+
+def test_an_empty_cell_that_may_be_two_things_is_refused(tmp_path: Path) -> None:
+    X, y = world("empty")
+    X.loc[:5, "code"] = None
+    explainer = shafer.Explainer(MODELS["one-hot"](X, y)[0], X)
+    X.to_csv(tmp_path / "d.csv", index=False)
+    table = read_table(tmp_path / "d.csv")
+    with pytest.raises(ValueError, match="'code' must not be empty in a CSV file.*Row 0 has"):
+        model_inputs(explainer, table.kinds, table.path).read(table)
+    X.to_parquet(tmp_path / "d.parquet")
+    table = read_table(tmp_path / "d.parquet")
+    rows = model_inputs(explainer, table.kinds, table.path).read(table)
+    np.testing.assert_allclose(explainer(rows).probability, explainer(X).probability, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("world_name", "cell", "message"),
+    [
+        ("whole", "many", "Column 'code' must hold numbers, as in training; row 3 has 'many'"),
+        ("bool", "perhaps", "Column 'code' must hold truth values, as in training; row 3 has"),
+    ],
+)
+def test_what_does_not_fit_is_named(
+    tmp_path: Path, world_name: str, cell: str, message: str
+) -> None:
+    X, y = world(world_name)
+    explainer = shafer.Explainer(MODELS["one-hot"](X, y)[0], X)
+    new = X[:9].astype({"code": object})
+    new.loc[3, "code"] = cell
+    new.to_csv(tmp_path / "d.csv", index=False)
+    table = read_table(tmp_path / "d.csv")
+    inputs = model_inputs(explainer, table.kinds, table.path)
+    with pytest.raises(ValueError, match=message):
+        inputs.read(table)
+    with pytest.raises(ValueError, match=message):
+        list(chunks_of(table.path, inputs.columns, 2))
+    with pytest.raises(ValueError, match=message):
+        explainer(new)
+
+
+@pytest.mark.parametrize("name", ["NA", "whole", "leading zero"])
+def test_a_pipeline_without_a_background_knows_its_categories(tmp_path: Path, name: str) -> None:
+    X, y = world(name)
+    model, _ = MODELS["one-hot"](X, y)
+    X.to_csv(tmp_path / "d.csv", index=False)
+    table = read_table(tmp_path / "d.csv")
+    rows = model_inputs(model, table.kinds, table.path).read(table)
+    np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(X), atol=1e-12)

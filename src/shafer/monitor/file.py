@@ -68,7 +68,7 @@ def _understood(
     header: Header, arrays: Arrays
 ) -> tuple[ReferenceRows, MonitorOptions, ExplainerPrint]:
     own = _print(header, arrays)
-    kept = [own.component_names[g] for g in watched(own.component_names)]
+    kept = [own.component_names[g] for g in watched(own)]
     profiles = [
         {**_part(arrays, f"profile{k}"), "noise": noise, "rest": rest}
         for k, (noise, rest) in enumerate(header["profile"])

@@ -138,8 +138,8 @@ class ColumnSchema:
         """Return whether two columns have the same categories in the same order."""
         if self.categories is None or other.categories is None:
             return self.categories is other.categories
-        keys, others = (list(map(_key, s.categories.tolist())) for s in (self, other))
-        return keys == others and self.categories.dtype == other.categories.dtype
+        alike = list(map(_key, self.known)) == list(map(_key, other.known))
+        return alike and self.categories.dtype == other.categories.dtype
 
     @property
     def known(self) -> list[Any]:
