@@ -118,7 +118,7 @@ class Monitor:
                 f"explainer must be an Explainer; got {type(explainer).__name__}. Make one from "
                 "the model and its training data: shafer.Explainer(model, X_train)."
             )
-        if not watched(explainer.component_names):
+        if not watched(explainer):
             raise ValueError("explainer has no component besides the base rate, nothing to watch.")
         check_rows(X_reference, "X_reference")
         if y is not None and explainer.background is X_reference:
