@@ -136,7 +136,7 @@ class Monitor:
     def component_names(self) -> tuple[str, ...]:
         """Names of the components that are watched: all but the base rate."""
         names = self.explainer.component_names
-        return tuple(names[g] for g in watched(names))
+        return tuple(names[g] for g in watched(self.explainer))
 
     def check(self, X: Any, y: Any = None) -> MonitorReport:
         """Compare a batch with the reference.
