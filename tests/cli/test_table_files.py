@@ -52,7 +52,7 @@ def test_wide_tables(tmp_path: Path) -> None:
     names = [f"x{j}" for j in range(20_000)]
     path.write_text(",".join(names) + "\n" + "\n".join(",".join(["1"] * 20_000) for _ in "ab"))
     start = time.process_time()
-    assert read_table(path).shape == (2, 20_000)
+    assert read_table(path).frame.shape == (2, 20_000)
     found = survey(path, 10)
     kinds, count = found.kinds, found.rows
     assert (len(kinds), count) == (20_000, 2)

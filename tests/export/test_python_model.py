@@ -148,7 +148,7 @@ def test_a_loaded_explainer_and_a_classifier(explainer: shafer.Explainer, tmp_pa
     assert loaded.input_example is None
     assert "input_example" not in loaded.log_options(tmp_path / "again.shafer")
     types = [(spec.name, spec.type.name) for spec in loaded.signature.inputs]
-    assert types == [("age", "double"), ("sex", "string"), ("code", "double")]
+    assert types == [("age", "double"), ("sex", "string"), ("code", "long")]
     classifier = shafer.EvidentialClassifier(LogisticRegression(), moderate="laplace+discount")
     numbers = ROWS[["age", "code"]]
     wrapped = pyfunc(classifier.fit(numbers, ILL), reasons=0)

@@ -79,13 +79,14 @@ def _complete(given: dict[str, Any], name: str, value: Any) -> None:
 EXPLAINER = StoredFormat(
     5,
     {
+        4: {"schema": None, "threshold": None},
         3: {
             "deferral": None,
             "conformal.groups": None,
             "conformal.column": None,
+            "schema": None,
             "threshold": None,
         },
-        4: {"threshold": None},
     },
 )
 EVIDENCE = StoredFormat("shafer-evidence-2", {"shafer-evidence-1": {}})  # without rows

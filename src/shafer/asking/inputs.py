@@ -88,7 +88,7 @@ class AskedModel:
 
     def _rows(self, X: Any, start: int, passed: ModelRows | None) -> AskedRows:
         model, inputs = self.weighed.model, self.inputs
-        X = in_order(X, self.weighed.columns)
+        X = self.weighed.as_trained(X)
         with missing_columns_named(X, self.weighed.columns, "X"):
             filled = inputs.missing.complete(model, X, passed)
         features = to_numpy(filled.rows.terms).astype(np.float64)

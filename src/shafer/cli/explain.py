@@ -15,7 +15,7 @@ from shafer.report.study import Study, make_study
 from shafer.scale.background_means import MeansOptions, measured_model
 from shafer.scale.inputs import model_inputs, n_columns
 from shafer.scale.models import NamedModel, train_on
-from shafer.scale.tables import column_names, kinds_of, known_labels, read_labels, read_table
+from shafer.scale.tables import column_names, known_labels, read_labels, read_table
 
 if TYPE_CHECKING:
     from shafer.report.terminal import ReasonsAsked
@@ -162,28 +162,28 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
 def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Study:
     # Before the rows are read, which takes long if there are many columns.
     _check_width(n_columns(named.model) or 0)
-    frame = read_table(data)
+    table = read_table(data)
     target = options.target
     inputs = model_inputs(
-        named.model, kinds_of(frame), data, target=target, text_column=options.text_column
+        named.model, table.kinds, data, target=target, text_column=options.text_column
     )
-    _check_width(len(inputs.kinds))
-    X = inputs.rows(frame)
-    note(f"Reading the evidence of {len(frame):,} rows …")
+    _check_width(len(inputs.columns))
+    X = inputs.read(table)
+    note(f"Reading the evidence of {len(table):,} rows …")
     measured = measured_model(named.model, inputs, data, lambda: X, options)
     truth = None
     if target is not None:
-        truth = known_labels(read_labels(frame, target, data), measured.classes, target)
+        truth = known_labels(read_labels(table, target), measured.classes, target)
     about = [
         f"The model ({type(named.model).__name__}) was read from {named.file_name}. "
         f"{measured.sentence}"
     ]
     if truth is not None:
         about.append(
-            f"Its error is measured on these {len(frame)} rows. Whether it was trained on them is "
+            f"Its error is measured on these {len(table)} rows. Whether it was trained on them is "
             "not known here; if it was, the error is too small."
         )
-    title = _title(data, target, len(frame))
+    title = _title(data, target, len(table))
     return make_study(measured.evidence, X, truth, title=title, about=about)
 
 
@@ -199,9 +199,9 @@ def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansO
     trained = train_on(train_path, target, options)
     X, y, about = trained.X, trained.y, trained.about
     if train_path != data:
-        frame = read_table(data)
-        y = read_labels(frame, target, data)
-        X = trained.inputs(frame, data)
+        table = read_table(data)
+        y = read_labels(table, target)
+        X = trained.inputs(table)
         about = (about[0], f"It is reported on the {len(X)} rows of {data.name}.", about[1])
     return make_study(
         trained.explainer,

@@ -18,7 +18,7 @@ from shafer.monitor.report import MonitorReport, report_lines, text_rows
 from shafer.scale.background_means import MeasuredModel, measured_model
 from shafer.scale.inputs import ModelInputs, model_inputs
 from shafer.scale.models import NamedModel, train_on
-from shafer.scale.tables import as_kinds, kinds_of, known_labels, read_labels, read_table
+from shafer.scale.tables import Table, known_labels, read_labels, read_table
 
 _PATH = click.Path(path_type=Path)
 
@@ -171,25 +171,24 @@ class _Reader:
     model: MeasuredModel
     inputs: ModelInputs
     labels: str | None
-    truth_as_text: bool
 
-    def rows(self, frame: Any, path: Path) -> Any:
-        lacking = [name for name in self.inputs.kinds if name not in frame.columns]
+    def rows(self, table: Table) -> Any:
+        path = table.path
+        lacking = [name for name in self.inputs.columns if name not in table.columns]
         if lacking:
             raise ValueError(
                 f"{path} lacks the column {lacking[0]!r}, which the model needs. Add it, with the "
                 "name that it had in training."
             )
         try:
-            known = as_kinds(frame, self.inputs.kinds, truth_as_text=self.truth_as_text)
+            return self.inputs.read(table)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-        return self.inputs.rows(known)
 
-    def truth(self, frame: Any, path: Path) -> Any:
+    def truth(self, table: Table) -> Any:
         if self.labels is None:
             return None
-        given = read_labels(frame, self.labels, path)
+        given = read_labels(table, self.labels)
         return known_labels(given, self.model.classes, self.labels)
 
 
@@ -213,24 +212,22 @@ def monitored_files(
         The column with the true classes.
     alpha : float
     """
-    frame = read_table(reference)
-    reader = _reader(named, frame, reference, options, labels)
+    table = read_table(reference)
+    reader = _reader(named, table, options, labels)
     explainer = reader.model.evidence
     if not isinstance(explainer, Explainer):
         raise ValueError(
             "shafer monitor needs a model with weights of evidence; this one makes its evidence in "
             "another way. Use one of the models of docs/guide/models.md."
         )
-    note(f"Reading {len(frame):,} reference rows …")
-    monitor = Monitor.fit(
-        explainer, reader.rows(frame, reference), reader.truth(frame, reference), alpha=alpha
-    )
+    note(f"Reading {len(table):,} reference rows …")
+    monitor = Monitor.fit(explainer, reader.rows(table), reader.truth(table), alpha=alpha)
     reports = []
     for path in new:
         note(f"Checking {path.name} …")
-        frame = read_table(path)
-        truth = reader.truth(frame, path)
-        X = reader.rows(frame, path)
+        table = read_table(path)
+        truth = reader.truth(table)
+        X = reader.rows(table)
         try:
             reports.append(monitor.check(X, truth))
         except ValueError as error:
@@ -239,7 +236,7 @@ def monitored_files(
 
 
 def _reader(
-    named: NamedModel | None, frame: Any, path: Path, options: ModelOptions, labels: str | None
+    named: NamedModel | None, table: Table, options: ModelOptions, labels: str | None
 ) -> _Reader:
     means = options.means(of_table=True)
     if named is None:
@@ -250,12 +247,10 @@ def _reader(
             )
         trained = train_on(options.train_path, options.target, means)
         own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
-        return _Reader(own, ModelInputs(trained.kinds), labels, truth_as_text=True)
+        return _Reader(own, ModelInputs(trained.columns), labels)
     target = options.target if labels is None else labels
     inputs = model_inputs(
-        named.model, kinds_of(frame), path, target=target, text_column=options.text_column
+        named.model, table.kinds, table.path, target=target, text_column=options.text_column
     )
-    known = as_kinds(frame, inputs.kinds, truth_as_text=False)
-    X = inputs.rows(known)
-    measured = measured_model(named.model, inputs, path, lambda: X, means)
-    return _Reader(measured, inputs, labels, truth_as_text=False)
+    measured = measured_model(named.model, inputs, table.path, lambda: inputs.read(table), means)
+    return _Reader(measured, inputs, labels)

@@ -17,7 +17,7 @@ from shafer.report.terminal import label, padded
 from shafer.scale.background_means import MeansOptions, measured_model
 from shafer.scale.inputs import model_inputs
 from shafer.scale.models import NamedModel, train_on
-from shafer.scale.tables import kinds_of, read_table
+from shafer.scale.tables import read_table
 
 
 @click.command(
@@ -160,16 +160,16 @@ def _by_position(table: Any) -> Any:
 
 
 def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple[Explainer, Any]:
-    frame = read_table(data)
+    table = read_table(data)
     if model is not None:
         inputs = model_inputs(
             model.model,
-            kinds_of(frame),
+            table.kinds,
             data,
             target=options.target,
             text_column=options.text_column,
         )
-        X = inputs.rows(frame)
+        X = inputs.read(table)
         explainer = measured_model(model.model, inputs, data, lambda: X, options).evidence
         if not isinstance(explainer, Explainer):
             raise ValueError(
@@ -182,7 +182,7 @@ def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple
             "shafer next needs --model, or --train and --target to train a logistic regression."
         )
     trained = train_on(options.train_path, options.target, options)
-    return trained.explainer, trained.inputs(frame, data)
+    return trained.explainer, trained.inputs(table)
 
 
 # A plan of measurements as text for the terminal.

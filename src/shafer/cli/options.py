@@ -252,14 +252,15 @@ def _of_file(path: Path) -> dict[str, float]:
             f"--costs must be a cost such as age=2.5, or a table of costs; got {path}, which is "
             "not a file."
         )
-    frame = read_table(path)
+    table = read_table(path)
+    frame = table.frame
     lacking = [name for name in _COLUMNS if name not in frame.columns]
     if lacking:
         raise ValueError(
             f"{path} lacks the column(s) {listed(lacking)}. A table of costs has the columns input "
             "and cost."
         )
-    names = [str(name) for name in frame["input"]]
+    names = [str(name) for name in table.cells["input"]]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{path} gives {listed(twice)} twice. Give each input one cost.")

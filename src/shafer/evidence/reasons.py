@@ -340,7 +340,7 @@ def row_reasons(
     class_: Label | None = None,
     over: Label | None = None,
     codes: Mapping[str, Any] | None = None,
-    answers: Array | None = None,
+    logits: Array | None = None,
 ) -> RowReasons:
     """Return the components with the largest positive contrasts of each row.
 
@@ -355,15 +355,15 @@ def row_reasons(
         By default the most probable other class of each row.
     codes : mapping, optional
         As in :meth:`shafer.Evidence.reasons`.
-    answers : array of shape (n, K), optional
+    logits : array of shape (n, K), optional
         The logits that tell what is most probable; by default those of the evidence.
     """
-    logits = to_numpy(evidence.logits if answers is None else answers)
+    given = to_numpy(evidence.logits if logits is None else logits)
     n = len(evidence)
-    classes = answers(logits, evidence.cutoff)
+    classes = answers(given, evidence.cutoff)
     if class_ is not None:
         classes = np.full(n, one_position(class_, evidence.classes, "class_"))
-    rivals = most_probable_but(logits, classes)
+    rivals = most_probable_but(given, classes)
     if over is not None:
         rivals = np.full(n, one_position(over, evidence.classes, "over"))
     found: dict[str, NDArray[Any]] = {
@@ -442,7 +442,7 @@ def reason_columns(
     *,
     class_: Label | None = None,
     codes: Mapping[str, Any] | None = None,
-    answers: Array | None = None,
+    logits: Array | None = None,
 ) -> dict[str, Any]:
     """Return the columns: for each rank the component, its value, weight, share and code.
 
@@ -459,10 +459,10 @@ def reason_columns(
         The class that the reasons are for; by default each row's answer.
     codes : mapping, optional
         Component -> (code, text).
-    answers : array of shape (n, K), optional
+    logits : array of shape (n, K), optional
         As in :func:`row_reasons`.
     """
-    found = row_reasons(evidence, top, class_=class_, codes=codes, answers=answers)
+    found = row_reasons(evidence, top, class_=class_, codes=codes, logits=logits)
     labels = np.array(label_texts(evidence.classes), dtype=object)
     columns: dict[str, Any] = {
         "reasons_for": labels[found.classes].tolist(),

@@ -15,7 +15,7 @@ from scipy import sparse
 from shafer._checks.arrays import to_numpy
 from shafer._files.codec import LABELS
 from shafer._typing import Array, FloatArray
-from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
@@ -210,9 +210,10 @@ class WeightProfile:
 def _varying(ev: Evidence) -> tuple[WeightSource, tuple[str, ...]]:
     """Return the weights and the names of all components but the base rate, which is constant."""
     source, names = ev.unchanged_source(), ev.component_names
-    if BASE_RATE not in names:
+    position = base_rate_position(ev)  # an input may have the same name
+    if position is None:
         return source, names
-    kept = [g for g, name in enumerate(names) if name != BASE_RATE]
+    kept = [g for g in range(len(names)) if g != position]
     return source.keep(kept), tuple(names[g] for g in kept)
 
 

@@ -32,7 +32,7 @@ from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_answers, check_probabilities
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
-from shafer.models.registry import adapt
+from shafer.models.registry import adapt, known_columns
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
 from shafer.rows.partition import with_regions
@@ -205,7 +205,7 @@ class Explainer(Predictor):
                 prior=prior,
                 laplace=bars_fit.laplace,
                 read_again=partial(adapt, model, columns=columns, **self._options),
-            )
+            ).knowing(partial(known_columns, model, columns))
         self._moderation: Moderation | None = moderation_fit and moderation_fit.moderation()
         self._given = model
         self._promises = Promises()
@@ -457,6 +457,7 @@ class Explainer(Predictor):
             errors=None if self.errors is None else self.errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
             threshold=self._threshold,
+            schema=weighed.schema,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -472,7 +473,8 @@ class Explainer(Predictor):
             state.missing,
             state.columns,
             state.prior,
-        )
+            state.schema,
+        ).knowing(partial(known_columns, state.model, state.columns))
         self.factor = state.factor
         self._threshold = state.threshold
         self._promises = Promises(state.conformal, deferral=state.restored_deferral())

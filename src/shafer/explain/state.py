@@ -27,6 +27,7 @@ from shafer.explain.calibration import Moderation
 from shafer.explain.error_bars import StoredBars
 from shafer.explain.missing import MissingInputs
 from shafer.rows.blocks import InputBlocks
+from shafer.rows.schema import InputSchema
 
 
 @final
@@ -57,6 +58,8 @@ class ExplainerState:
         What questions about inputs need; None for models that cannot be asked.
     prior : {"shared", "own"}
     errors : StoredBars or None
+    schema : InputSchema or None
+        What the columns of the background held; None in files of older versions.
     refits : list of dicts
         The states of the explainers of the refits.
     threshold : Cutoff or None
@@ -81,6 +84,7 @@ class ExplainerState:
     refits: list[dict[str, Any]]
     deferral: dict[str, Any] | None = None
     threshold: Cutoff | None = None
+    schema: InputSchema | None = None
 
     def restored_deferral(self) -> DeferralControl | None:
         """Return the thresholds of deferral."""

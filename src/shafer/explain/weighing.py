@@ -27,6 +27,7 @@ from shafer.rows.checks import check_rows
 from shafer.rows.columns import in_order, missing_columns_named
 from shafer.rows.inputs import ColumnTrace, RowInputs
 from shafer.rows.partition import is_renaming, names_of_components, read_partition
+from shafer.rows.schema import ColumnSchema, InputSchema
 from shafer.texts.inputs import HashedWords, first_vectorizer, text_rows
 
 FindErrors: TypeAlias = Callable[[Any, ModelRows], WeightErrors]
@@ -53,6 +54,8 @@ class WeighedModel:
         How NaN is handled; None if it is an error.
     columns : tuple of strings or None
         Column names, of the training data or the background; frames are brought to this order.
+    schema : InputSchema or None
+        What the columns of the background held; new rows are read alike.
     """
 
     model: ReadModel
@@ -62,6 +65,7 @@ class WeighedModel:
     groups: dict[str, list[int]] | None
     missing: MissingInputs | None
     columns: tuple[str, ...] | None = None
+    schema: InputSchema | None = None
 
     @classmethod
     def identified(
@@ -74,10 +78,11 @@ class WeighedModel:
         missing: MissingInputs | None,
         columns: tuple[str, ...] | None,
         prior: str = "shared",
+        schema: InputSchema | None = None,
     ) -> WeighedModel:
         """Settle the weights by least commitment, given the means."""
         pool = model.identify(means, classes, names, groups, prior)
-        return cls(model, pool, means, names, groups, missing, columns)
+        return cls(model, pool, means, names, groups, missing, columns, schema)
 
     @classmethod
     def fit(
@@ -140,7 +145,18 @@ class WeighedModel:
         if missing != "error":  # then there is one batch
             blocks = InputBlocks.traced(model, first)
             gaps = MissingInputs.fit(model, sums.features, missing, sample_weight, blocks)
-        return cls.identified(model, mean, labels, own, partition, gaps, columns, prior)
+        schema = sums.schema
+        return cls.identified(model, mean, labels, own, partition, gaps, columns, prior, schema)
+
+    def knowing(self, find: Callable[[], dict[int, ColumnSchema]]) -> WeighedModel:
+        """Complete what is known of the columns by what the trained model itself knows."""
+        schema = self.schema
+        if schema is None and self.columns is not None:  # from a file of an older version
+            schema = InputSchema.unknown(len(self.columns))
+        if schema is None:
+            return self
+        known = {j: found for j, found in find().items() if j < len(schema)}
+        return replace(self, schema=schema.completed(known))
 
     @property
     def prior(self) -> str:
@@ -170,7 +186,12 @@ class WeighedModel:
 
     def _checked(self, X: Any) -> Any:
         check_rows(X, "X")
-        return text_rows(self.model.encoders, in_order(X, self.columns), "X")
+        return text_rows(self.model.encoders, self.as_trained(X), "X")
+
+    def as_trained(self, X: Any) -> Any:
+        """Return a frame with the columns of training in their order, and of their types."""
+        X = in_order(X, self.columns)
+        return X if self.schema is None else self.schema.conformed(X)
 
     def _passed(self, X: Any) -> tuple[ModelRows, FilledRows | None]:
         """Pass X through the model once."""
@@ -238,6 +259,8 @@ class BackgroundSums:
     ) -> None:
         self.running = RunningMean()
         self.features: Any = None
+        self.schema: InputSchema | None = None
+        self._batches = 0
         self._words = words
         self._moderation = moderation
         self._laplace = laplace
@@ -255,7 +278,10 @@ class BackgroundSums:
         sample_weight: Any = None,
     ) -> None:
         """Pass a batch of the background through the model once, and add it."""
-        batch = text_rows(model.encoders, in_order(given, columns), "background")
+        ordered = in_order(given, columns)
+        batch = text_rows(model.encoders, ordered, "background")
+        if batch is ordered:
+            self._describe(InputSchema.of(batch))
         with model.clear_errors(batch):
             encoded = model.encoded(batch)
             self.features = model.accumulate(self.running, encoded, sample_weight)
@@ -264,6 +290,13 @@ class BackgroundSums:
             self._moderation.take_in(ModelRows(encoded, self.features), sample_weight)
         if self._laplace is not None:
             self._laplace.take_in(self.features, sample_weight)
+
+    def _describe(self, schema: InputSchema | None, batches: int = 1) -> None:
+        if self._batches and self.schema is not None:
+            schema = self.schema.joined(schema)
+        elif self._batches:
+            schema = None
+        self.schema, self._batches = schema, self._batches + batches
 
     def centred(self, model: ReadModel, first: Any) -> Self:
         """Fix the centre of the curvature, so that the curvatures of parts can be added."""
@@ -281,6 +314,8 @@ class BackgroundSums:
         """Add the rows of another part, with the same centre."""
         self.running.merge(other.running)
         self._words.merge(other._words)
+        if other._batches:
+            self._describe(other.schema, other._batches)
         if self._moderation is not None and other._moderation is not None:
             self._moderation.merge(other._moderation)
         if self._laplace is not None and other._laplace is not None:

@@ -19,8 +19,8 @@ from shafer._checks.frames import frame_of
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
 from shafer.rows.access import n_rows, take_rows
+from shafer.rows.schema import ColumnSchema
 from shafer.saving.file import load_object, loaded_bytes, saved_bytes
-from shafer.scale.inputs import text_columns
 from shafer.scale.score import listed_columns
 from shafer.scale.scorer import ScoredRows
 from shafer.texts.inputs import first_vectorizer
@@ -312,13 +312,22 @@ def _inputs(explainer: Explainer) -> Schema:
     if _takes_texts(explainer):
         return Schema([ColSpec(DataType.string, _TEXT)])
     columns, rows = explainer.weighed_model.columns, input_example(explainer)
+    schema = explainer.weighed_model.schema
     if columns is None:
         width = explainer.weighed_model.means.shape[0] if rows is None else rows.shape[1]
         return Schema([TensorSpec(np.dtype(np.float64), (-1, int(width)))])
     if rows is None or not hasattr(rows, "dtypes"):  # the model's names, and rows without
-        texts = text_columns(explainer.weighed_model.model, columns, len(columns))
-        kinds = ["O" if j in texts else "f" for j in range(len(columns))]
+        assert schema is not None  # columns have names
+        kinds = [_signature_kind(column) for column in schema.columns]
     else:
         kinds = [getattr(kind, "kind", "O") for kind in rows.dtypes]
     types = [_TYPES.get(kind, DataType.string) for kind in kinds]
     return Schema([ColSpec(kind, name) for kind, name in zip(types, columns, strict=True)])
+
+
+def _signature_kind(column: ColumnSchema) -> str:
+    """Return the letter of the NumPy type of a column of the background."""
+    if column.holds_texts or column.kind == "written":
+        return "O"
+    letters = {"whole": "i", "truth": "b", "category": "O", "values": "O"}
+    return letters.get(column.kind, "f")

@@ -21,6 +21,7 @@ from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import ReadModel
 from shafer.rows.bins import MISSING, OTHER, ColumnBin, category_bins, interval_bins, unseen_value
+from shafer.rows.schema import ColumnSchema
 
 
 @final
@@ -132,3 +133,15 @@ def _behind(adapted: ReadModel, columns: BinnedColumns) -> ReadModel:
 
 def _parts(model: Any) -> tuple[Any, ...]:
     return model.binning_process_, model.estimator_, model._metric_special, model._metric_missing
+
+
+def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return the categories of the columns that have some."""
+    process = getattr(model, "binning_process_", model)
+    found = {}
+    for j, name in enumerate(process.variable_names):
+        binned = process.get_binned_variable(name)
+        if binned.dtype == "categorical":
+            known = [value for group in binned.splits for value in group]
+            found[j] = ColumnSchema.of_known(known)
+    return found

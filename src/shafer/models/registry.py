@@ -24,6 +24,7 @@ from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel
 from shafer.models.unsupported import REFUSED
 from shafer.rows.access import by_position
 from shafer.rows.checks import check_single, features_of_head
+from shafer.rows.schema import ColumnSchema, encoder_columns
 
 # (package, name of the class or a base class) -> file in this folder with a function ``adapt``.
 FAMILIES = {
@@ -117,6 +118,20 @@ def adapt(
         "other model pass its last linear layer, shafer.LinearHead(coef, intercept), or a function "
         "that returns contributions, shafer.models.Contributions(function, intercept)."
     )
+
+
+def known_columns(model: Any, columns: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return what a trained model knows of the columns of its training data, by position.
+
+    Its encoders know their categories, and boosted trees the categories that they were trained on.
+    """
+    for key in _kinds(model):
+        family = FAMILIES.get(key) or TRANSFORMERS.get(key)
+        read = getattr(_family(family), "known_columns", None) if family else None
+        if read is not None:
+            return dict(read(model, columns))
+    width = getattr(model, "n_features_in_", None) or len(columns or ())
+    return dict(encoder_columns(model, range(int(width)), columns))
 
 
 def _width(coef: Any) -> int | None:

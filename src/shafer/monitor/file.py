@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,17 +59,17 @@ def load_monitor(
             f"{type(explainer).__name__}."
         )
     reference, options, own = read_array_file(
-        path, MONITOR, _understood, "Monitor.save", "the monitor"
+        path, MONITOR, partial(_understood, watched(explainer)), "Monitor.save", "the monitor"
     )
     own.check(explainer)
     return explainer, reference, options, own
 
 
 def _understood(
-    header: Header, arrays: Arrays
+    varying: list[int], header: Header, arrays: Arrays
 ) -> tuple[ReferenceRows, MonitorOptions, ExplainerPrint]:
     own = _print(header, arrays)
-    kept = [own.component_names[g] for g in watched(own.component_names)]
+    kept = [own.component_names[g] for g in varying if g < len(own.component_names)]
     profiles = [
         {**_part(arrays, f"profile{k}"), "noise": noise, "rest": rest}
         for k, (noise, rest) in enumerate(header["profile"])

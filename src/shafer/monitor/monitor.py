@@ -118,7 +118,7 @@ class Monitor:
                 f"explainer must be an Explainer; got {type(explainer).__name__}. Make one from "
                 "the model and its training data: shafer.Explainer(model, X_train)."
             )
-        if not watched(explainer.component_names):
+        if not watched(explainer):
             raise ValueError("explainer has no component besides the base rate, nothing to watch.")
         check_rows(X_reference, "X_reference")
         if y is not None and explainer.background is X_reference:
@@ -136,7 +136,7 @@ class Monitor:
     def component_names(self) -> tuple[str, ...]:
         """Names of the components that are watched: all but the base rate."""
         names = self.explainer.component_names
-        return tuple(names[g] for g in watched(names))
+        return tuple(names[g] for g in watched(self.explainer))
 
     def check(self, X: Any, y: Any = None) -> MonitorReport:
         """Compare a batch with the reference.

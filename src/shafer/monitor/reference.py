@@ -16,7 +16,6 @@ from shafer._files.codec import LABELS, LEFT_OUT, Limits
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.decision.policy import Cutoff, answers
-from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.explainer import Explainer
@@ -66,7 +65,7 @@ class ReferenceRows:
         held_out = np.zeros(n, dtype=bool)
         held_out[random.permutation(n)[: n // 2]] = True
         defining = explainer.observe(take_rows(X, np.flatnonzero(~held_out).tolist()))
-        kept = watched(explainer.component_names)
+        kept = watched(explainer)
         size = max(64, _BLOCK // (len(kept) * len(explainer.classes)))
         axes = ComponentAxes.fit(weights_of(defining.even[:size], kept))
         profile = WeightProfile.fit(defining.plain)
@@ -193,9 +192,10 @@ class RowFacts:
         return loss
 
 
-def watched(names: tuple[str, ...]) -> list[int]:
-    """Return the positions of the components that vary: all but the base rate."""
-    return [g for g, name in enumerate(names) if name != BASE_RATE]
+def watched(explainer: Explainer) -> list[int]:
+    """Return the positions of the components that vary: all but a base rate, the last."""
+    own = explainer.pool.base_rate is not None
+    return list(range(len(explainer.component_names) - own))
 
 
 def weights_of(ev: Evidence, kept: list[int]) -> FloatArray:
@@ -221,7 +221,7 @@ def row_facts(
     explainer: Explainer, X: Any, axes: ComponentAxes, profile: WeightProfile
 ) -> RowFacts:
     """Pass rows through the model, block by block."""
-    kept = watched(explainer.component_names)
+    kept = watched(explainer)
     parts = [_facts(rows, kept, axes, profile) for rows in blocks(explainer, X)]
     if len(parts) == 1:
         return parts[0]

@@ -300,7 +300,9 @@ def with_values(table: Any, changes: dict[int, list[tuple[int, Any]]]) -> Any:
         values = series.tolist()
         for row, value in cells:
             values[row] = value
+        # The explainer finds the category of each value again.
+        dtype = object if series.dtype.name == "category" else series.dtype
         changed = changed.assign(
-            **{changed.columns[j]: type(series)(values, index=series.index, dtype=series.dtype)}
+            **{changed.columns[j]: type(series)(values, index=series.index, dtype=dtype)}
         )
     return changed

@@ -113,7 +113,10 @@ class InputBlocks:
         if hasattr(X, "iloc"):  # pandas, whose column names may be of any kind
             result = X.copy()
             for column, missing, value in wanted:
-                result.isetitem(column, X.iloc[:, column].where(~missing, value))
+                given = X.iloc[:, column]
+                if given.dtype.name == "category" and value not in given.cat.categories:
+                    given = given.cat.add_categories([value])
+                result.isetitem(column, given.where(~missing, value))
             return result
         frame = frame_of(X)
         if frame is not None:

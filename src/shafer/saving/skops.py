@@ -563,7 +563,7 @@ def make_splines_again(model: Any, source: str) -> None:
                 again = type(part)(part.t, part.c, part.k, part.extrapolate, part.axis)
             except Exception as error:  # its attributes may be anything
                 raise ValueError(
-                    f"{source} cannot be loaded: a spline in it is damaged ({_line(error)})."
+                    f"{source} cannot be loaded: a spline in it is damaged ({one_line(error)})."
                 ) from error
             vars(part).clear()
             vars(part).update(vars(again))

@@ -31,7 +31,7 @@ from shafer.explain.predictor import Predictor
 from shafer.explain.row_pass import CombinedPass, RowPass
 from shafer.models.sklearn.wrappers import held, is_wrapper
 from shafer.scale.inputs import ModelInputs, model_inputs
-from shafer.scale.tables import kinds_of, read_table
+from shafer.scale.tables import read_table
 
 _WITH_EVIDENCE = (EvidentialVotingClassifier, NeighbourEvidence)
 _OF_TRAINING = "of its training data, stored in the model file"
@@ -249,12 +249,10 @@ def _unwrapped(model: Any, until: type | tuple[type, ...] = ()) -> Any:
 def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> Any:
     path = options.train_path
     assert path is not None
-    frame = read_table(path)
-    text_column = next(iter(inputs.kinds)) if inputs.texts else options.text_column
-    chosen = model_inputs(
-        model, kinds_of(frame), path, target=options.target, text_column=text_column
-    )
-    return chosen.rows(frame)
+    table = read_table(path)
+    text_column = next(iter(inputs.columns)) if inputs.texts else options.text_column
+    chosen = model_inputs(model, table.kinds, path, target=options.target, text_column=text_column)
+    return chosen.read(table)
 
 
 def _explainer(
@@ -284,7 +282,7 @@ def _stored_means(model: Any, inputs: ModelInputs) -> Any:
         return None
     if not isinstance(_unwrapped(model.steps[-1][1]), _LINEAR):
         return None
-    names = list(inputs.kinds)
+    names = list(inputs.columns)
     means = _means_before(model[:-1], names)
     if means is None or len(means) != len(names):
         return None

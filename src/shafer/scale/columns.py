@@ -103,12 +103,14 @@ class ScoreOptions:
         if self.reject is not None:
             check_reject(self.reject, zero_one=self.loss is None)
         if self.loss is not None:
-            loss = read_table(self.loss)
-            if ACT_COLUMN not in loss.columns:
+            table = read_table(self.loss)
+            if ACT_COLUMN not in table.frame.columns:
                 raise ValueError(
                     f"{self.loss} lacks the column act. A table of costs has a row for each act: "
                     "its name in the column act, and its cost in a column for each class."
                 )
+            # An act may have any name, "None" as well.
+            loss = table.frame.assign(**{ACT_COLUMN: table.cells[ACT_COLUMN]})
         return ActsAsked(loss, self.rule or "expected_loss", self.reject)
 
 
@@ -198,7 +200,7 @@ def _reasons(
     def table(rows: ScoredRows) -> dict[str, Any]:
         weighted = rows.given.evidence.weighed
         answers = rows.seen.evidence.weighed.logits if model.is_guarded else None
-        return reason_columns(weighted, top, class_=class_, codes=codes, answers=answers)
+        return reason_columns(weighted, top, class_=class_, codes=codes, logits=answers)
 
     bars = isinstance(explainer, Explainer) and explainer.errors is not None
     return columns_of(table, reason_column_kinds(top, errors=bars, codes=codes is not None))

@@ -17,6 +17,7 @@ import shafer
 from shafer._column import Column
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
+from shafer.rows.schema import ColumnSchema
 from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.scale.columns import ROW, ScoreColumns, ScoreOptions
 from shafer.scale.engines import JobEngine, LocalJobs
@@ -25,6 +26,7 @@ from shafer.scale.models import NamedModel, train_on
 from shafer.scale.plan import Unit, WorkPlan, difference, is_csv, make_request
 from shafer.scale.scorer import RowScorer, arrow_schema, arrow_table, reads_of
 from shafer.scale.tables import (
+    Columns,
     Kinds,
     Survey,
     check_output,
@@ -350,9 +352,7 @@ class FileScorer:
     ----------
     scorer : RowScorer
     read : dict
-        The columns to read, and what they hold.
-    truth_as_text : bool
-        Write truth values in the data as texts, as in training.
+        The columns to read, and what they held in training.
     sentence : str
         What the user should know about the columns: the means, and the decided set.
     left_out : str
@@ -360,8 +360,7 @@ class FileScorer:
     """
 
     scorer: RowScorer
-    read: Kinds
-    truth_as_text: bool
+    read: Columns
     sentence: str
     left_out: str
 
@@ -385,7 +384,7 @@ class FileScorer:
         else:
             model, inputs = _loaded(named, data, files, kinds, options, chunk)
         columns = ScoreColumns.of(model, wanted, kinds)
-        beside = [name for name in reads_of(columns) if name not in inputs.kinds]
+        beside = [name for name in reads_of(columns) if name not in inputs.columns]
         for name in beside:
             if name not in kinds:
                 raise ValueError(
@@ -393,8 +392,7 @@ class FileScorer:
                 )
         return cls(
             RowScorer(model, inputs, (ROW, *columns)),
-            {**inputs.kinds, **{name: kinds[name] for name in beside}},
-            named is None,
+            {**inputs.columns, **{name: ColumnSchema(kinds[name]) for name in beside}},
             f"{model.sentence} {columns.sentence}".rstrip(),
             columns.left_out,
         )
@@ -414,10 +412,7 @@ class FileScorer:
         row_groups : sequence of int, optional
             Of a Parquet file; by default all.
         """
-        frames = chunks_of(
-            path, self.read, chunk, truth_as_text=self.truth_as_text, row_groups=row_groups
-        )
-        for frame in frames:
+        for frame in chunks_of(path, self.read, chunk, row_groups=row_groups):
             try:
                 table = self.scorer.table(frame, first)
             except ValueError as error:
@@ -435,7 +430,7 @@ def _trained(data: Path, kinds: Kinds, options: MeansOptions) -> tuple[MeasuredM
     trained = train_on(options.train_path, options.target, options)
     trained.check_columns(kinds, data)
     own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
-    return own, ModelInputs(trained.kinds)
+    return own, ModelInputs(trained.columns)
 
 
 def _loaded(
@@ -452,7 +447,7 @@ def _loaded(
 
     def rows() -> Iterator[Any]:
         for path in files:
-            for frame in chunks_of(path, inputs.kinds, chunk, truth_as_text=False):
+            for frame in chunks_of(path, inputs.columns, chunk):
                 yield inputs.rows(frame)
 
     return measured_model(named.model, inputs, data, rows, options), inputs

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, final
@@ -16,10 +17,16 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils import get_tags
 
 from shafer._text import listed
+from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.explain.explainer import Explainer
 from shafer.models.read_model import ReadModel
-from shafer.scale.tables import Kind, Kinds, column_as_texts
+from shafer.models.registry import known_columns
+from shafer.rows.schema import ColumnSchema, InputSchema, encoder_columns
+from shafer.scale.tables import Columns, Kind, Table
+
+_TEXT = ColumnSchema("text")
 
 
 @final
@@ -35,11 +42,14 @@ class ModelColumns:
         The model was trained on named columns; otherwise it gets an array.
     texts : bool
         The model takes the texts of a single column.
+    schema : InputSchema or None
+        What the columns held in training.
     """
 
     names: tuple[str, ...]
     named: bool
     texts: bool
+    schema: InputSchema | None = None
 
     @classmethod
     def of(
@@ -49,6 +59,7 @@ class ModelColumns:
         present: Sequence[str],
         *,
         texts: bool,
+        schema: InputSchema | None = None,
     ) -> Self:
         """Choose the columns of a frame.
 
@@ -62,6 +73,8 @@ class ModelColumns:
             The columns of the frame.
         texts : bool
             Whether the model takes texts.
+        schema : InputSchema, optional
+            What the columns held in training.
         """
         if columns is None and known is None:
             what = "the column with the texts" if texts else "the columns, in the order of training"
@@ -86,14 +99,18 @@ class ModelColumns:
                 f"{'is' if len(missing) == 1 else 'are'} not among them. Leave columns out to use "
                 "the columns of the training data."
             )
-        return cls(chosen, named=known is not None, texts=texts)
+        return cls(chosen, named=known is not None, texts=texts, schema=schema)
 
     def rows(self, frame: Any) -> Any:
         """Return the rows of a pandas frame as the model takes them."""
         if self.texts:
             return frame[self.names[0]].tolist()
         chosen = frame[list(self.names)]
-        return chosen if self.named else chosen.to_numpy(dtype=float)
+        if self.named:
+            return chosen
+        conformed = chosen if self.schema is None else self.schema.conformed(chosen)
+        numbers = self.schema is None or set(self.schema.kinds) <= {"number", "whole", "truth"}
+        return conformed.to_numpy(dtype=float if numbers else object)
 
 
 def column_choice(given: Any, option: str) -> tuple[str, ...]:
@@ -130,26 +147,30 @@ class ModelInputs:
 
     Attributes
     ----------
-    kinds : dict
-        The columns in the model's order, and what they hold.
+    columns : dict
+        The columns in the model's order, and what they held in training.
     texts : bool
         Whether the model takes the texts of a single column.
     """
 
-    kinds: Kinds
+    columns: Columns
     texts: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return tuple(self.kinds)
+        return tuple(self.columns)
+
+    def read(self, table: Table) -> Any:
+        """Return the rows of a table as the model takes them."""
+        return self.rows(table.read(self.columns))
 
     def rows(self, frame: Any) -> Any:
-        """Return the rows of a pandas frame as the model takes them."""
-        chosen = frame[list(self.kinds)]
+        """Return the rows of a pandas frame, whose columns are read already."""
+        chosen = frame[list(self.columns)]
         if not self.texts:
             return chosen
-        [name] = self.kinds
+        [name] = self.columns
         column = chosen[name]
         missing = column.isna().to_numpy()
         if missing.any():
@@ -157,7 +178,7 @@ class ModelInputs:
                 f"Column {name!r} has no text in row {frame.index[missing.argmax()]}. Fill it in, "
                 "or remove the row."
             )
-        return list(column_as_texts(column))
+        return column.tolist()
 
 
 def first_step(model: Any) -> Any:
@@ -223,7 +244,7 @@ def model_inputs(
                 f"The model takes {width} columns; {path} has {len(others)}: {listed(others)}. "
                 "Remove the other columns, or name the column of classes with --target."
             )
-        return ModelInputs({name: kinds[name] for name in others})
+        return ModelInputs(model_columns(model, others, kinds))
     names = [str(name) for name in wanted]
     missing = [name for name in names if name not in kinds]
     if missing:
@@ -231,7 +252,37 @@ def model_inputs(
             f"{path} lacks {len(missing)} column(s) that the model needs: {listed(missing)}. Add "
             "them, with the names that they had in training."
         )
-    return ModelInputs({name: kinds[name] for name in names})
+    return ModelInputs(model_columns(model, names, kinds))
+
+
+def model_columns(model: Any, names: Sequence[str], kinds: Mapping[str, Kind]) -> Columns:
+    """Return what the columns of a model held in training.
+
+    Columns of which neither the explainer nor the model knows it are taken as what the table holds.
+    """
+    schema = _known_schema(model, names)
+    guessed = {name: ColumnSchema(kinds[name]) for name in names}
+    if schema is None or len(schema) != len(names):
+        return guessed
+    pairs = zip(names, schema.columns, strict=True)
+    return {name: guessed[name] if own.kind == "other" else own for name, own in pairs}
+
+
+def _known_schema(model: Any, names: Sequence[str]) -> InputSchema | None:
+    if isinstance(model, EvidentialClassifier) and hasattr(model, "explainer_"):
+        return _known_schema(model.explainer_, names)
+    if isinstance(model, Explainer):
+        held = model.weighed_model.schema
+        return held if held is not None else _known_schema(model.model, names)
+    several = getattr(model, "estimators_", None)
+    if isinstance(model, EvidentialVotingClassifier) and several:
+        found = [_known_schema(one, names) for one in several]
+        return next((schema for schema in found if schema is not None), None)
+    with suppress(UnsupportedModelError):
+        known = known_columns(model, names)
+        inside = {j: column for j, column in known.items() if j < len(names)}
+        return InputSchema.unknown(len(names)).completed(inside)
+    return None
 
 
 def _named_columns(model: Any) -> Iterable[Any] | None:
@@ -265,10 +316,10 @@ def _text_input(
     if text_column is not None:
         if text_column not in kinds:
             raise ValueError(f"{path} has no column {text_column!r}; it has {listed(kinds)}.")
-        return ModelInputs({text_column: "text"}, texts=True)
+        return ModelInputs({text_column: _TEXT}, texts=True)
     candidates = [name for name in others if kinds[name] == "text"]
     if len(candidates) == 1:
-        return ModelInputs({candidates[0]: "text"}, texts=True)
+        return ModelInputs({candidates[0]: _TEXT}, texts=True)
     raise ValueError(
         f"The model takes one column of texts; {path} has {_several(candidates, others)}. Name the "
         "column with --text-column."
@@ -287,7 +338,8 @@ def _several(candidates: list[str], others: Iterable[str]) -> str:
 def text_columns(model: ReadModel, columns: Sequence[str] | None, n_columns: int) -> frozenset[int]:
     """Return the positions of the columns that the model, or its transformers, take as texts."""
     if model.encoders:
-        return frozenset(_of_transformer(model.encoders[0], list(range(n_columns)), columns))
+        known = encoder_columns(model.encoders[0], range(n_columns), columns)
+        return frozenset(place for place, found in known if found.holds_texts)
     bins = getattr(model.core, "bins_", ())  # of an ExplainableBoostingClassifier
     return frozenset(j for j, found in enumerate(bins) if isinstance(found[0], Mapping))
 
@@ -304,43 +356,3 @@ def _has_names(selected: Any) -> bool:
     if isinstance(selected, slice):
         return isinstance(selected.start, str) or isinstance(selected.stop, str)
     return any(isinstance(one, str) for one in np.atleast_1d(np.asarray(selected, dtype=object)))
-
-
-def _of_transformer(
-    step: Any, given: Sequence[int], columns: Sequence[str] | None
-) -> Iterator[int]:
-    if step is None or isinstance(step, str):  # "passthrough", "drop"
-        return
-    for _, part, *_ in getattr(step, "steps", ())[:1]:
-        yield from _of_transformer(part, given, columns)
-    for _, part in getattr(step, "transformer_list", ()):
-        yield from _of_transformer(part, given, columns)
-    for _, part, selected in getattr(step, "transformers_", ()):
-        yield from _of_transformer(part, _selected(selected, given, columns), columns)
-    for place, known in zip(given, _known_values(step), strict=False):
-        if any(isinstance(value, str) for value in known):
-            yield place
-
-
-def _known_values(step: Any) -> list[Sequence[Any]]:
-    """Return values of each column that a transformer knows: categories, or what it fills in."""
-    if hasattr(step, "categories_"):
-        return list(step.categories_)
-    filled = getattr(step, "statistics_", None)
-    return [] if filled is None or np.ndim(filled) != 1 else [[value] for value in filled]
-
-
-def _selected(selected: Any, given: Sequence[int], columns: Sequence[str] | None) -> list[int]:
-    """Return the positions of columns selected by name, position, slice or mask."""
-    if isinstance(selected, slice):
-        if isinstance(selected.start, str) or isinstance(selected.stop, str):
-            names = list(columns or ())
-            start = 0 if selected.start is None else names.index(selected.start)
-            stop = len(names) if selected.stop is None else names.index(selected.stop) + 1
-            return list(given[start:stop])
-        return list(given[selected])
-    chosen = [selected] if np.ndim(selected) == 0 else list(selected)
-    if chosen and isinstance(chosen[0], bool | np.bool_):
-        return [place for place, kept in zip(given, chosen, strict=True) if kept]
-    names = list(columns or ())
-    return [given[names.index(c) if isinstance(c, str) else int(c)] for c in chosen]

@@ -16,19 +16,19 @@ from shafer._text import listed, one_line
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.explain.explainer import Explainer
+from shafer.rows.schema import ColumnSchema
 from shafer.saving.file import load_object
 from shafer.saving.savable import Savable
 from shafer.saving.skops import read_skops
 from shafer.saving.trusted import TrustWording
 from shafer.scale.background_means import MeansOptions, measured_model, prior_sentence
 from shafer.scale.default_model import held_out_error, how_measured, train_default_model
-from shafer.scale.inputs import model_inputs
+from shafer.scale.inputs import model_columns, model_inputs
 from shafer.scale.tables import (
-    Kinds,
-    as_kinds,
+    Columns,
+    Table,
     column_names,
     identifier_columns,
-    kinds_of,
     read_labels,
     read_table,
     read_texts,
@@ -47,7 +47,7 @@ class TrainedModel:
     Attributes
     ----------
     explainer : Explainer
-    kinds : dict
+    columns : dict
         The columns it takes and what they hold.
     X : pandas frame
     y : array of shape (n,)
@@ -58,21 +58,21 @@ class TrainedModel:
     """
 
     explainer: Explainer
-    kinds: Kinds
+    columns: Columns
     X: Any
     y: NDArray[Any]
     held_out: float | None
     about: tuple[str, ...]
 
-    def inputs(self, frame: Any, path: Path) -> Any:
+    def inputs(self, table: Table) -> Any:
         """Return the columns of another table as this model takes them."""
-        self.check_columns(frame.columns, path)
-        return as_kinds(frame, self.kinds)
+        self.check_columns(table.columns, table.path)
+        return table.read(self.columns)
 
     def check_columns(self, columns: Any, path: Path) -> None:
         """Refuse a table that lacks a column of the training data."""
         there = set(columns)
-        lacking = [name for name in self.kinds if name not in there]
+        lacking = [name for name in self.columns if name not in there]
         if lacking:
             raise ValueError(
                 f"{path} lacks {len(lacking)} column(s) of the training data: {listed(lacking)}. "
@@ -83,22 +83,22 @@ class TrainedModel:
 def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     """Train a logistic regression on a table, and measure its error by cross-validation."""
     _check_width(path, target)
-    frame = read_table(path)
-    y = read_labels(frame, target, path)
+    table = read_table(path)
+    y = read_labels(table, target)
     classes = np.unique(y)
     if not 2 <= len(classes) <= _MOST_CLASSES:
         raise ValueError(
             f"The target {target!r} of {path} must have 2 to {_MOST_CLASSES} classes; "
             f"it has {len(classes)}."
         )
-    inputs = frame.drop(columns=[target, *_dropped(frame, target, options.drop, path)])
-    for name in identifier_columns(inputs):
+    left_out = [target, *_dropped(table, target, options.drop)]
+    for name in identifier_columns(table.frame.drop(columns=left_out)):
         warn(
             f"Column {name!r} has a different value in nearly every row. If it is an id, leave it "
             f"out: --drop {shlex.quote(name)}"
         )
-    X, kinds = _inputs(inputs, target, path)
-    note(f"Training a logistic regression on {len(X):,} rows and {len(kinds):,} columns …")
+    X = _inputs(table, target, left_out)
+    note(f"Training a logistic regression on {len(X):,} rows and {X.shape[1]:,} columns …")
     model = train_default_model(X, y)
     note("Measuring its error by cross-validation …")
     error, folds = held_out_error(model, X, y)
@@ -112,7 +112,8 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     )
     how = f"{_how_trained(X, path, target)} {prior_sentence(explainer)}"
     about = (how, how_measured(folds))
-    return TrainedModel(explainer, kinds, X, y, error, about)
+    columns = model_columns(explainer, list(X.columns), table.kinds)
+    return TrainedModel(explainer, columns, X, y, error, about)
 
 
 def _check_width(path: Path, target: str) -> None:
@@ -125,22 +126,24 @@ def _check_width(path: Path, target: str) -> None:
         )
 
 
-def _dropped(frame: Any, target: str, drop: tuple[str, ...], path: Path) -> list[str]:
+def _dropped(table: Table, target: str, drop: tuple[str, ...]) -> list[str]:
     for name in drop:
-        if name == target or name not in frame.columns:
-            why = "it is the target" if name == target else f"{path} has no such column"
+        if name == target or name not in table.columns:
+            why = "it is the target" if name == target else f"{table.path} has no such column"
             raise ValueError(
-                f"--drop {name} cannot be used: {why}. The columns are {listed(frame.columns)}."
+                f"--drop {name} cannot be used: {why}. The columns are {listed(table.columns)}."
             )
     return list(dict.fromkeys(drop))
 
 
-def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
-    present = inputs.notna().any()
-    kinds = {name: kind for name, kind in kinds_of(inputs).items() if present[name]}
+def _inputs(table: Table, target: str, left_out: Sequence[str]) -> Any:
+    """Return the columns that have values, to train on."""
+    path = table.path
+    kinds = {name: kind for name, kind in table.columns.items() if name not in left_out and kind}
     if not kinds:
         raise ValueError(f"{path} has no column with values besides the target {target!r}.")
-    X = as_kinds(inputs, kinds)
+    # A gap among truth values is one of the categories.
+    X = table.read({name: ColumnSchema(kind, gap="nan") for name, kind in kinds.items()})
     for name, column in X.select_dtypes("number").items():
         beyond = np.flatnonzero(np.abs(column.to_numpy()) > _LARGEST)
         if len(beyond):
@@ -148,7 +151,7 @@ def _inputs(inputs: Any, target: str, path: Path) -> tuple[Any, Kinds]:
                 f"Column {name!r} of {path} holds {column.iloc[beyond[0]]} in row {beyond[0]}, "
                 "which is too large to train on. Correct the value, or remove the column."
             )
-    return X, kinds
+    return X
 
 
 def _how_trained(X: Any, path: Path, target: str) -> str:
@@ -194,16 +197,16 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
             f"shafer save needs --train, the training data of the {type(named.model).__name__} in "
             f"{named.file_name}: weights of evidence are relative to its means."
         )
-    frame = read_table(options.train_path)
+    table = read_table(options.train_path)
     inputs = model_inputs(
         named.model,
-        kinds_of(frame),
+        table.kinds,
         options.train_path,
         target=options.target,
         text_column=options.text_column,
     )
     measured = measured_model(
-        named.model, inputs, options.train_path, lambda: inputs.rows(frame), options
+        named.model, inputs, options.train_path, lambda: inputs.read(table), options
     )
     if not isinstance(measured.evidence, Explainer):
         raise ValueError(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, final
 
 from shafer.rows.background import SumOfPart
+from shafer.rows.schema import pandas_of_arrow
 from shafer.scale.engines import FrameEngine
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
@@ -37,7 +38,7 @@ class PolarsFrames(FrameEngine):
 
     def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
         """Return the first rows as a pandas frame."""
-        return frame.select(columns).head(count).collect().to_pandas()
+        return pandas_of_arrow(frame.select(columns).head(count).collect().to_arrow())
 
     def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
         """Sum the rows as they are read."""
@@ -48,4 +49,4 @@ def _batches(frame: Any, inputs: ModelColumns) -> Iterator[Any]:
     selected = frame.select(inputs.names)
     for part in selected.collect_batches(chunk_size=_CHUNK, engine="streaming"):
         if len(part) > 0:
-            yield inputs.rows(part.to_pandas())
+            yield inputs.rows(pandas_of_arrow(part.to_arrow()))

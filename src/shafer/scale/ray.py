@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from typing import Any, final
 
 from shafer.rows.background import SumOfPart
+from shafer.rows.schema import pandas_of_arrow
 from shafer.scale.engines import WORKERS_DIE, FrameEngine, JobEngine, Work, one_thread
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
@@ -78,7 +79,7 @@ def _summed(shipped: Any, table: Any) -> Any:
 
 def _batches(table: Any, inputs: ModelColumns) -> Iterator[Any]:
     if table.num_rows > 0:
-        yield inputs.rows(table.to_pandas())
+        yield inputs.rows(pandas_of_arrow(table))
 
 
 # Jobs on Ray: one task for each item. The function lies in the object store.

@@ -144,7 +144,8 @@ def explainer_of(given: Any) -> Explainer:
 def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelColumns:
     """Return the columns that an explainer takes from a frame."""
     texts = first_vectorizer(explainer.weighed_model.model.encoders) is not None
-    return ModelColumns.of(explainer.columns, columns, present, texts=texts)
+    schema = explainer.weighed_model.schema
+    return ModelColumns.of(explainer.columns, columns, present, texts=texts, schema=schema)
 
 
 def checked_reasons(reasons: Any) -> int:

@@ -14,6 +14,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._column import Column
 from shafer.explain.explainer import Explainer
 from shafer.explain.row_pass import RowPass
+from shafer.rows.schema import pandas_of_arrow
 from shafer.scale.background_means import MeasuredModel
 from shafer.scale.inputs import ModelColumns, ModelInputs
 
@@ -133,7 +134,7 @@ class RowScorer:
         """Return the scores of a pyarrow table, without any of its columns."""
         chosen = table.select(self._scored)
         slices = (chosen.slice(i, self.chunk) for i in range(0, chosen.num_rows, self.chunk))
-        return self._joined(part.to_pandas() for part in slices)
+        return self._joined(map(pandas_of_arrow, slices))
 
     def arrow(self, table: Any) -> Any:
         """Return the scores of a pyarrow table, with the columns that are kept."""

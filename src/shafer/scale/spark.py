@@ -17,6 +17,7 @@ from typing import Any, final
 from uuid import uuid4
 
 from shafer.rows.background import SumOfPart
+from shafer.rows.schema import pandas_of_arrow
 from shafer.scale.engines import FrameEngine, JobEngine, Work, one_thread
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
@@ -48,7 +49,7 @@ class SparkFrames(FrameEngine):
 
     def first_rows(self, frame: Any, columns: list[str], count: int) -> Any:
         """Return the first rows as a pandas frame."""
-        rows = _selected(frame, columns).limit(count).toArrow().to_pandas()
+        rows = pandas_of_arrow(_selected(frame, columns).limit(count).toArrow())
         return rows.set_axis(columns, axis=1)
 
     def summed(self, frame: Any, inputs: ModelColumns, sum_of_part: SumOfPart) -> Any:
@@ -62,7 +63,8 @@ class SparkFrames(FrameEngine):
 
             columns, task = shipped.value
             names = list(columns.names)
-            rows = (columns.rows(_table([b], names).to_pandas()) for b in batches if b.num_rows > 0)
+            tables = (_table([batch], names) for batch in batches if batch.num_rows > 0)
+            rows = map(columns.rows, map(pandas_of_arrow, tables))
             with one_thread():
                 found = cloudpickle.dumps(task(rows))
             yield pyarrow.RecordBatch.from_pydict({"sums": [found]})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import importlib.util
-import math
 import warnings
 import zlib
 from collections import Counter
@@ -21,13 +20,15 @@ from numpy.typing import NDArray
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
 from shafer._text import listed
+from shafer.rows.schema import GAP_WORDS, ColumnSchema, pandas_of_arrow
 
 Kind: TypeAlias = Literal["number", "truth", "text"]
 Kinds: TypeAlias = dict[str, Kind]
 """What each column of the whole table holds. A chunk alone may look different."""
+Columns: TypeAlias = dict[str, ColumnSchema]
+"""As what the columns of a table are read."""
 
 _CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
-_TRUTH = {"true": True, "false": False}
 
 
 def format_of(path: Path) -> Literal["csv", "parquet"]:
@@ -113,11 +114,21 @@ def _csv_header(path: Path) -> list[str]:
         return next(filter(None, csv.reader(file)), [])
 
 
+def _exact(pandas: Any) -> dict[str, Any]:
+    """Return how pandas reads numbers without an error in the last digit."""
+    older = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
+    return {"low_memory": False, **({"float_precision": "round_trip"} if older else {})}
+
+
+_AS_WRITTEN: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": [""]}
+"""How pandas reads every cell of a CSV file as a text; only an empty cell is missing."""
+
+
 def _csv_chunks(path: Path, rows: int, **options: Any) -> Iterator[Any]:
     """Give a CSV file in frames of so many rows."""
     pandas = _pandas(path)
     with _reading(path):
-        chunks = pandas.read_csv(path, chunksize=rows, low_memory=False, index_col=False, **options)
+        chunks = pandas.read_csv(path, chunksize=rows, index_col=False, **_exact(pandas), **options)
     with chunks:
         while True:
             with _reading(path):
@@ -144,7 +155,7 @@ def _parquet_chunks(
                 batch = next(batches, None)
                 if batch is None:
                     return
-                frame = batch.to_pandas()[columns]
+                frame = pandas_of_arrow(batch)[columns]
             frame.index = range(start, start + len(frame))
             start += len(frame)
             yield frame
@@ -152,11 +163,36 @@ def _parquet_chunks(
 
 def kinds_of(frame: Any) -> Kinds:
     """Return what each column of a pandas frame holds."""
+    import pandas
+
     kinds: Kinds = {}
     for name, dtype in frame.dtypes.items():
         letter = getattr(dtype, "kind", "O")
-        kinds[str(name)] = "number" if letter in "iuf" else "truth" if letter == "b" else "text"
+        content = ""
+        if letter == "O":  # whole numbers and truth values beside missing ones
+            content = pandas.api.types.infer_dtype(frame[name], skipna=True)
+        number, truth = letter in "iuf" or content == "integer", letter == "b"
+        truth = truth or content == "boolean"
+        kinds[str(name)] = "number" if number else "truth" if truth else "text"
     return kinds
+
+
+def _kinds_of_cells(frame: Any, cells: Any) -> dict[str, Kind | None]:
+    """Return what the columns of a CSV file hold; None for a column of empty cells.
+
+    Parameters
+    ----------
+    frame : pandas frame
+        As pandas guesses, for which words such as ``NA`` are missing values.
+    cells : pandas frame
+        The cells as they are written. A column of such words alone holds texts.
+    """
+    found: dict[str, Kind | None] = {}
+    for name, kind in kinds_of(frame).items():
+        found[name] = kind
+        if kind != "text" and not frame[name].notna().any():
+            found[name] = "text" if cells[name].notna().any() else None
+    return found
 
 
 def _wider(first: Kind | None, second: Kind | None) -> Kind | None:
@@ -166,19 +202,67 @@ def _wider(first: Kind | None, second: Kind | None) -> Kind | None:
     return first if first == second else "text"
 
 
-def read_table(path: Path) -> Any:
-    """Read a whole table as a pandas frame."""
+@final
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A whole table of a file.
+
+    Attributes
+    ----------
+    path : Path
+    cells : pandas frame
+        The texts of a CSV file as they are written; the values of a Parquet file.
+    columns : dict
+        The columns and what they hold; None for a column without any value.
+    frame : pandas frame
+        The columns as they are read where nothing is known of them. In a column of texts only an
+        empty cell is missing.
+    """
+
+    path: Path
+    cells: Any
+    columns: dict[str, Kind | None]
+    frame: Any
+
+    @property
+    def kinds(self) -> Kinds:
+        """What the columns hold; a column without any value reads as numbers."""
+        return {name: kind or "number" for name, kind in self.columns.items()}
+
+    def read(self, columns: Mapping[str, ColumnSchema]) -> Any:
+        """Return columns as a model was trained on them, in a pandas frame."""
+        return as_columns(self.cells, columns, written=format_of(self.path) == "csv")
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+
+def read_table(path: Path) -> Table:
+    """Read a whole table."""
     pandas = _pandas(path)
     column_names(path)
+    is_csv = format_of(path) == "csv"
     with _reading(path):
-        if format_of(path) == "csv":
-            frame = pandas.read_csv(path, low_memory=False, index_col=False)
+        if is_csv:
+            frame = pandas.read_csv(path, index_col=False, **_exact(pandas))
+            cells = pandas.read_csv(path, index_col=False, **_AS_WRITTEN)
         else:
-            frame = pandas.read_parquet(path)
+            from pyarrow import parquet
+
+            frame = cells = pandas_of_arrow(parquet.read_table(path))
     if len(frame) == 0:
         raise ValueError(f"{path} has no rows.")
     frame.columns = _check_names(frame.columns, path)
-    return frame.reset_index(drop=True)
+    frame = frame.reset_index(drop=True)
+    cells = cells.set_axis(frame.columns, axis=1).reset_index(drop=True)
+    if not is_csv:
+        present = frame.notna().any()
+        kinds = {name: kind if present[name] else None for name, kind in kinds_of(frame).items()}
+        return Table(path, cells, kinds, frame)
+    kinds = _kinds_of_cells(frame, cells)
+    texts = [name for name, kind in kinds.items() if kind == "text"]
+    as_texts = {name: ColumnSchema("text").of_cells(cells[name], name) for name in texts}
+    return Table(path, cells, kinds, frame.assign(**as_texts))
 
 
 def read_texts(path: Path) -> Any:
@@ -188,7 +272,7 @@ def read_texts(path: Path) -> Any:
         raise ValueError(f"{path} must be a .csv file.")
     column_names(path)
     with _reading(path):
-        return pandas.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
+        return pandas.read_csv(path, index_col=False, **_AS_WRITTEN).fillna("")
 
 
 @final
@@ -272,94 +356,70 @@ def _parquet_survey(path: Path) -> Survey:
 
 def chunks_of(
     path: Path,
-    kinds: Mapping[str, Kind],
+    columns: Mapping[str, ColumnSchema],
     rows: int,
     *,
-    truth_as_text: bool = True,
     row_groups: Sequence[int] | None = None,
 ) -> Iterator[Any]:
-    """Give a table in chunks: pandas frames of the columns in ``kinds``, in that order.
+    """Give a table in chunks: pandas frames of some columns, in their order.
 
     Parameters
     ----------
     path : Path
-    kinds : mapping
-        The columns to read and what they hold.
+    columns : mapping
+        The columns to read and what they held in training.
     rows : int
         Rows of a chunk.
-    truth_as_text : bool
-        As in :func:`as_kinds`.
     row_groups : sequence of int, optional
         Of a Parquet file; by default all.
     """
     _pandas(path)
     if format_of(path) == "parquet":
-        for frame in _parquet_chunks(path, rows, list(kinds), row_groups):
-            yield as_kinds(frame, kinds, truth_as_text=truth_as_text)
+        for frame in _parquet_chunks(path, rows, list(columns), row_groups):
+            yield as_columns(frame, columns)
         return
-    # Anything but numbers is read as text: "007" and "true" must stay as they are.
-    as_text = {name: str for name, kind in kinds.items() if kind != "number"}
-    for chunk in _csv_chunks(path, rows, dtype=as_text, usecols=list(kinds)):
-        yield as_kinds(chunk[list(kinds)], kinds, truth_as_text=truth_as_text)
+    as_text = {name: str for name, column in columns.items() if column.is_read_as_text}
+    words = {name: [""] if name in as_text else GAP_WORDS for name in columns}
+    options = {"dtype": as_text, "usecols": list(columns), "keep_default_na": False}
+    for chunk in _csv_chunks(path, rows, na_values=words, **options):
+        yield as_columns(chunk, columns, written=True)
 
 
-def as_kinds(frame: Any, kinds: Mapping[str, Kind], *, truth_as_text: bool = True) -> Any:
-    """Bring the columns of a frame to given kinds; the error names a cell that does not fit.
+def as_columns(frame: Any, columns: Mapping[str, ColumnSchema], *, written: bool = False) -> Any:
+    """Return the columns of a frame as a model was trained on them.
 
     Parameters
     ----------
     frame : pandas frame
-    kinds : mapping
-        The columns to keep and what they hold.
-    truth_as_text : bool
-        Write truth values as the texts ``True`` and ``False``, like any category.
+    columns : mapping
+        The columns to keep and what they held in training.
+    written : bool
+        The frame holds the texts of a CSV file.
+
+    Raises
+    ------
+    ValueError
+        If a cell does not fit; the row and the column are named.
     """
     import pandas
 
-    ready = {str(name): dtype.kind in "iuf" for name, dtype in frame.dtypes.items()}
-    plain = [name for name, kind in kinds.items() if kind == "number" and ready[name]]
+    kinds = frame.dtypes
+    plain = [name for name, column in columns.items() if column.kind == "number"]
+    plain = [name for name in plain if getattr(kinds[name], "kind", "O") in "iuf"]
     floats = frame[plain].astype(float)  # all at once: there may be many
-    if len(plain) == len(kinds):
+    if len(plain) == len(columns):
         return floats
-    columns = {}
-    for name, kind in kinds.items():
-        column = frame[name]
-        if kind == "number":
-            columns[name] = floats[name] if ready[name] else _numbers(pandas, column, name)
-        elif kind == "truth" and not truth_as_text:
-            columns[name] = column_as_texts(column).map(
-                lambda text: _TRUTH.get(text.lower(), text), na_action="ignore"
-            )
+    found = {}
+    for name, column in columns.items():
+        if name in floats:
+            found[name] = floats[name]
+        elif written:
+            found[name] = column.of_cells(frame[name], name)
         else:
-            columns[name] = column_as_texts(column, truth=kind == "truth")
-    return pandas.DataFrame(columns, index=frame.index)
-
-
-def _numbers(pandas: Any, column: Any, name: str) -> Any:
-    numbers = pandas.to_numeric(column, errors="coerce")
-    lost = numbers.isna() & column.notna()
-    if lost.any():
-        row = int(column.index[lost.to_numpy()][0])
-        raise ValueError(
-            f"Column {name!r} must hold numbers, as in training; row {row} has {column[row]!r}."
-        )
-    return numbers.astype(float)
-
-
-def column_as_texts(column: Any, truth: bool = False) -> Any:
-    """Return a pandas column as texts, NaN where a value is missing."""
-    missing = column.isna()
-    texts = [
-        math.nan if gone else _text(value) for value, gone in zip(column, missing, strict=True)
-    ]
-    if truth:
-        texts = [t if isinstance(t, float) else str(_TRUTH.get(t.lower(), t)) for t in texts]
-    return type(column)(texts, index=column.index, dtype=object)
-
-
-def _text(value: Any) -> str:
-    whole = isinstance(value, float) and value.is_integer()
-    return str(int(value)) if whole else str(value)
+            found[name] = column.of_values(frame[name], name)
+        if column.kind == "number" and found[name].dtype.kind == "b":
+            found[name] = found[name].astype(float)
+    return pandas.DataFrame(found, index=frame.index)
 
 
 # Tables written at once: a CSV or Parquet file that appears when it is complete.
@@ -398,8 +458,9 @@ def write_table(frame: Any, out: Path) -> None:
 _LARGEST_WHOLE = 2.0**53  # larger whole numbers are not told apart by floats
 
 
-def read_labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
-    """Return the target column of a pandas frame, checked to hold classes."""
+def read_labels(table: Table, target: str) -> NDArray[Any]:
+    """Return the target column of a table, checked to hold classes."""
+    frame, path = table.frame, table.path
     if target not in frame.columns:
         raise ValueError(
             f"{path} has no column {target!r}; it has {listed(map(str, frame.columns))}."
@@ -413,6 +474,8 @@ def read_labels(frame: Any, target: str, path: Path) -> NDArray[Any]:
             f"{path}. Remove those rows."
         )
     values = np.asarray(column)
+    if values.dtype == object and isinstance(values[0], bool | int):  # of a Parquet file
+        values = np.array(values.tolist())
     if values.dtype.kind == "f":
         broken = values[(values != np.round(values)) | (np.abs(values) > _LARGEST_WHOLE)]
         if len(broken):

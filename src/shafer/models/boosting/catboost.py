@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel
 from shafer.rows.checks import check_table
+from shafer.rows.schema import ColumnSchema
 
 _TOLERANCE = 1e-6  # of contributions and raw scores, relative; both are in double precision
 
@@ -161,6 +163,12 @@ def _pool(model: Any, X: Any) -> Any:
         raise ValueError(
             f"CatBoost cannot take X, of type {type(X).__name__}: {_last_line(error)}"
         ) from error
+
+
+def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return the columns of categories and texts: CatBoost reads each value as it is written."""
+    read = (*model.get_cat_feature_indices(), *model.get_text_feature_indices())
+    return {int(j): ColumnSchema("written") for j in read}
 
 
 def _last_line(error: Exception) -> str:

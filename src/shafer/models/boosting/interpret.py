@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters, check_parameters
 from shafer.models.read_model import AdditiveModel, TermBags
 from shafer.rows.bins import MISSING, OTHER, ColumnBin, category_bins, interval_bins, unseen_value
+from shafer.rows.schema import ColumnSchema
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -57,6 +59,12 @@ def _some_terms(model: Any) -> tuple[Any, ...]:
     """Return the intercept, the number of terms, and the first and the last of them."""
     scores = model.term_scores_
     return model.intercept_, len(scores), scores[0], scores[-1]
+
+
+def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return the columns of categories: the model reads each value as it is written."""
+    named = (j for j, found in enumerate(model.bins_) if isinstance(found[0], dict))
+    return {j: ColumnSchema("written") for j in named}
 
 
 decision = adapt  # its decision function is the logit

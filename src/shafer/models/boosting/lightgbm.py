@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -32,6 +33,7 @@ from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel, both_probabilities
 from shafer.rows.checks import check_table
 from shafer.rows.columns import without_blanks
+from shafer.rows.schema import ColumnSchema, category_columns
 
 
 def adapt(model: Any) -> AdditiveModel:
@@ -166,14 +168,28 @@ def with_lightgbm_categories(model: Any, X: Any) -> Any:
     typed = hasattr(X, "iloc") and sum(kind.name == "category" for kind in X.dtypes)
     if typed == len(booster.pandas_categorical):
         return X  # as in training
-    # Categories are listed without the names of their columns. There are more of them than columns
-    # if some are ordered: LightGBM takes those as numbers, and which they were is not known.
+    known, coded = _known_categories(booster)
+    return with_known_categories(X, known, coded, "the LightGBM model")
+
+
+def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return the categories of the columns that have some."""
+    booster = model if isinstance(model, lightgbm.Booster) else model.booster_
+    return category_columns(_known_categories(booster)[0]) if booster.pandas_categorical else {}
+
+
+def _known_categories(booster: Any) -> tuple[list[list[Any] | None], list[bool]]:
+    """Return the categories of each column, None if they are not known, and whether it has some.
+
+    Categories are listed without the names of their columns. There are more of them than columns
+    if some are ordered: LightGBM takes those as numbers, and which they were is not known.
+    """
     coded = _category_columns(booster)
     known: list[list[Any] | None] = [None] * len(coded)
     if sum(coded) == len(booster.pandas_categorical):
         for j, categories in zip(np.flatnonzero(coded), booster.pandas_categorical, strict=True):
             known[j] = list(categories)
-    return with_known_categories(X, known, coded, "the LightGBM model")
+    return known, coded
 
 
 def _category_columns(booster: Any) -> list[bool]:

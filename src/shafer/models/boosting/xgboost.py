@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import Any
@@ -30,6 +31,7 @@ from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel, both_probabilities
 from shafer.rows.checks import check_table
+from shafer.rows.schema import ColumnSchema, category_columns
 
 _BINARY = ("binary:logistic", "reg:logistic")
 _SOFTMAX = ("multi:softprob", "multi:softmax")
@@ -190,7 +192,22 @@ def _categories(booster: Any) -> list[list[Any] | None]:
     if not hasattr(booster, "get_categories") or find_spec("pyarrow") is None:
         return nothing  # before XGBoost 3.1, models keep codes only
     found = booster.get_categories(export_to_arrow=True).to_arrow()
-    return [None if own is None else own.to_pylist() for _, own in found] or nothing
+    return [None if own is None else _names_of(own) for _, own in found] or nothing
+
+
+def _names_of(categories: Any) -> list[Any] | None:
+    """Return categories; None if some are not ASCII, of which XGBoost cuts the names wrongly."""
+    try:
+        found: list[Any] = categories.to_pylist()
+    except UnicodeDecodeError:
+        return None
+    return found if all(str(value).isascii() for value in found) else None
+
+
+def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return the categories of the columns that have some."""
+    booster = _booster(model)
+    return category_columns(_categories(booster)) if "c" in (booster.feature_types or ()) else {}
 
 
 def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:

@@ -6,15 +6,18 @@ multiplies it. So if f is a sum of contributions, the log-odds are one too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from shafer.errors import UnsupportedModelError
+from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import ReadModel
 from shafer.models.registry import adapt_decision
+from shafer.rows.schema import ColumnSchema
 
 
 def adapt(model: Any, **options: Any) -> ReadModel:
@@ -51,3 +54,8 @@ def adapt(model: Any, **options: Any) -> ReadModel:
             "terms. Use method='temperature', or LogisticRegression."
         )
     return adapted.rescaled(-float(calibrator.a_), -float(calibrator.b_))
+
+
+def known_columns(model: Any, columns: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return what the calibrated model knows of the columns of the training data."""
+    return registry.known_columns(model.calibrated_classifiers_[0].estimator, columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,6 +10,7 @@ from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import ReadModel
+from shafer.rows.schema import ColumnSchema
 
 
 def adapt(model: Any, **options: Any) -> ReadModel:
@@ -41,3 +42,11 @@ def _behind_steps(model: Any, read: Callable[..., ReadModel], options: dict[str,
 def _steps(model: Any) -> tuple[Any, ...]:
     """Return the steps themselves: ``set_params`` may put another in the place of one."""
     return tuple(step for _, step in model.steps)
+
+
+def known_columns(model: Any, columns: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return what the first step knows of the columns of the training data."""
+    for _, step in model.steps:
+        if step is not None and step != "passthrough":
+            return registry.known_columns(step, columns)
+    return {}

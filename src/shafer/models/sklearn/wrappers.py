@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import ReadModel
+from shafer.rows.schema import ColumnSchema
 
 _HELD_AS = {
     "BaseSearchCV": "best_estimator_",
@@ -72,6 +74,11 @@ def _pos_label(model: Any) -> Any:
 def decision(model: Any, **options: Any) -> ReadModel:
     """Read the decision function of the model inside."""
     return registry.adapt_decision(held(model), **options).watching(_live(model))
+
+
+def known_columns(model: Any, columns: Sequence[str] | None) -> dict[int, ColumnSchema]:
+    """Return what the model inside knows of the columns of the training data."""
+    return registry.known_columns(held(model), columns)
 
 
 def is_wrapper(model: Any) -> bool:
