@@ -178,7 +178,7 @@ class Predictor(Savable, ABC):
         Parameters
         ----------
         X : as the model takes it
-            Rows that were not used to train the model, nor in :meth:`temper`.
+            Rows that were not used to train the model, nor in ``temper``.
         y : array of shape (n,)
             Their classes.
         coverage, score, class_conditional, allow_empty
