@@ -218,7 +218,9 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("adapt", "sklearn", "BernoulliNB"): of(BernoulliNB(binarize=0.5)),
     ("adapt", "sklearn", "MultinomialNB"): of(MultinomialNB()),
     ("adapt", "sklearn", "ComplementNB"): of(ComplementNB()),
-    ("adapt", "sklearn", "MLPClassifier"): of(MLPClassifier((3,), solver="lbfgs", max_iter=2000)),
+    ("adapt", "sklearn", "MLPClassifier"): of(
+        MLPClassifier((3,), solver="lbfgs", alpha=1.0, max_iter=2000, random_state=0)
+    ),
     ("adapt", "sklearn", "HistGradientBoostingClassifier"): of(HISTOGRAM, **HISTOGRAM_PARTS),
     ("adapt", "sklearn", "GradientBoostingClassifier"): of(BOOSTED, **BOOSTED_PARTS),
     ("adapt", "sklearn", "CalibratedClassifierCV"): calibrated(LOGISTIC),

@@ -507,7 +507,7 @@ def test_damaged_and_other_files(saved: Any, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has format 'shafer-monitor-99'; 'shafer-monitor-1' is"):
         shafer.Monitor.load(path, monitor.explainer)
     shafer.Evidence.from_weights(np.ones((1, 1, 2))).save(path)
-    with pytest.raises(ValueError, match="has format 'shafer-evidence-1'"):
+    with pytest.raises(ValueError, match="has format 'shafer-evidence-2'"):
         shafer.Monitor.load(path, monitor.explainer)
     with pytest.raises(OSError, match="No such file"):
         shafer.Monitor.load(tmp_path / "nowhere.npz", monitor.explainer)

@@ -136,12 +136,19 @@ def _parts(model: Any) -> tuple[Any, ...]:
 
 
 def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
-    """Return the categories of the columns that have some."""
+    """Return the categories of the columns that have some.
+
+    Special codes may be numbers among texts, so such a column is taken as it is.
+    """
     process = getattr(model, "binning_process_", model)
     found = {}
     for j, name in enumerate(process.variable_names):
         binned = process.get_binned_variable(name)
-        if binned.dtype == "categorical":
+        if getattr(binned, "dtype", None) != "categorical":  # piecewise functions have none
+            continue
+        if binned.special_codes:
+            found[j] = ColumnSchema("other")
+        else:
             known = [value for group in binned.splits for value in group]
             found[j] = ColumnSchema.of_known(known)
     return found

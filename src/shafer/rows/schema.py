@@ -370,7 +370,7 @@ class InputSchema:
         columns = list(self.columns)
         for j, found in known.items():
             own = columns[j]
-            if own.kind == "other":
+            if "other" in (own.kind, found.kind):  # unknown here, or anything goes in the model
                 columns[j] = found
             elif own.kind == found.kind:  # the background may lack the gaps of the training data
                 gap, empty = own.gap or found.gap, own.empty or found.empty

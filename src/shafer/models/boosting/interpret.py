@@ -63,7 +63,8 @@ def _some_terms(model: Any) -> tuple[Any, ...]:
 
 def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema]:
     """Return the columns of categories: the model reads each value as it is written."""
-    named = (j for j, found in enumerate(model.bins_) if isinstance(found[0], dict))
+    # A feature that is in no term has no bins.
+    named = (j for j, found in enumerate(model.bins_) if found and isinstance(found[0], dict))
     return {j: ColumnSchema("written") for j in named}
 
 
