@@ -126,7 +126,8 @@ class ConformalSets:
         scores : array of shape (n, K)
             Scores of new rows, by the same model and :func:`conformal_scores`.
         by : array of shape (n,), optional
-            The group of each row, if they were given at calibration. All classes are kept in an unknown group.
+            The group of each row, if they were given at calibration. All classes are kept in an
+            unknown group.
 
         Returns
         -------
