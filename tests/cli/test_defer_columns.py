@@ -30,7 +30,7 @@ def test_the_answer_and_who_should_give_it(classifier, tmp_path: Path) -> None:
     sited[600:].to_csv(tmp_path / "new.csv", index=False)
     for groups in (None, "site"):
         rows = X if groups is None else sited
-        classifier.control_error(rows[300:600], Y[300:600], 0.1, groups=groups)
+        classifier.control_error(rows[300:600], Y[300:600], 0.1, by=groups)
         found = classifier.predict_or_defer(rows[600:])
         skops.io.dump(classifier, tmp_path / "model.skops")
         for name in ("scored.csv", "scored.parquet"):
@@ -52,10 +52,10 @@ def test_without_a_promise(classifier, tmp_path: Path) -> None:
     arguments = ("score", table, "--model", model, "--out", out, "--defer")
     skops.io.dump(classifier, model)
     refused("needs a model file with a promise", *arguments)
-    classifier.control_error(X[300:600], Y[300:600], 0.1, groups=SITE[300:600])
+    classifier.control_error(X[300:600], Y[300:600], 0.1, by=SITE[300:600])
     skops.io.dump(classifier, model)
     refused("the groups were given beside the rows", *arguments)
-    classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, groups="site")
+    classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, by="site")
     skops.io.dump(classifier, model)
     refused("has no column 'site'", *arguments)
     assert not out.exists()

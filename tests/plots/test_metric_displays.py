@@ -196,11 +196,11 @@ def test_the_curve_is_what_it_says(explainer: shafer.Explainer) -> None:
 
 @pytest.mark.filterwarnings("ignore:No threshold keeps")
 def test_a_panel_for_each_group(explainer: shafer.Explainer, drawn_well: Any) -> None:
-    explainer.control_error(X[300:600], Y[300:600], 0.1, groups=SITE[300:600])
-    display = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], groups=SITE[600:]).plot()
+    explainer.control_error(X[300:600], Y[300:600], 0.1, by=SITE[300:600])
+    display = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], by=SITE[600:]).plot()
     assert [ax.get_title() for ax in display.axes_] == [r"a \$", "b"]
     drawn_well(display)
-    together = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], groups=SITE[600:])
+    together = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], by=SITE[600:])
     together.plot(Figure().subplots())
     assert len(together.axes_) == 1
     assert len(together.ax_.get_legend().get_texts()) == 4
@@ -236,7 +236,7 @@ def test_predictions_of_any_model() -> None:
     display = DeferralDisplay.from_predictions(y, answers, score, threshold=0.6).plot()
     assert display.curves[0].share.tolist() == [0.2, 0.4, 0.8, 1.0]  # ties together
     assert display.curves[0].chosen == 0.4
-    by_group = DeferralDisplay.from_predictions(y, answers, score, groups=[1, 1, 2, 2, 2])
+    by_group = DeferralDisplay.from_predictions(y, answers, score, by=[1, 1, 2, 2, 2])
     assert [curve.name for curve in by_group.curves] == ["1", "2"]
     nothing = DeferralDisplay.from_predictions(y, answers, score, threshold=2.0).plot()
     assert nothing.ax_.texts[0].get_text() == "all deferred"
@@ -263,7 +263,7 @@ def _waves(groups: bool) -> DeferralDisplay:
     wrong = (n * 0.7548776662466927) % 1.0 > score + 0.12 * np.sin(n)
     names = np.where(n % 3, "a long name of a site", "north") if groups else None
     return DeferralDisplay.from_predictions(
-        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, groups=names
+        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, by=names
     )
 
 

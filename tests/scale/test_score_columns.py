@@ -79,8 +79,8 @@ def _explainer(missing: str = "error", **options: Any) -> shafer.Explainer:
     model = make_pipeline(encode, LogisticRegression()).fit(ROWS[INPUTS][:200], ROWS["ill"][:200])
     explainer = shafer.Explainer(model, ROWS[INPUTS][:200], missing=missing, **options)
     held = HELD[[*INPUTS, "site"]]
-    explainer.conformalize(held, HELD["ill"], 0.8, groups="site")
-    return explainer.control_error(held, HELD["ill"], 0.4, groups="site")
+    explainer.conformalize(held, HELD["ill"], 0.8, by="site")
+    return explainer.control_error(held, HELD["ill"], 0.4, by="site")
 
 
 def _passes(call: Any, *given: Any) -> int:
