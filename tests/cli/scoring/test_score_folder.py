@@ -179,7 +179,8 @@ def test_driver_killed_with_workers(tables: Path) -> None:
     """SIGKILL while Dask's workers score; the same command finishes what is left."""
     pytest.importorskip("distributed", reason="Dask is not installed")
     call = ["score", tables / "parquet", "--model", tables / "model.skops"]
-    call += ["--out", tables / "out", "--engine", "dask", "--workers", "1", "--chunk", "3"]  # slowly
+    # Small chunks, so that there is time to kill it.
+    call += ["--out", tables / "out", "--engine", "dask", "--workers", "1", "--chunk", "3"]
     growing = tables / ".out.unfinished"
     command = [sys.executable, "-m", "shafer", *call]
     driver = subprocess.Popen(command, stderr=subprocess.DEVNULL)
