@@ -30,7 +30,7 @@ from shafer.explain.missing import check_gaps, complete_rows
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import ModelPass
-from shafer.explain.self_check import check_answers, check_probabilities
+from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
 from shafer.models.registry import adapt, known_columns
@@ -222,9 +222,8 @@ class Explainer(Predictor):
         self._stated = read_answer_rule(threshold, loss, self.classes)
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
-            check_probabilities(model, compared, self.weighed_model.as_model)
-            if self._stated is None:
-                check_answers(model, compared, self.weighed_model.as_model, adapted.cutoff)
+            stated = self._stated is not None
+            check_model(model, compared, self.weighed_model.as_model, adapted.cutoff, stated=stated)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"

@@ -27,10 +27,15 @@ _EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16
 _ROUNDED_SUM = 0.05  # in half precision the probabilities of a row add up to 1 only roughly
 
 
-def check_probabilities(
-    model: Any, background: Any, read: Callable[[Any], tuple[ModelRows, Evidence]]
+def check_model(
+    model: Any,
+    background: Any,
+    read: Callable[[Any], tuple[ModelRows, Evidence]],
+    rule: AnswerRule | None,
+    *,
+    stated: bool = False,
 ) -> None:
-    """Raise an error if the evidence does not give the model's own probabilities.
+    """Raise an error if the evidence does not give the model's own probabilities and predictions.
 
     Parameters
     ----------
@@ -39,20 +44,34 @@ def check_probabilities(
         At most 64 of its rows are compared: the first, the last, and rows evenly between them.
     read : callable
         Returns the rows as the model reads them, and their evidence without further calibration.
+    rule : Cutoff or LeastLoss, optional
+        What answers, as it was read from the model; by default the most probable class.
+    stated : bool
+        Whether the user states what answers. Then predictions are not compared.
 
     Raises
     ------
     UnsupportedModelError
-        The message names the row, both probabilities, and the likely reason.
+        The message names the row, what was compared, and the likely reason.
     """
     inputs = as_inputs(model, background)
     positions = evenly(n_rows(inputs))
     rows = take_rows(inputs, positions)
     given = own_probabilities(model, rows)
-    if given is None:
+    predicted = None if stated else own_predictions(model, rows)
+    if given is None and predicted is None:
         return
-    own = given.astype(np.float64)
     passed, ev = read(rows)
+    if given is not None:
+        _check_probabilities(model, given, passed, ev, positions)
+    if predicted is not None:
+        _check_answers(model, predicted, passed, ev, rule, positions)
+
+
+def _check_probabilities(
+    model: Any, given: FloatArray, passed: ModelRows, ev: Evidence, positions: list[int]
+) -> None:
+    own = given.astype(np.float64)
     found = to_numpy(ev.probability).astype(np.float64)
     if own.shape != found.shape:
         raise UnsupportedModelError(
@@ -74,38 +93,18 @@ def check_probabilities(
     )
 
 
-def check_answers(
+def _check_answers(
     model: Any,
-    background: Any,
-    read: Callable[[Any], tuple[ModelRows, Evidence]],
+    predicted: NDArray[Any],
+    passed: ModelRows,
+    ev: Evidence,
     rule: AnswerRule | None,
+    positions: list[int],
 ) -> None:
-    """Raise an error if the answers are not the model's own predictions.
-
-    A model without ``predict`` and ``classes_``, or whose ``predict`` returns something other than
-    labels, has nothing to compare. Rows in which two classes tie may have either.
-
-    Parameters
-    ----------
-    model : fitted model
-    background, read
-        As in :func:`check_probabilities`.
-    rule : Cutoff or LeastLoss, optional
-        What answers, as it was read from the model; by default the most probable class.
-
-    Raises
-    ------
-    UnsupportedModelError
-        The message names the row, both answers, and what to do.
-    """
-    inputs = as_inputs(model, background)
-    positions = evenly(n_rows(inputs))
-    rows = take_rows(inputs, positions)
-    given = own_predictions(model, rows)
-    own = None if given is None else _positions(given, model, len(positions))
+    """Compare answers with predictions, if these are labels; rows that tie may have either."""
+    own = _positions(predicted, model, len(positions))
     if own is None:
         return
-    passed, ev = read(rows)
     logits = to_numpy(ev.logits).astype(np.float64)
     found = answers(logits, rule)
     wrong = np.flatnonzero((found != own) & ~_tied(logits, own, rule, passed.terms))
