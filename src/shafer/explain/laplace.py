@@ -13,6 +13,10 @@ are written in an orthonormal basis of K − 1 contrasts, in which they are uniq
 With class weights c the loss is not a likelihood: its curvature would count a row of weight 10 as
 ten rows. Then the covariance is :math:`(H + \tau I)^{-1} (M + \tau I) (H + \tau I)^{-1}`. Here M is
 the covariance of the gradient (``ClassWeighting``). Without class weights M = H.
+
+Over samples of classes from the fitted model, the penalised estimate itself has the covariance
+:math:`(H + \tau I)^{-1} M (H + \tau I)^{-1}`, the sandwich: a direction that the data leave to the
+penalty is wide under the posterior, but does not vary over samples.
 """
 
 from __future__ import annotations
@@ -205,7 +209,9 @@ class LaplaceFit:
                 if a != b:
                     total[b, a] += block
 
-    def coefficient_posterior(self, names: Sequence[str]) -> CoefficientPosterior:
+    def coefficient_posterior(
+        self, names: Sequence[str], *, sampling: bool = False
+    ) -> CoefficientPosterior:
         """Return the covariance of all coefficients of all classes, given all batches.
 
         There must be at most ``LARGEST_CURVATURE`` of them, the intercepts included.
@@ -214,10 +220,14 @@ class LaplaceFit:
         ----------
         names : sequence of J strings
             Names of the features, for an error.
+        sampling : bool
+            The covariance over samples of the penalised estimate, instead of the posterior.
         """
         centre = np.zeros(len(self._coef)) if self._centre is None else self._centre
         gradient = self._curvature if self._gradient is None else self._gradient
-        return CoefficientPosterior.fit(self._curvature, gradient, self._prior(), centre, names)
+        return CoefficientPosterior.fit(
+            self._curvature, gradient, self._prior(), centre, names, sampling=sampling
+        )
 
     def _prior(self) -> FloatArray:
         """Return the precision of each coefficient, and of the intercept if it is free."""
@@ -352,6 +362,8 @@ _SINGULAR = 1e-13
 class CoefficientPosterior:
     """Laplace's approximation of the posterior of all coefficients of all classes together.
 
+    Or, with the same shapes, their covariance over samples.
+
     Attributes
     ----------
     covariance : array of shape (K − 1, J + 1, K − 1, J + 1)
@@ -371,6 +383,8 @@ class CoefficientPosterior:
         prior: FloatArray,
         centre: FloatArray,
         names: Sequence[str],
+        *,
+        sampling: bool = False,
     ) -> CoefficientPosterior:
         """Invert the curvature.
 
@@ -383,6 +397,8 @@ class CoefficientPosterior:
             Precisions of the prior.
         centre : array of shape (J,)
         names : sequence of J strings
+        sampling : bool
+            Return the sandwich, which leaves the prior out of the middle.
         """
         n_contrasts, _, size, _ = curvature.shape
         precision = np.diag(np.tile(prior, n_contrasts))
@@ -390,7 +406,9 @@ class CoefficientPosterior:
         inverse = _posterior_inverse(whole)
         if inverse is None:
             raise ValueError(_flat_loss(curvature[0, 0] + np.diag(prior), prior, names))
-        if gradient is not curvature:
+        if sampling:
+            inverse = inverse @ _flat(gradient) @ inverse
+        elif gradient is not curvature:
             inverse = inverse @ (_flat(gradient) + precision) @ inverse
         covariance = np.zeros((n_contrasts, len(centre) + 1, n_contrasts, len(centre) + 1))
         covariance[:, :size, :, :size] = inverse.reshape(n_contrasts, size, n_contrasts, size)
