@@ -29,7 +29,7 @@ from shafer.explain.weighing import WeighedModel
 from shafer.models.read_model import AdditiveModel, LinearModel, ModelRows, ReadModel, TermBags
 from shafer.rows.access import values_of
 
-KINDS = ("laplace", "sandwich", "bags", "bootstrap")
+KINDS = ("laplace", "bags", "bootstrap", "sandwich")
 OF_COEFFICIENTS = ("laplace", "sandwich")
 """Those that are a covariance of a linear head's coefficients: of the posterior, over samples."""
 
@@ -246,7 +246,7 @@ def laplace_fit(adapted: ReadModel, model: str, kind: str = "laplace") -> Laplac
             "(contrasts of classes × features and intercept). Select features, or use "
             "errors='bootstrap' with refits=."
         )
-    weighting = ClassWeighting.read(loss.class_weight, adapted.head.classes)
+    weighting = ClassWeighting.read(loss.class_weight, adapted.head.classes, kind)
     return LaplaceFit.of_loss(adapted.head, loss, weighting)
 
 

@@ -302,7 +302,7 @@ class ClassWeighting:
     weights: FloatArray
 
     @classmethod
-    def read(cls, class_weight: Any, classes: Any) -> ClassWeighting | None:
+    def read(cls, class_weight: Any, classes: Any, kind: str = "laplace") -> ClassWeighting | None:
         """Read scikit-learn's ``class_weight``; None if all classes count the same.
 
         Raises
@@ -315,7 +315,7 @@ class ClassWeighting:
             return None
         if not isinstance(class_weight, Mapping):
             raise UnsupportedModelError(
-                f"errors='laplace' needs the weights of the classes; class_weight={class_weight!r} "
+                f"errors={kind!r} needs the weights of the classes; class_weight={class_weight!r} "
                 "leaves them to the training data, and the model does not store them. Train with "
                 "a dictionary, class_weight={label: n / (K * count)}, or use errors='bootstrap' "
                 "with refits=."
@@ -325,7 +325,7 @@ class ClassWeighting:
         if not (weights > 0.0).all():
             zero = labels[int(np.argmin(weights))]
             raise UnsupportedModelError(
-                f"errors='laplace' needs class weights > 0; class {zero!r} has the weight "
+                f"errors={kind!r} needs class weights > 0; class {zero!r} has the weight "
                 f"{weights.min():g}, so its rows played no part in training. Use "
                 "errors='bootstrap' with refits=."
             )
@@ -405,7 +405,8 @@ class CoefficientPosterior:
         whole = _flat(curvature) + precision
         inverse = _posterior_inverse(whole)
         if inverse is None:
-            raise ValueError(_flat_loss(curvature[0, 0] + np.diag(prior), prior, names))
+            kind = "sandwich" if sampling else "laplace"
+            raise ValueError(_flat_loss(curvature[0, 0] + np.diag(prior), prior, names, kind))
         if sampling:
             inverse = inverse @ _flat(gradient) @ inverse
         elif gradient is not curvature:
@@ -447,7 +448,7 @@ def _posterior_inverse(curvature: FloatArray) -> FloatArray | None:
     return np.asarray((inverse + inverse.T) / 2.0 * scale[:, None] * scale)
 
 
-def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str]) -> str:
+def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str], kind: str) -> str:
     """Return the text of an error, with the features along which the loss is flat."""
     diagonal = np.diag(curvature)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -457,7 +458,7 @@ def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str]) -
     which = f" in the coefficients of {listed([names[j] for j in involved])}" if involved else ""
     penalty = "without a penalty" if not prior.any() else "with so weak a penalty"
     return (
-        f"errors='laplace' needs coefficients that the background determines. Here, {penalty}, the "
+        f"errors={kind!r} needs coefficients that the background determines. Here, {penalty}, the "
         f"log loss is flat{which}: features are constant, repeat each other or separate the "
         "classes perfectly. Train with a penalty (a smaller C), or remove such features."
     )
