@@ -29,8 +29,8 @@ def promise_of(predictor: Predictor | None) -> DeferralControl:
     control = None if predictor is None else predictor.promises.deferral
     if control is None:
         raise ValueError(
-            "--defer needs a model file with a promise. Call control_error(X, y) on an Explainer "
-            "or a classifier of shafer, and save it."
+            "--defer needs a model file with a promise. Write one with shafer budget; or call "
+            "control_error(X, y) on an Explainer or a classifier of shafer, and save it."
         )
     if control.by is not None and control.column is None:
         raise ValueError(

@@ -32,7 +32,7 @@ def control_error(
     """Find the thresholds that keep a promise, from held-out rows; warn if there are none."""
     classes = predictor.classes
     if n_rows(X) == 0:
-        raise ValueError("control_error needs calibration rows; got none.")
+        raise ValueError(f"{promise.method} needs calibration rows; got none.")
     X, labels, column = grouped_rows(X, by, predictor.columns)
     seen = predictor.observe(X)
     answers = sure_answers(seen.bet, promise.loss, predictor.policy.cutoff)
@@ -54,8 +54,8 @@ def predict_or_defer(predictor: Predictor, X: Any, by: Any) -> DeferringPredicti
     if control is None:
         raise ValueError(
             "predict_or_defer needs a promise. Call control_error(X, y) first, on rows that "
-            "were not used in training. If you did, temper or fit came after it and made "
-            "other probabilities: call control_error again."
+            "were not used in training, or control_budget(X, y, share). If you did, temper or fit "
+            "came after it and made other probabilities: call it again."
         )
     X, labels, _ = rows_of_known_groups(X, by, control, predictor.columns)
     return deferred_answers(predictor, control, predictor.observe(X), labels)

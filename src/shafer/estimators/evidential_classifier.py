@@ -68,7 +68,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     prior : {"shared", "own"}
         Whether the components share the base rate, or it is a component ``"base rate"`` of its
         own, as in :class:`Explainer`.
-    errors : {"laplace", "bags", "bootstrap"}, optional
+    errors : {"sandwich", "laplace", "bags", "bootstrap"}, optional
         Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
         50 times more, on rows drawn again.
     guard : bool
