@@ -22,10 +22,10 @@ from shafer._checks.labels import (
 from shafer._kernels.pooling import Pooled
 from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
-from shafer.decision.policy import Cutoff, Policy
+from shafer.decision.policy import AnswerRule, Policy
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
-from shafer.evidence.contrast import TOP, most_probable
+from shafer.evidence.contrast import TOP, most_probable, odds_of_sides
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.errors import WeightErrors, interval, known_errors, standard_deviations
 from shafer.evidence.groups import (
@@ -86,8 +86,9 @@ class Evidence(MassEvidence):
         Where the components lie in an image or a text, if they do.
     calibrated : bool
         Whether the weights were tempered or moderated: then costs are decided by expected loss.
-    cutoff : Cutoff or None
-        The threshold of the model that made the evidence; None if the most probable class answers.
+    cutoff : Cutoff, LeastLoss or None
+        The threshold, or the losses, by which the model that made the evidence answers; None if
+        the most probable class answers.
     classes : array of shape (K,)
         Class labels.
     index : pandas index or array of shape (n,), optional
@@ -119,7 +120,7 @@ class Evidence(MassEvidence):
     errors: WeightErrors | None = None
     layout: ComponentLayout | None = None
     calibrated: bool = False
-    cutoff: Cutoff | None = None
+    cutoff: AnswerRule | None = None
 
     # -- making it ------------------------------------------------------------------------------
 
@@ -674,6 +675,28 @@ class Evidence(MassEvidence):
     # -- conflict between the components --------------------------------------------------------
 
     @property
+    def odds_for(self) -> Array:
+        r"""By how much the components for the answer multiply its odds over the rival, (n,).
+
+        :math:`\exp \sum_g \max(0, w_{ga} - w_{gb})` with a the answer and b the most probable
+        other class: one side of the scale, from 1. Divided by ``odds_against``, it is the odds
+        p_a / p_b. Infinite beyond the largest number.
+        """
+        return self._sides[0]
+
+    @property
+    def odds_against(self) -> Array:
+        r"""By how much the components against the answer divide its odds over the rival, (n,).
+
+        The other side of the scale, from 1; see ``odds_for``.
+        """
+        return self._sides[1]
+
+    @cached_property
+    def _sides(self) -> tuple[Array, Array]:
+        return odds_of_sides(self)
+
+    @property
     def conflict_for_against(self) -> Array:
         """Conflict between all evidence for and all evidence against, (n,): the paper's κ."""
         return self._masses.conflict_for_against
@@ -733,8 +756,7 @@ class Evidence(MassEvidence):
         """
         source = self.unchanged_source()
         certain = base_rate_positions(source, self.component_names)
-        shift = None if self.cutoff is None else self.cutoff.shift
-        found = source_fragility(source, check_chance(q), certain, shift)
+        found = source_fragility(source, check_chance(q), certain, self.cutoff)
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)

@@ -114,8 +114,8 @@ def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASO
     --------
     >>> import numpy as np, shafer
     >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
-    >>> shafer.scale.schema(explainer, reasons=0).names[-4:]
-    ['ignorance', 'conflict', 'weight_of_conflict', 'decision']
+    >>> shafer.scale.schema(explainer, reasons=0).names[-6:]
+    ['lack', 'contradiction', 'ignorance', 'conflict', 'weight_of_conflict', 'decision']
     """
     return arrow_schema(listed_columns(explainer, reasons)[1])
 
