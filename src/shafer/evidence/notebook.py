@@ -11,6 +11,7 @@ import numpy as np
 
 from shafer._checks.arrays import to_numpy
 from shafer._text import harmless, shortened
+from shafer.decision.policy import Cutoff
 from shafer.evidence.reasons import row_reasons
 from shafer.evidence.table import label_texts, set_names
 from shafer.evidence.words import below_belief_words
@@ -172,11 +173,10 @@ def _rule(evidence: Evidence) -> str:
     """Say how the answer is found, if it is not the most probable class."""
     if evidence.cutoff is None:
         return ""
-    threshold = getattr(evidence.cutoff, "threshold", None)
-    if threshold is None:
-        return " The answer is the one with the least expected loss."
-    label = shortened(label_texts(evidence.classes)[evidence.cutoff.position])
-    return f" The answer is {label} from a probability of {threshold:.3g} on."
+    if isinstance(evidence.cutoff, Cutoff):
+        label = shortened(label_texts(evidence.classes)[evidence.cutoff.position])
+        return f" The answer is {label} from a probability of {evidence.cutoff.threshold:.3g} on."
+    return " The answer is the class of least expected loss."
 
 
 def answers_html(evidence: Evidence) -> str:

@@ -396,14 +396,17 @@ class ReasonInputs:
     Attributes
     ----------
     values : array of objects
-        Its value; None where it is missing, or not known.
+        Its value, as it was given; None where it is not known.
+    read : array of objects
+        The same, None also where it is missing.
     known : array of bool
-        Whether the value is known to the evidence: then None is a missing value.
+        Whether the evidence has the values of its column.
     usual : list of Usual or None
         What is usual in its column.
     """
 
     values: NDArray[np.object_]
+    read: NDArray[np.object_]
     known: NDArray[np.bool_]
     usual: list[Usual | None]
 
@@ -414,7 +417,7 @@ def input_values(ev: Evidence, found: RankedReasons) -> ReasonInputs:
     known = np.zeros(len(found.row), dtype=bool)
     usual: list[Usual | None] = [None] * len(found.row)
     if ev.inputs is None:
-        return ReasonInputs(values, known, usual)
+        return ReasonInputs(values, values, known, usual)
     for g in np.unique(found.component).tolist():
         column = ev.inputs.values(g)
         if column is None:
@@ -426,10 +429,8 @@ def input_values(ev: Evidence, found: RankedReasons) -> ReasonInputs:
         if of_column is not None:
             for place in here.tolist():
                 usual[place] = of_column
-    for place in np.flatnonzero(known).tolist():
-        if is_missing(values[place]):
-            values[place] = None
-    return ReasonInputs(values, known, usual)
+    read = _objects(None if is_missing(value) else value for value in values)
+    return ReasonInputs(values, read, known, usual)
 
 
 def _sentences(
@@ -449,7 +450,7 @@ def _sentences(
     return [
         reason_words(
             ev.component_names[g],
-            inputs.values[i],
+            inputs.read[i],
             inputs.usual[i],
             amount,
             said[row],
@@ -556,13 +557,13 @@ def _filled(
     inputs = input_values(evidence, ranked)
     filled = {
         "component": names[ranked.component],
-        "value": inputs.values,
+        "value": inputs.read,
         "usual": _objects(None if usual is None else usual.text for usual in inputs.usual),
         "inputs": _objects(
             input_words(evidence.component_names[g], value, usual, known=known).rstrip(",")
             for g, value, usual, known in zip(
                 ranked.component.tolist(),
-                inputs.values,
+                inputs.read,
                 inputs.usual,
                 inputs.known.tolist(),
                 strict=True,
