@@ -79,8 +79,8 @@ def _explainer(missing: str = "error", **options: Any) -> shafer.Explainer:
     model = make_pipeline(encode, LogisticRegression()).fit(ROWS[INPUTS][:200], ROWS["ill"][:200])
     explainer = shafer.Explainer(model, ROWS[INPUTS][:200], missing=missing, **options)
     held = HELD[[*INPUTS, "site"]]
-    explainer.conformalize(held, HELD["ill"], 0.8, groups="site")
-    return explainer.control_error(held, HELD["ill"], 0.4, groups="site")
+    explainer.conformalize(held, HELD["ill"], 0.8, by="site")
+    return explainer.control_error(held, HELD["ill"], 0.4, by="site")
 
 
 def _passes(call: Any, *given: Any) -> int:
@@ -117,7 +117,7 @@ def test_all_columns_share_one_pass(options: dict[str, Any], tmp_path: Path) -> 
 
     assert _passes(command) == N
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert {"reason_2_weight", "alarm", "act", "deferred"} <= set(scores)
+    assert {"reason_2_log_odds", "alarm", "act", "deferred"} <= set(scores)
     assert scores["overturn"].max() > 0
     frame = pl.from_pandas(ROWS).lazy()
     assert _passes(lambda: shafer.scale.score(frame, explainer).collect()) == N

@@ -69,7 +69,7 @@ def test_calibrated_sets(moderate: str | None, tmp_path: Path) -> None:
 def test_sets_by_group_read_the_column_of_the_groups(tmp_path: Path) -> None:
     held = TABLE[100:]
     rows = [*INPUTS, "site"]
-    explainer = _explainer().conformalize(held[rows], held["y"], 0.7, groups="site")
+    explainer = _explainer().conformalize(held[rows], held["y"], 0.7, by="site")
     expected = _sets(explainer, TABLE[rows])
     lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)
     assert lazy.collect()["decision"].to_list() == expected
@@ -78,7 +78,7 @@ def test_sets_by_group_read_the_column_of_the_groups(tmp_path: Path) -> None:
 
 def test_unknown_groups_keep_the_plain_rule_and_it_is_said(tmp_path: Path) -> None:
     held = TABLE[100:]
-    explainer = _explainer().conformalize(held[INPUTS], held["y"], groups=held["site"].to_numpy())
+    explainer = _explainer().conformalize(held[INPUTS], held["y"], by=held["site"].to_numpy())
     plain = explainer(TABLE[INPUTS]).to_frame("pandas")["decision"].tolist()
     with pytest.warns(UserWarning, match="interval dominance, without a guarantee"):
         lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)

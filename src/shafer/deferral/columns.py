@@ -29,13 +29,13 @@ def promise_of(predictor: Predictor | None) -> DeferralControl:
     control = None if predictor is None else predictor.promises.deferral
     if control is None:
         raise ValueError(
-            "--defer needs a model file with a promise. Call control_error(X, y) on an Explainer "
-            "or a classifier of shafer, and save it."
+            "--defer needs a model file with a promise. Write one with shafer budget; or call "
+            "control_error(X, y) on an Explainer or a classifier of shafer, and save it."
         )
-    if control.groups is not None and control.column is None:
+    if control.by is not None and control.column is None:
         raise ValueError(
             "--defer cannot be used: the promise is by group, and the groups were given beside the "
-            "rows. Call control_error with groups= the name of a column."
+            "rows. Call control_error with by= the name of a column."
         )
     return control
 
@@ -56,8 +56,8 @@ class _Deferred:
 
     def __call__(self, rows: ScoredRows) -> dict[str, Any]:
         predictor, control = self.predictor, self.control
-        groups = rows.beside(control.column)
-        labels = rows_of_known_groups(rows.X, groups, control, predictor.columns).groups
+        by = rows.beside(control.column)
+        labels = rows_of_known_groups(rows.X, by, control, predictor.columns).by
         found = deferred_answers(control, rows.seen, predictor.classes, labels)
         return {
             "answer": found.labels,

@@ -90,7 +90,7 @@ class Explainer(Predictor):
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
-    errors : {"laplace", "bags", "bootstrap"}, optional
+    errors : {"sandwich", "laplace", "bags", "bootstrap"}, optional
         Give the evidence error bars, :attr:`Evidence.weights_std`. ``"laplace"``: from the
         posterior of the coefficients of a linear model (for a network, of its last layer); the
         background must be the training data. ``"bags"``: the spread over the outer bags of an

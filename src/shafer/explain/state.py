@@ -24,7 +24,7 @@ from shafer.deferral.control import DeferralControl, restored_deferral
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Moderation
-from shafer.explain.error_bars import StoredBars
+from shafer.explain.error_bars import OF_COEFFICIENTS, StoredBars
 from shafer.explain.missing import MissingInputs
 from shafer.rows.blocks import InputBlocks
 from shafer.rows.schema import InputSchema
@@ -157,7 +157,7 @@ def _checked(state: ExplainerState, n_components: int) -> ExplainerState:
 
 def _check_conformal(sets: ConformalSets) -> None:
     ndim = np.ndim(sets.threshold)
-    if ndim not in ((0, 1) if sets.groups is None else (2,)):
+    if ndim not in ((0, 1) if sets.by is None else (2,)):
         raise ValueError("threshold must be a number for each class or for all, in each group.")
 
 
@@ -181,4 +181,4 @@ def _errors_fit(state: ExplainerState) -> bool:
     kind = None if state.errors is None else state.errors.kind
     covariance = None if state.errors is None else state.errors.covariance
     enough = len(state.refits) > 1 if kind == "bootstrap" else not state.refits
-    return enough and (kind == "laplace") == (covariance is not None)
+    return enough and (kind in OF_COEFFICIENTS) == (covariance is not None)
