@@ -55,9 +55,9 @@ def score(
         ``belief_yes``, …, ``ignorance``, ``conflict``, ``decision``), and those of the reasons:
         ``reasons_class`` and ``reasons_over`` (the two classes compared), ``reason_1`` (a
         component), ``reason_1_value`` (of its input, as text), ``reason_1_log_odds`` (what it adds
-        to the log-odds) and ``reason_1_share`` (of all that is added). After ``conformalize``,
-        ``decision`` is the calibrated set of ``predict_set``; the column of its groups is read
-        from the frame. Otherwise it is interval dominance, without a guarantee.
+        to the log-odds), ``reason_1_share`` (of all that is added) and ``reason_1_words``. After
+        ``conformalize``, ``decision`` is the calibrated set of ``predict_set``; the column of its
+        groups is read from the frame. Otherwise it is interval dominance, without a guarantee.
 
     See Also
     --------
