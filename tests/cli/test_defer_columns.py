@@ -1,4 +1,4 @@
-"""``shafer score --defer``."""
+"""The columns ``deferred`` and ``why`` of ``shafer score``: after ``control_error``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import shafer
 
-from .running import refused, run
+from .running import run
 
 RANDOM = np.random.default_rng(0)
 X = pd.DataFrame(RANDOM.normal(size=(900, 3)), columns=["a", "b", "c"])
@@ -36,26 +36,34 @@ def test_the_answer_and_who_should_give_it(classifier, tmp_path: Path) -> None:
         for name in ("scored.csv", "scored.parquet"):
             out = tmp_path / name
             options = ("--model", tmp_path / "model.skops", "--chunk", 70, "--out", out)
-            result = run("score", tmp_path / "new.csv", *options, "--defer")
+            result = run("score", tmp_path / "new.csv", *options)
             assert result.exit_code == 0, result.output
             assert "Promise: at most 10 % of the decided rows are wrong" in result.output
             read = pd.read_csv if name.endswith("csv") else pd.read_parquet
             scored = read(out)
             assert scored["answer"].tolist() == found.labels.tolist()
             assert scored["deferred"].tolist() == found.deferred.tolist()
-            assert scored["reason"].fillna("").tolist() == found.reason.tolist()
+            assert scored["why"].fillna("").tolist() == found.reason.tolist()
 
 
 def test_without_a_promise(classifier, tmp_path: Path) -> None:
     X[600:].to_csv(tmp_path / "new.csv", index=False)
-    table, model, out = tmp_path / "new.csv", tmp_path / "model.skops", tmp_path / "scored.csv"
-    arguments = ("score", table, "--model", model, "--out", out, "--defer")
-    skops.io.dump(classifier, model)
-    refused("needs a model file with a promise", *arguments)
+    model, out = tmp_path / "model.skops", tmp_path / "scored.csv"
+    arguments = ("score", tmp_path / "new.csv", "--model", model, "--out", out)
+
+    def written() -> tuple[list[str], str]:
+        skops.io.dump(classifier, model)
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        return pd.read_csv(out).columns.tolist(), result.output
+
+    assert written()[0] == ["row", "answer", "probability_no", "probability_yes"]
     classifier.control_error(X[300:600], Y[300:600], 0.1, groups=SITE[300:600])
-    skops.io.dump(classifier, model)
-    refused("the groups were given beside the rows", *arguments)
+    names, said = written()
+    assert names == ["row", "answer", "probability_no", "probability_yes"]
+    assert "deferred and why are not written" in said
+    assert "the groups were given beside the rows" in said
     classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, groups="site")
-    skops.io.dump(classifier, model)
-    refused("has no column 'site'", *arguments)
-    assert not out.exists()
+    names, said = written()
+    assert "deferred" not in names
+    assert "are in column 'site', and the table does not have them" in said

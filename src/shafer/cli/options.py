@@ -48,6 +48,7 @@ class ModelOptions:
     trusted: tuple[str, ...]
     trust_pickle: bool
     drop: tuple[str, ...]
+    ids: tuple[str, ...]
 
     def loaded(self) -> NamedModel | None:
         """Load the model, if one was given."""
@@ -65,7 +66,7 @@ class ModelOptions:
 
     def choices(self) -> dict[str, Any]:
         """Return the options about columns and means that are not files, as plain values."""
-        names = ("target", "text_column", "means_from_data", "prior", "missing", "drop")
+        names = ("target", "text_column", "means_from_data", "prior", "missing", "drop", "ids")
         return {name.replace("_", "-"): getattr(self, name) for name in names}
 
     def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
@@ -86,6 +87,7 @@ class ModelOptions:
             errors,
             self.missing,
             self.drop,
+            self.ids,
         )
 
 
@@ -147,8 +149,17 @@ _OPTIONS = (
         "--drop",
         multiple=True,
         metavar="COLUMN",
-        help="Leave this column out of the model that is trained here, such as an id. Give the "
-        "option once for each column.",
+        help="Leave this column out of the model that is trained here. Give the option once for "
+        "each column.",
+    ),
+    click.option(
+        "--id",
+        "ids",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column that names the rows, such as a patient number. It is kept as it is written, "
+        "and never reaches the model. Repeat the option if only several columns tell all rows "
+        "apart.",
     ),
 )
 
@@ -166,6 +177,12 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
     return collected
 
 
+keep_option = click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of the data to write as well, as it is. It may be repeated.",
+)
 errors_option = click.option(
     "--errors",
     type=click.Choice(["laplace"]),

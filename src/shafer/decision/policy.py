@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from shafer._checks.labels import one_position
 from shafer._typing import FloatArray
 from shafer.decision.acts import is_number
+from shafer.decision.dominance import choose_smallest
 from shafer.decision.rules import rule_for_costs
+from shafer.decision.ties import tie_width
 
 _ROUNDING = 1e-13
 
@@ -81,6 +83,13 @@ def answers(logits: FloatArray, cutoff: Cutoff | None) -> NDArray[np.intp]:
     rounding = _ROUNDING * (1.0 + np.abs(logits).max(axis=1) + np.abs(cutoff.shift).max())
     # A probability at the threshold, up to rounding, gives the positive class.
     return np.where(lead >= -rounding, cutoff.position, 1 - cutoff.position)
+
+
+def first_largest(scores: FloatArray) -> NDArray[np.intp]:
+    """Return the position of the largest score of each row; the first of those tied by rounding."""
+    risk = -scores
+    width = tie_width(risk.min(axis=1, keepdims=True))
+    return np.asarray(np.argmax(choose_smallest(risk, width), axis=1))
 
 
 @final

@@ -114,6 +114,8 @@ class MeansOptions:
         What to do with missing inputs, if the user chose it.
     drop : tuple of strings
         Columns to leave out of a model that is trained here.
+    ids : tuple of strings
+        Columns that name rows, which are no inputs.
     """
 
     train_path: Path | None = None
@@ -124,6 +126,7 @@ class MeansOptions:
     errors: str | None = None
     missing: str | None = None
     drop: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
 
     @property
     def new_missing(self) -> str:
@@ -251,7 +254,14 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     assert path is not None
     table = read_table(path)
     text_column = next(iter(inputs.columns)) if inputs.texts else options.text_column
-    chosen = model_inputs(model, table.kinds, path, target=options.target, text_column=text_column)
+    chosen = model_inputs(
+        model,
+        table.kinds,
+        path,
+        target=options.target,
+        text_column=text_column,
+        ids=options.ids,
+    )
     return chosen.read(table)
 
 

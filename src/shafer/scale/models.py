@@ -91,11 +91,12 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
             f"The target {target!r} of {path} must have 2 to {_MOST_CLASSES} classes; "
             f"it has {len(classes)}."
         )
-    left_out = [target, *_dropped(table, target, options.drop)]
+    ids = [name for name in options.ids if name in table.columns and name != target]
+    left_out = [target, *ids, *_dropped(table, target, options.drop)]
     for name in identifier_columns(table.frame.drop(columns=left_out)):
         warn(
             f"Column {name!r} has a different value in nearly every row. If it is an id, leave it "
-            f"out: --drop {shlex.quote(name)}"
+            f"out: --id {shlex.quote(name)}"
         )
     X = _inputs(table, target, left_out)
     note(f"Training a logistic regression on {len(X):,} rows and {X.shape[1]:,} columns …")
@@ -204,6 +205,7 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
         options.train_path,
         target=options.target,
         text_column=options.text_column,
+        ids=options.ids,
     )
     measured = measured_model(
         named.model, inputs, options.train_path, lambda: inputs.read(table), options
