@@ -80,7 +80,7 @@ def explainer_results(explainer: shafer.Explainer, rows: Any, groups: Any = None
     found = evidence_results(explainer(rows))
     found["factor"] = explainer.factor
     found["bet"] = explainer.observe(rows).bet.probability
-    found["predict_set"] = explainer.predict_set(rows, groups=groups)
+    found["predict_set"] = explainer.predict_set(rows, by=groups)
     found["typicality"] = _or_error(lambda: explainer.typicality(rows))
     asked: Any = getattr(explainer, "ask", explainer)
     found["overturn"] = _or_error(lambda: asked.overturn(rows))
@@ -95,14 +95,14 @@ def classifier_results(classifier: Any, rows: Any, groups: Any = None) -> dict[s
     found = evidence_results(classifier.evidence(rows))
     found["predict"] = classifier.predict(rows)
     found["predict_proba"] = classifier.predict_proba(rows)
-    found["predict_set"] = classifier.predict_set(rows, groups=groups)
+    found["predict_set"] = classifier.predict_set(rows, by=groups)
     if classifier.deferral_ is not None:
         found |= deferral_results(classifier, rows, groups)
     return plain(found)
 
 
 def deferral_results(model: Any, rows: Any, groups: Any) -> dict[str, Any]:
-    answer = model.predict_or_defer(rows, groups=groups)
+    answer = model.predict_or_defer(rows, by=groups)
     names = ("labels", "deferred", "reason", "probability", "scores", "thresholds", "promise")
     return {f"deferral {name}": getattr(answer, name) for name in names}
 

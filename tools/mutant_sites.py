@@ -8,6 +8,7 @@ return value, or it removes a statement. Places where a change has no effect on 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -58,6 +59,8 @@ class Mutant:
     after: str
     lines: range
     """The lines of the statement, up to the change."""
+    at_import: bool = False
+    """Whether the line runs when the file is imported, and not in a function."""
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}  {self.before}  →  {self.after}"
@@ -83,7 +86,14 @@ class _Slot:
 def mutants_of(source: str, path: str) -> list[Mutant]:
     """List every mutant of a source."""
     return [
-        Mutant(path, number, slot.node.lineno, *_shown(slot, replacement), _lines(slot))
+        Mutant(
+            path,
+            number,
+            slot.node.lineno,
+            *_shown(slot, replacement),
+            _lines(slot),
+            _at_import(slot),
+        )
         for number, (slot, replacement) in enumerate(_changes(ast.parse(source)))
     ]
 
@@ -170,6 +180,16 @@ def _lines(slot: _Slot) -> range:
     chain = (*slot.ancestors, slot.node)
     start = next(node.lineno for node in reversed(chain) if isinstance(node, ast.stmt))
     return range(start, slot.node.end_lineno + 1)
+
+
+def _at_import(slot: _Slot) -> bool:
+    """Tell whether a node lies in no function's body: defaults of parameters do not either."""
+    chain = (*slot.ancestors, slot.node)
+    return not any(
+        isinstance(outer, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        and not isinstance(inner, ast.arguments)
+        for outer, inner in itertools.pairwise(chain)
+    )
 
 
 def _is_none(node: ast.expr | None) -> bool:

@@ -1,20 +1,23 @@
 """Mutation testing: change the code in small ways and see whether the tests notice.
 
-``make mutants`` samples mutants of the folders that hold the mathematics. The tests of each folder
-(``tests/<folder>``) run once, to learn which of them run each line. Then every mutant runs against
-those that run its line, up to the first failure. This happens in a copy of the tree, so the working
-tree is never touched. At the end it prints the score of every folder and each surviving mutant as
-``file:line  before → after``. A survivor needs a test, or the code is not needed, or a line in
-``explained_mutants.txt`` that gives the reason why both versions give the same results.
+``make mutants`` samples mutants of the folders that compute or read. The tests run once, file by
+file, to learn which of them run each line. Then every mutant runs against those that run its line,
+up to the first failure, which must not occur without the change. This happens in copies of the
+tree, so the working tree is never touched. At the end it prints the score of every folder and each
+surviving mutant as ``file:line  before → after``. A survivor needs a test, or the code is not
+needed, or a line in ``explained_mutants.txt`` that gives the reason why both versions give the
+same results.
 
-Outcomes are kept in ``out/mutants``, by folder, as long as neither source nor the folder's tests
-have changed. A run that was stopped continues there.
+Tests that fail or are skipped without a change, because a package is missing, are left out and
+counted. Outcomes are kept in ``out/mutants`` as long as neither source nor tests have changed. A
+run that was stopped continues there.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import os
 import queue
 import random
@@ -27,7 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from covering_tests import folder_of
+from covering_tests import FILES, folder_of
 from mutant_records import Records
 from mutant_run import Outcome, Tree
 from mutant_sites import Mutant, mutants_of
@@ -35,16 +38,38 @@ from mutant_sites import Mutant, mutants_of
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = (
     "belief",
+    "_checks",
+    "_files",
     "_kernels",
     "_masses",
+    "asking",
     "conformal",
     "decision",
+    "deferral",
+    "estimators",
     "evidence",
+    "explain",
+    "export",
     "fusion",
     "metrics",
+    "models",
+    "monitor",
+    "rows",
+    "saving",
+    "scale",
+    "scorecards",
+    "texts",
+    FILES,
 )
-EXCLUDED = ("triton_kernels.py", "triton_located.py")  # need a CUDA device
+EXCLUDED = (
+    "triton_kernels.py",  # these two need a CUDA device
+    "triton_located.py",
+    "__init__.py",
+    "__main__.py",
+)
 EXPLAINED = Path(__file__).with_name("explained_mutants.txt")
+# The share of the time that tracing may take, and the longest time for one test file, in seconds.
+TRACING, LONGEST_TRACE = 0.4, 180.0
 
 
 def all_mutants(folders: Iterable[str]) -> list[Mutant]:
@@ -52,10 +77,15 @@ def all_mutants(folders: Iterable[str]) -> list[Mutant]:
     return [
         mutant
         for folder in folders
-        for path in sorted((ROOT / "src" / "shafer" / folder).rglob("*.py"))
+        for path in _sources(folder)
         if path.name not in EXCLUDED
         for mutant in mutants_of(path.read_text(), path.relative_to(ROOT).as_posix())
     ]
+
+
+def _sources(folder: str) -> list[Path]:
+    package = ROOT / "src" / "shafer"
+    return sorted(package.glob("*.py") if folder == FILES else (package / folder).rglob("*.py"))
 
 
 def explanations() -> dict[tuple[str, str], str]:
@@ -79,9 +109,14 @@ def copies(count: int) -> Iterator[queue.SimpleQueue[Tree]]:
     """Copy the tree for each worker; the copies are gone afterwards."""
     trees: queue.SimpleQueue[Tree] = queue.SimpleQueue()
     with tempfile.TemporaryDirectory(prefix="shafer-mutants-") as scratch:
-        for number in range(count):
-            trees.put(Tree.copy(ROOT, Path(scratch) / str(number)))
-        yield trees
+        made = [Tree.copy(ROOT, Path(scratch) / str(number)) for number in range(count)]
+        for tree in made:
+            trees.put(tree)
+        try:
+            yield trees
+        finally:
+            for tree in made:
+                tree.server.close()
 
 
 @contextmanager
@@ -94,24 +129,26 @@ def borrowed(trees: queue.SimpleQueue[Tree]) -> Iterator[Tree]:
         trees.put(tree)
 
 
-def run(chosen: list[Mutant], records: dict[str, Records], workers: int, ends: float) -> None:
+def run(chosen: list[Mutant], records: Records, workers: int, ends: float) -> None:
     """Run the mutants whose outcome is not known yet, until the time is up."""
-    waiting = [mutant for mutant in chosen if records[folder_of(mutant)].get(mutant) is None]
+    waiting = [mutant for mutant in chosen if records.get(mutant) is None]
     done, started = itertools.count(1), time.monotonic()
+    traced = started + TRACING * (ends - started)
 
-    def trace(folder: str) -> None:
-        with borrowed(trees) as tree:
-            records[folder].trace(tree)
-        tell(f"traced the tests of {folder}")
+    def trace(file: str) -> None:
+        seconds = min(LONGEST_TRACE, traced - time.monotonic())
+        if seconds > 0.0:
+            with borrowed(trees) as tree:
+                ended = records.trace(file, tree, seconds)
+            tell(f"traced {file}" if ended else f"could not trace {file}")
 
     def attempt(mutant: Mutant) -> None:
         if time.monotonic() > ends:
             return
-        record = records[folder_of(mutant)]
         with borrowed(trees) as tree:
-            outcome = tree.outcome(mutant, record.covering())
+            outcome, killer = tree.outcome(mutant, covering, ends)
         if outcome is not Outcome.STOPPED:
-            record.put(mutant, outcome)
+            records.put(mutant, outcome, killer)
         tell(f"{next(done)}/{len(waiting)}  {outcome.value:8}  {mutant}")
 
     def tell(line: str) -> None:
@@ -119,41 +156,56 @@ def run(chosen: list[Mutant], records: dict[str, Records], workers: int, ends: f
 
     with copies(workers) as trees, ThreadPoolExecutor(workers) as pool:
         try:
-            list(pool.map(trace, sorted({folder_of(mutant) for mutant in waiting})))
+            list(pool.map(trace, records.files if waiting else []))
+            covering = records.covering()
+            if not covering.seconds:
+                raise RuntimeError("No test passes without a change. Mend them first.")
             list(pool.map(attempt, waiting))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
 
 
-def report(chosen: list[Mutant], records: dict[str, Records]) -> float:
-    """Print the score of every folder and the survivors; return the share that was killed."""
+def report(chosen: list[Mutant], records: Records) -> tuple[str, float]:
+    """Write the score of every folder and the survivors; return the share that was killed too."""
     reasons = explanations()
-    tried, killed, explained = Counter[str](), Counter[str](), Counter[str]()
+    counts = {name: Counter[str]() for name in ("tried", "killed", "timeouts", "explained")}
     survivors = []
     for mutant in chosen:
-        folder = folder_of(mutant)
-        outcome = records[folder].get(mutant)
+        folder, outcome = folder_of(mutant), records.get(mutant)
         if outcome is None:
             continue
-        tried[folder] += 1
+        counts["tried"][folder] += 1
+        counts["timeouts"][folder] += outcome == Outcome.TIMEOUT.value
         if outcome != Outcome.SURVIVED.value:
-            killed[folder] += 1
+            counts["killed"][folder] += 1
             continue
         reason = reason_for(mutant, reasons)
-        explained[folder] += reason is not None
+        counts["explained"][folder] += reason is not None
         survivors.append(f"{mutant}" + (f"\n    same results: {reason}" if reason else ""))
-    print(f"\n{'folder':10} {'tried':>6} {'killed':>7} {'share':>7} {'explained':>10}")
-    for folder in [*tried, "all"]:
-        counts = [c.total() if folder == "all" else c[folder] for c in (tried, killed, explained)]
-        share = counts[1] / max(counts[0], 1)
-        print(f"{folder:10} {counts[0]:6} {counts[1]:7} {share:7.1%} {counts[2]:10}")
-    print("\nSurvivors:" if survivors else "\nNo survivors.")
-    print("\n".join(survivors))
-    if tried.total() < len(chosen):
-        left = len(chosen) - tried.total()
-        print(f"{left} of {len(chosen)} mutants are left. The same command continues with them.")
-    return killed.total() / max(tried.total(), 1)
+    tried = counts["tried"].total()
+    killed = counts["killed"].total() / max(tried, 1)
+    lines = [
+        f"{'folder':20} {'tried':>6} {'killed':>7} {'share':>7} {'timeouts':>9} {'explained':>10}"
+    ]
+    for folder in [*sorted(counts["tried"]), "all"]:
+        n, dead, late, same = (
+            count.total() if folder == "all" else count[folder] for count in counts.values()
+        )
+        lines.append(f"{folder:20} {n:6} {dead:7} {dead / max(n, 1):7.1%} {late:9} {same:10}")
+    lines += ["", "Survivors:" if survivors else "No survivors.", *survivors]
+    if tried < len(chosen):
+        left = len(chosen) - tried
+        lines.append(f"{left} of {len(chosen)} mutants are left. The same command continues there.")
+    covering = records.covering()
+    how = Counter(covering.left_out.values())
+    lines.append(
+        f"{len(covering.seconds)} tests of {len(covering.traces)} of {len(records.files)} files"
+        f" were used. Left out, because they do not pass without a change: "
+        + (", ".join(f"{count} {name}" for name, count in how.items()) or "none")
+    )
+    failed = [test for test, how in covering.left_out.items() if how == "failed"]
+    return "\n".join([*lines, *(f"    failed: {test}" for test in failed)]), killed
 
 
 def main() -> int:
@@ -163,16 +215,24 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="how many mutants to sample")
     parser.add_argument("--seed", type=int, default=0, help="which sample")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--minutes", type=float, default=float("inf"), help="time budget")
-    parser.add_argument("--at-least", type=float, default=0.85, help="share that must be killed")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="time budget")
+    parser.add_argument("--out", type=Path, help="folder for the report and the outcomes")
+    parser.add_argument("--at-least", type=float, default=0.88, help="share that must be killed")
     parser.add_argument("--results", type=Path, default=ROOT / "out" / "mutants")
-    given = parser.parse_args()
+    given, started = parser.parse_args(), time.monotonic()
     every = all_mutants(given.folders)
     chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
     print(f"{len(chosen)} of {len(every)} mutants, seed {given.seed}")
-    records = {folder: Records(given.results, ROOT, folder) for folder in given.folders}
-    run(chosen, records, given.workers, time.monotonic() + 60 * given.minutes)
-    return int(report(chosen, records) < given.at_least)
+    records = Records(given.results, ROOT, given.folders)
+    run(chosen, records, given.workers, started + given.seconds)
+    text, killed = report(chosen, records)
+    print(f"\n{text}")
+    if given.out is not None:
+        given.out.mkdir(parents=True, exist_ok=True)
+        (given.out / "report.txt").write_text(text + "\n")
+        (given.out / "outcomes.json").write_text(json.dumps(records.outcomes, indent=0))
+        (given.out / "left_out.json").write_text(json.dumps(records.covering().left_out, indent=0))
+    return int(killed < given.at_least)
 
 
 if __name__ == "__main__":

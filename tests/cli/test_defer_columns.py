@@ -28,9 +28,9 @@ def classifier() -> shafer.EvidentialClassifier:
 def test_the_answer_and_who_should_give_it(classifier, tmp_path: Path) -> None:
     sited = X.assign(site=SITE)
     sited[600:].to_csv(tmp_path / "new.csv", index=False)
-    for groups in (None, "site"):
-        rows = X if groups is None else sited
-        classifier.control_error(rows[300:600], Y[300:600], 0.1, groups=groups)
+    for by in (None, "site"):
+        rows = X if by is None else sited
+        classifier.control_error(rows[300:600], Y[300:600], 0.1, by=by)
         found = classifier.predict_or_defer(rows[600:])
         skops.io.dump(classifier, tmp_path / "model.skops")
         for name in ("scored.csv", "scored.parquet"):
@@ -58,12 +58,12 @@ def test_without_a_promise(classifier, tmp_path: Path) -> None:
         return pd.read_csv(out).columns.tolist(), result.output
 
     assert written()[0] == ["row", "answer", "probability_no", "probability_yes"]
-    classifier.control_error(X[300:600], Y[300:600], 0.1, groups=SITE[300:600])
+    classifier.control_error(X[300:600], Y[300:600], 0.1, by=SITE[300:600])
     names, said = written()
     assert names == ["row", "answer", "probability_no", "probability_yes"]
     assert "deferred and why are not written" in said
     assert "the groups were given beside the rows" in said
-    classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, groups="site")
+    classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, by="site")
     names, said = written()
     assert "deferred" not in names
     assert "are in column 'site', and the table does not have them" in said

@@ -16,13 +16,13 @@ GROUPS = RANDOM.choice(["a", "b"], N)
 
 
 def test_each_group_is_calibrated_by_itself() -> None:
-    found = split_conformal(SCORES, Y, coverage=0.8, groups=GROUPS, column="site")
-    assert found.groups == ("a", "b")
+    found = split_conformal(SCORES, Y, coverage=0.8, by=GROUPS, column="site")
+    assert found.by == ("a", "b")
     assert found.column == "site"
     assert found.threshold.shape == (2, 1)
     assert not found.class_conditional
     sets = found.sets(SCORES, GROUPS)
-    for g, name in enumerate(found.groups):
+    for g, name in enumerate(found.by):
         own = name == GROUPS
         alone = split_conformal(SCORES[own], Y[own], coverage=0.8)
         assert alone.threshold == found.threshold[g, 0]
@@ -31,7 +31,7 @@ def test_each_group_is_calibrated_by_itself() -> None:
 
 
 def test_each_class_in_each_group() -> None:
-    found = split_conformal(SCORES, Y, coverage=0.8, class_conditional=True, groups=GROUPS)
+    found = split_conformal(SCORES, Y, coverage=0.8, class_conditional=True, by=GROUPS)
     assert found.threshold.shape == (2, 3)
     assert found.class_conditional
     own = GROUPS == "b"
@@ -43,30 +43,30 @@ def test_each_class_in_each_group() -> None:
 
 
 def test_unknown_groups_keep_every_class() -> None:
-    found = split_conformal(SCORES, Y, coverage=0.8, groups=GROUPS)
+    found = split_conformal(SCORES, Y, coverage=0.8, by=GROUPS)
     assert found.sets(SCORES[:2], ["c", "d"]).all()
 
 
 def test_small_groups_are_named() -> None:
     groups = np.where(np.arange(N) < 5, "few", "many")
     with pytest.warns(UserWarning, match=r"in group\(s\) 'few' \(5\); every .* at least 9 rows"):
-        found = split_conformal(SCORES, Y, coverage=0.9, groups=groups)
+        found = split_conformal(SCORES, Y, coverage=0.9, by=groups)
     assert found.threshold[0, 0] == np.inf
     classes = ["x", "y", "z"]
     labels = np.array(classes)[Y]
     with pytest.warns(UserWarning, match=r"'few', class 'x' \(\d\), 'few', class 'y' \(\d\)"):
         split_conformal(
-            SCORES, labels, coverage=0.9, groups=groups, class_conditional=True, classes=classes
+            SCORES, labels, coverage=0.9, by=groups, class_conditional=True, classes=classes
         )
 
 
 def test_bad_groups() -> None:
-    with pytest.raises(ValueError, match=r"groups must hold 600 labels; got shape \(3,\)"):
-        split_conformal(SCORES, Y, groups=["a", "b", "c"])
-    found = split_conformal(SCORES, Y, coverage=0.8, groups=GROUPS)
-    with pytest.raises(ValueError, match="groups must be given if .* got no groups"):
+    with pytest.raises(ValueError, match=r"by must hold 600 labels; got shape \(3,\)"):
+        split_conformal(SCORES, Y, by=["a", "b", "c"])
+    found = split_conformal(SCORES, Y, coverage=0.8, by=GROUPS)
+    with pytest.raises(ValueError, match="by must be given if .* got none"):
         found.sets(SCORES)
-    with pytest.raises(ValueError, match=r"groups must hold 2 labels; got shape \(1,\)"):
+    with pytest.raises(ValueError, match=r"by must hold 2 labels; got shape \(1,\)"):
         found.sets(SCORES[:2], ["a"])
-    with pytest.raises(ValueError, match="and only then; got groups"):
+    with pytest.raises(ValueError, match="and only then; got some"):
         split_conformal(SCORES, Y).sets(SCORES, GROUPS)

@@ -50,43 +50,43 @@ def test_each_group_is_covered(model: shafer.Explainer) -> None:
     together = coverage_by_group(
         Y[TEST], model.predict_set(FRAME[TEST]), SITE[TEST], labels=["no", "yes"]
     )
-    model.conformalize(SITED[CAL], Y[CAL], 0.9, groups="site")
+    model.conformalize(SITED[CAL], Y[CAL], 0.9, by="site")
     sets = model.predict_set(SITED[TEST])
     apart = coverage_by_group(Y[TEST], sets, SITE[TEST], labels=["no", "yes"])
-    assert together.groups == apart.groups == ("calm", "noisy")
+    assert together.by == apart.by == ("calm", "noisy")
     assert together.upper[1] < 0.9
     # The coverage varies with the calibration rows as well as with the test rows.
-    n_calibration = np.array([(SITE[CAL] == name).sum() for name in apart.groups])
+    n_calibration = np.array([(SITE[CAL] == name).sum() for name in apart.by])
     deviation = np.sqrt(0.9 * 0.1 * (1 / n_calibration + 1 / apart.n))
     assert (np.abs(apart.coverage - 0.9) < 3 * deviation).all()
     assert_array_equal(model.predict_set(pl.from_pandas(SITED[TEST])), sets)
-    assert_array_equal(model.predict_set(FRAME[TEST], groups=SITE[TEST]), sets)
+    assert_array_equal(model.predict_set(FRAME[TEST], by=SITE[TEST]), sets)
     assert model.predict_set(SITED[TEST].assign(site="new")).all()
 
 
 def test_group_and_class(model: shafer.Explainer) -> None:
-    model.conformalize(FRAME[CAL], Y[CAL], 0.9, groups=SITE[CAL], class_conditional=True)
-    sets = model.predict_set(FRAME[TEST], groups=SITE[TEST])
+    model.conformalize(FRAME[CAL], Y[CAL], 0.9, by=SITE[CAL], class_conditional=True)
+    sets = model.predict_set(FRAME[TEST], by=SITE[TEST])
     for label in ("no", "yes"):
         rows = Y[TEST] == label
         found = coverage_by_group(
             Y[TEST][rows], sets[rows], SITE[TEST][rows], labels=["no", "yes"], confidence=0.99
         )
         assert (found.upper > 0.9).all()
-    with pytest.raises(ValueError, match="Pass groups="):
+    with pytest.raises(ValueError, match="Pass by="):
         model.predict_set(FRAME[TEST])
     with pytest.raises(ValueError, match="no calibration by group"):
-        model.predict_set(FRAME[TEST], "interval_dominance", groups=SITE[TEST])
+        model.predict_set(FRAME[TEST], "interval_dominance", by=SITE[TEST])
 
 
 def test_small_groups_and_folds(model: shafer.Explainer) -> None:
     few = np.where(np.arange(1000) < 4, "few", "many")
     with pytest.warns(UserWarning, match=r"'few' \(4\); every set there will hold all classes"):
-        model.conformalize(FRAME[CAL], Y[CAL], groups=few)
-    assert model.predict_set(FRAME[:5], groups=["few"] * 5).all()
+        model.conformalize(FRAME[CAL], Y[CAL], by=few)
+    assert model.predict_set(FRAME[:5], by=["few"] * 5).all()
     if isinstance(model, shafer.EvidentialClassifier):
-        with pytest.raises(ValueError, match="groups needs held-out rows; got cv as well"):
-            model.conformalize(FRAME[TRAIN], Y[TRAIN], cv=3, groups=SITE[TRAIN])
+        with pytest.raises(ValueError, match="by needs held-out rows; got cv as well"):
+            model.conformalize(FRAME[TRAIN], Y[TRAIN], cv=3, by=SITE[TRAIN])
 
 
 def test_scores_of_combined_evidence() -> None:

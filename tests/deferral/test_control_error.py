@@ -139,10 +139,10 @@ def test_a_mean_loss(explainer: shafer.Explainer) -> None:
 
 def test_each_group_has_its_own_promise(explainer: shafer.Explainer) -> None:
     with pytest.warns(UserWarning, match=r"(?s)in group\(s\) 'tiny' \(12 rows\): at least 22 rows"):
-        explainer.control_error(SITED[CAL], Y[CAL], 0.1, groups="site")
+        explainer.control_error(SITED[CAL], Y[CAL], 0.1, by="site")
     control = explainer.deferral
     assert control is not None
-    assert control.groups == ("north", "south", "tiny")
+    assert control.by == ("north", "south", "tiny")
     assert control.too_small == ("tiny",)
     assert control.threshold["south"] > control.threshold["north"]
     assert control.threshold["tiny"] == np.inf
@@ -163,33 +163,33 @@ def test_each_group_has_its_own_promise(explainer: shafer.Explainer) -> None:
 
 @pytest.mark.filterwarnings("ignore:Too few calibration rows")
 def test_groups_given_beside_the_rows(explainer: shafer.Explainer) -> None:
-    by_column = explainer.control_error(SITED[CAL], Y[CAL], 0.1, groups="site")
+    by_column = explainer.control_error(SITED[CAL], Y[CAL], 0.1, by="site")
     found = by_column.predict_or_defer(SITED[TEST])
-    given = by_column.predict_or_defer(FRAME[TEST], groups=SITE[TEST])
+    given = by_column.predict_or_defer(FRAME[TEST], by=SITE[TEST])
     assert_array_equal(given.deferred, found.deferred)
     with pytest.warns(UserWarning, match="No row has a group that control_error knows"):
         moved = by_column.predict_or_defer(SITED[TEST].assign(site="elsewhere"))
     assert moved.deferred.all()
     assert set(moved.reason) == {"unknown group"}
-    by_array = explainer.control_error(FRAME[CAL], Y[CAL], 0.1, groups=pd.Series(SITE[CAL]))
+    by_array = explainer.control_error(FRAME[CAL], Y[CAL], 0.1, by=pd.Series(SITE[CAL]))
     assert_array_equal(
-        by_array.predict_or_defer(FRAME[TEST], groups=SITE[TEST]).deferred, found.deferred
+        by_array.predict_or_defer(FRAME[TEST], by=SITE[TEST]).deferred, found.deferred
     )
     with pytest.raises(ValueError, match="made by group, from labels given beside the rows"):
         by_array.predict_or_defer(FRAME[TEST])
     years = np.where(SITE[CAL] == "north", 2020, 2021)
-    explainer.control_error(FRAME[CAL], Y[CAL], 0.1, groups=years)
-    numbers = explainer.predict_or_defer(FRAME[:3], groups=[2020, 2021, 1999])
+    explainer.control_error(FRAME[CAL], Y[CAL], 0.1, by=years)
+    numbers = explainer.predict_or_defer(FRAME[:3], by=[2020, 2021, 1999])
     assert numbers.reason[2] == "unknown group"
     assert explainer.deferral is not None
-    assert explainer.deferral.groups == (2020, 2021)
+    assert explainer.deferral.by == (2020, 2021)
 
 
 def test_a_column_that_the_model_uses_may_be_the_group() -> None:
     rows = FRAME.assign(d=(SITE == "south").astype(float))
     clf = shafer.EvidentialClassifier().fit(rows[TRAIN], Y[TRAIN])
-    clf.control_error(rows[CAL], Y[CAL], 0.1, groups="d")
-    assert clf.deferral_.groups == (0.0, 1.0)
+    clf.control_error(rows[CAL], Y[CAL], 0.1, by="d")
+    assert clf.deferral_.by == (0.0, 1.0)
     assert 0.2 < clf.predict_or_defer(rows[TEST]).share_decided < 0.9
 
 
@@ -220,11 +220,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"mean_loss": 0.1, "loss": {"a": [0, 1], "b": [1, 0]}}, "one row for each class, named by"),
     ({"mean_loss": 0.1, "loss": np.ones((2, 2))}, "loss must differ between answers"),
     ({"false_negative_rate": 0.1, "class_": "dead"}, "Unknown class label"),
-    ({"groups": "age"}, "groups must be a column of X or one label for each row; got 'age'"),
-    ({"groups": 3}, "groups must be a column of X or one label for each row; got 3"),
-    ({"groups": ["a", "b"]}, r"one label for each of 700 rows; got shape \(2,\)"),
-    ({"groups": np.where(X[CAL, 0] > 0, 1.0, np.nan)}, "groups must not be missing; got"),
-    ({"groups": [("a", 1)] * 700}, "texts, numbers or booleans; got 'tuple'"),
+    ({"by": "age"}, "by must be a column of X or one label for each row; got 'age'"),
+    ({"by": 3}, "by must be a column of X or one label for each row; got 3"),
+    ({"by": ["a", "b"]}, r"one label for each of 700 rows; got shape \(2,\)"),
+    ({"by": np.where(X[CAL, 0] > 0, 1.0, np.nan)}, "by must not be missing; got"),
+    ({"by": [("a", 1)] * 700}, "texts, numbers or booleans; got 'tuple'"),
 ]
 
 
@@ -252,9 +252,9 @@ def test_bad_rows(explainer: shafer.Explainer) -> None:
         three.control_error(X[:90], [0, 1] * 45, recall=0.9, class_=2)
     explainer.control_error(FRAME[CAL], Y[CAL], 0.1)
     with pytest.raises(ValueError, match="no calibration by group"):
-        explainer.predict_or_defer(FRAME, groups=SITE)
+        explainer.predict_or_defer(FRAME, by=SITE)
     explainer.control_error(
-        SITED[CAL][SITE[CAL] != "tiny"], Y[CAL][SITE[CAL] != "tiny"], 0.1, groups="site"
+        SITED[CAL][SITE[CAL] != "tiny"], Y[CAL][SITE[CAL] != "tiny"], 0.1, by="site"
     )
     with pytest.raises(ValueError, match="from the column 'site', and X has no column names"):
         explainer.predict_or_defer(X)

@@ -35,7 +35,7 @@ def test_it_sums_to_the_log_odds(weights):
 
 def test_it_needs_one_label_each():
     ev = shafer.Evidence.from_weights(np.zeros((1, 2, 3)), classes=[1, 2, 3])
-    with pytest.raises(ValueError, match="b must be one class label; got \\[1, 2\\]"):
+    with pytest.raises(ValueError, match="over must be one class label; got \\[1, 2\\]"):
         ev.contrast(3, [1, 2])
     with pytest.raises(ValueError, match="0"):
         ev.contrast(0, 1)  # a position, not a label

@@ -531,7 +531,7 @@ def test_row_labels_and_inputs_come_back(index: Any, tmp_path: Path) -> None:
     again = _loaded(ev, tmp_path)
     for one, other in ((ev, again), (ev[5:20], again[5:20]), (ev, _loaded(again, tmp_path))):
         pd.testing.assert_frame_equal(one.to_frame("pandas"), other.to_frame("pandas"))
-        wanted, found = (e.reasons(for_="ill", over="well", top=4) for e in (one, other))
+        wanted, found = (e.reasons(class_="ill", over="well", top=4) for e in (one, other))
         pd.testing.assert_frame_equal(wanted, found)
         assert wanted["component"].tolist() == found["component"].tolist()
     groups = {"who": ["age", "visits", "city_A", "city_B"], "when": ["seen"]}

@@ -41,7 +41,7 @@ EXPLAINER = shafer.Explainer(MODEL, FRAME, prior="own")
 
 def test_the_largest_weights_in_order():
     ev = EXPLAINER(FRAME)
-    table = ev.reasons(for_="virginica", top=3)
+    table = ev.reasons(class_="virginica", top=3)
     assert list(table.columns[:5]) == ["row", "rank", "component", "value", "weight"]
     assert len(table) == 3 * len(FRAME)
     weights = ev.weights[:, :-1, 2]
@@ -56,7 +56,7 @@ def test_the_largest_weights_in_order():
 
 
 def test_shares_are_of_the_positive_weights():
-    table = EXPLAINER(FRAME).reasons(for_="setosa", top=4)
+    table = EXPLAINER(FRAME).reasons(class_="setosa", top=4)
     positive = table[table["weight"] > 0].groupby("row")["share"].sum()
     np.testing.assert_allclose(positive, 1.0)
     assert (table.loc[table["weight"] <= 0, "share"] == 0.0).all()
@@ -67,20 +67,23 @@ def test_without_a_class_it_is_the_predicted_one():
     np.testing.assert_array_equal(table["class"], MODEL.predict(FRAME))
     for label in LABELS:
         rows = np.flatnonzero(MODEL.predict(FRAME) == label)
-        one = EXPLAINER(FRAME.iloc[rows]).reasons(for_=label, top=1)
+        one = EXPLAINER(FRAME.iloc[rows]).reasons(class_=label, top=1)
         np.testing.assert_allclose(table["weight"].to_numpy()[rows], one["weight"])
 
 
 def test_over_another_class_is_the_contrast():
     ev = EXPLAINER(FRAME)
-    table = ev.reasons(for_="virginica", over="versicolor", top=1)
+    table = ev.reasons(class_="virginica", over="versicolor", top=1)
     np.testing.assert_allclose(
-        table["weight"], ev.contrast("virginica", "versicolor")[:, :-1].max(axis=1)
+        table["log_odds"], ev.contrast("virginica", "versicolor")[:, :-1].max(axis=1)
     )
+    assert set(table["over"]) == {"versicolor"}
+    assert "weight" not in table
+    assert not {"log_odds", "over"} & set(ev.reasons(class_="virginica"))
 
 
 def test_positive_only():
-    table = EXPLAINER(FRAME).reasons(for_="setosa", top=4, keep="positive")
+    table = EXPLAINER(FRAME).reasons(class_="setosa", top=4, keep="positive")
     assert (table["weight"] > 0).all()
     assert 0 < len(table) < 4 * len(FRAME)
 
@@ -92,13 +95,13 @@ def test_rounding_is_no_reason(scale, dtype):
     eps = torch.finfo(dtype).eps
     weights = scale * np.array([[1.0, eps, 1e-4], [0.0, eps, 0.0]])
     ev = Evidence.from_weights(torch.tensor(np.stack([weights, -weights], axis=-1), dtype=dtype))
-    found = ev.reasons(for_=0, keep="positive", backend="pandas")
+    found = ev.reasons(class_=0, keep="positive", backend="pandas")
     assert found["component"].tolist() == [ev.component_names[g] for g in (0, 2, 1)]
-    assert len(ev.reasons(for_=0, keep="all", backend="pandas")) == 6
+    assert len(ev.reasons(class_=0, keep="all", backend="pandas")) == 6
 
 
 def test_the_base_rate_is_not_a_reason():
-    table = EXPLAINER(FRAME).reasons(for_="setosa", top=10)
+    table = EXPLAINER(FRAME).reasons(class_="setosa", top=10)
     assert "base rate" not in set(table["component"])
     assert len(table) == 4 * len(FRAME)
 
@@ -110,11 +113,11 @@ def test_codes_and_texts():
         "sepal width (cm)": ("P1", "The petal is wide"),
     }
     ev = EXPLAINER(FRAME)
-    table = ev.reasons(for_="virginica", top=4, codes=codes)
+    table = ev.reasons(class_="virginica", top=4, codes=codes)
     assert set(table["code"].dropna()) == {"P1", "P2"}
     assert (table.groupby("row").size() == 3).all()  # two components share a code
     assert not table.duplicated(["row", "code"])[table["code"].notna()].any()
-    again = ev.reasons(for_="virginica", top=4, codes=codes, distinct=False)
+    again = ev.reasons(class_="virginica", top=4, codes=codes, distinct=False)
     assert (again.groupby("row").size() == 4).all()
     width = again[again["component"] == "petal width (cm)"]
     assert set(width["text"]) == {"The petal is wide"}
@@ -127,11 +130,11 @@ def test_one_hot_columns_count_once_and_show_the_category():
     encoder = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["size"]))
     model = make_pipeline(encoder, LogisticRegression()).fit(frame, target)
     ev = shafer.Explainer(model, frame, prior="own")(frame)
-    table = ev.reasons(for_="yes", top=4)
+    table = ev.reasons(class_="yes", top=4)
     assert (table.groupby("row").size() == 2).all()
     colour = table[table["component"].str.contains("colour")]
     assert colour["value"].tolist() == frame["colour"].tolist()
-    codes = ev.reasons(for_="yes", top=4, codes={"colour": "C", "size": "S"})
+    codes = ev.reasons(class_="yes", top=4, codes={"colour": "C", "size": "S"})
     assert sorted(set(codes["code"])) == ["C", "S"]
     grouped = shafer.Explainer(model, frame, "source", prior="own")(frame).reasons("yes")
     assert set(grouped["component"]) == {"colour", "size"}
@@ -208,13 +211,13 @@ def test_missing_values_are_shown_as_missing():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"for_": "rose"}, "rose"),
-        ({"for_": 0}, "0"),
+        ({"class_": "rose"}, "rose"),
+        ({"class_": 0}, "0"),
         ({"top": 0}, "top must be an integer of at least 1; got 0"),
         ({"top": True}, "top must be an integer"),
         ({"keep": "some"}, "keep must be 'all', 'positive' or 'clear'; got 'some'"),
-        ({"for_": "setosa", "over": "setosa"}, "Pass two different classes"),
-        ({"over": "setosa"}, "over needs for_"),
+        ({"class_": "setosa", "over": "setosa"}, "Pass two different classes"),
+        ({"over": "setosa"}, "over needs class_"),
         ({"codes": ["a"]}, "codes must be a mapping"),
         ({"codes": {"nothing": "a"}}, "codes has none of the components"),
         ({"codes": {"petal width (cm)": (1, 2, 3)}}, "a pair"),
@@ -286,10 +289,10 @@ def test_each_row_has_its_own_pair() -> None:
         count = len(table)
         assert found.component[row, :count].tolist() == table["component"].tolist()
         np.testing.assert_array_equal(found.value[row, :count], table["value"])
-        np.testing.assert_allclose(found.weight[row, :count], table["weight"], rtol=1e-12)
+        np.testing.assert_allclose(found.log_odds[row, :count], table["log_odds"], rtol=1e-12)
         np.testing.assert_allclose(found.share[row, :count], table["share"], rtol=1e-12)
         assert all(name is None for name in found.component[row, count:])
-        assert np.isnan(found.weight[row, count:]).all()
+        assert np.isnan(found.log_odds[row, count:]).all()
         assert "base rate" not in found.component[row].tolist()
 
 
@@ -300,7 +303,7 @@ def test_reasons_for_one_class_and_more_than_there_are() -> None:
     assert set(found.over) == {2}
     contrast = ev.contrast("setosa", "virginica")[:, :4]
     np.testing.assert_allclose(
-        np.nansum(found.weight, axis=1), np.maximum(contrast, 0).sum(axis=1), rtol=1e-12
+        np.nansum(found.log_odds, axis=1), np.maximum(contrast, 0).sum(axis=1), rtol=1e-12
     )
     some = (contrast > 0).any(axis=1)
     np.testing.assert_allclose(np.nansum(found.share, axis=1), some.astype(float), atol=1e-12)
@@ -312,9 +315,9 @@ def test_codes_and_intervals() -> None:
     assert set(found.code[found.component == "pl"]) == {"P1"}
     assert set(found.text[found.component == "pl"]) == {"petal"}
     assert set(found.code[found.component == "pw"]) <= {None}
-    known = ~np.isnan(found.weight)
-    assert np.all(found.lower[known] < found.weight[known])
-    assert np.all(found.upper[known] > found.weight[known])
+    known = ~np.isnan(found.log_odds)
+    assert np.all(found.lower[known] < found.log_odds[known])
+    assert np.all(found.upper[known] > found.log_odds[known])
     assert np.isnan(row_reasons(iris_evidence(), 2).lower).all()
 
 

@@ -89,7 +89,7 @@ def test_what_gives_no_evidence_has_weight_zero(groups: Any) -> None:
         if name == "a":
             assert_array_equal(found[20:30], 0.0)
             assert (found[10:20] != 0.0).all()
-    named = ev.reasons(for_=True, over=False, top=9, keep="positive")
+    named = ev.reasons(class_=True, over=False, top=9, keep="positive")
     assert not named.loc[named["row"] < 30, "component"].str.contains("city|^b$").any()
     assert not named["component"].str.contains("site|^c$").any()
 

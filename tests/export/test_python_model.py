@@ -125,7 +125,9 @@ def test_a_model_of_arrays(tmp_path: Path) -> None:
     y = (features[:, 0] > 0).astype(int)
     explainer = shafer.Explainer(LogisticRegression().fit(features, y), features)
     path = tmp_path / "evidence"
-    mlflow.pyfunc.save_model(path, **pyfunc(explainer, evidence=True).log_options(tmp_path / "m.shafer"))
+    mlflow.pyfunc.save_model(
+        path, **pyfunc(explainer, evidence=True).log_options(tmp_path / "m.shafer")
+    )
     loaded = mlflow.pyfunc.load_model(str(path))
     found = loaded.predict(features[:3])
     np.testing.assert_array_equal(found["belief_1"], explainer(features[:3]).belief[:, 1])
@@ -137,7 +139,9 @@ def test_a_model_of_texts(tmp_path: Path) -> None:
     model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0])
     explainer = shafer.Explainer(model, texts)
     path = tmp_path / "evidence"
-    mlflow.pyfunc.save_model(path, **pyfunc(explainer, evidence=True).log_options(tmp_path / "m.shafer"))
+    mlflow.pyfunc.save_model(
+        path, **pyfunc(explainer, evidence=True).log_options(tmp_path / "m.shafer")
+    )
     found = mlflow.pyfunc.load_model(str(path)).predict(pd.DataFrame({"text": ["good", "bad day"]}))
     np.testing.assert_array_equal(found["belief_1"], explainer(["good", "bad day"]).belief[:, 1])
 

@@ -40,7 +40,7 @@ STORED = Path(__file__).parent / "stored"
 EXACT, SINGLE = 1e-12, 1e-6
 N_ROWS = 60
 FORMAT_3_LACKS = ("deferral",)
-CONFORMAL_OF_3_LACKS = ("groups", "column")
+CONFORMAL_OF_3_LACKS = ("by", "column")
 
 Made = tuple[Any, dict[str, Any]]  # what is saved, and what its JSON says besides the results
 MAKERS: dict[str, Callable[[], Made]] = {}
@@ -231,7 +231,7 @@ def one_hot_sources() -> Made:
 def conformal_subgroups() -> Made:
     X, y = frame()
     made = shafer.Explainer(one_hot_model(X, y), X)
-    return made.conformalize(X, y, coverage=0.7, groups="region"), shown(X[:6])
+    return made.conformalize(X, y, coverage=0.7, by="region"), shown(X[:6])
 
 
 @maker
@@ -239,7 +239,7 @@ def conformal_labels() -> Made:
     X, y = frame()
     groups = ["even", "odd"] * (len(X) // 2)
     made = shafer.Explainer(one_hot_model(X, y), X)
-    made.conformalize(X, y, coverage=0.7, groups=np.array(groups))
+    made.conformalize(X, y, coverage=0.7, by=np.array(groups))
     return made, shown(X[:6], groups=["odd", "even", "odd", "odd", "never", "even"])
 
 
@@ -247,7 +247,7 @@ def conformal_labels() -> Made:
 def control_subgroups() -> Made:
     X, y = frame(600)
     made = shafer.Explainer(one_hot_model(X, y), X)
-    return made.control_error(X, y, error=0.25, groups="region"), shown(X[:6])
+    return made.control_error(X, y, error=0.25, by="region"), shown(X[:6])
 
 
 @maker
@@ -482,7 +482,7 @@ def voting_of_frames() -> Made:
     X, y = frame()
     sources = [("all", one_hot_model(X, y)), ("some", GaussianNB(), ["age", "dose"])]
     made = shafer.EvidentialVotingClassifier(sources, tempering=None).fit(X, y)
-    return made.conformalize(X, y, coverage=0.8, groups="region"), shown(X[:6])
+    return made.conformalize(X, y, coverage=0.8, by="region"), shown(X[:6])
 
 
 # -- evidence -----------------------------------------------------------------------------------

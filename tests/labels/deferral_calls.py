@@ -52,7 +52,7 @@ def deferring_explainer(world: World) -> list[Any]:
     ]
     found: list[Any] = []
     for promise in promises:
-        explainer.control_error(FRAME, y, groups="side", **promise, **PROMISE)
+        explainer.control_error(FRAME, y, by="side", **promise, **PROMISE)
         found += _numbers(explainer.predict_or_defer(FRAME), world)
         display = plots.DeferralDisplay.from_explainer(explainer, FRAME, pd.Series(y))
         found += [curve.risk for curve in display.curves]
@@ -75,8 +75,8 @@ def deferring_classifiers(world: World) -> list[Any]:
         shafer.EvidentialVotingClassifier(voting, tempering=None),
     ):
         clf.fit(FEATURES, world.training_labels)
-        clf.control_error(FEATURES, y, 0.4, groups=GROUPS, **PROMISE)
-        found += _numbers(clf.predict_or_defer(FEATURES, groups=GROUPS), world)
+        clf.control_error(FEATURES, y, 0.4, by=GROUPS, **PROMISE)
+        found += _numbers(clf.predict_or_defer(FEATURES, by=GROUPS), world)
         clf.control_error(FEATURES, y.tolist(), recall=0.6, class_=world.given[0], **PROMISE)
         found += _numbers(clf.predict_or_defer(FEATURES), world)
     return found
@@ -93,20 +93,18 @@ def deferring_classifiers(world: World) -> list[Any]:
 )
 def sets_by_group(world: World) -> list[Any]:
     y, explainer = world.named(world.truth), _explainer(world)
-    explainer.conformalize(FRAME, y, 0.6, groups="side")
+    explainer.conformalize(FRAME, y, 0.6, by="side")
     clf = shafer.EvidentialClassifier().fit(FEATURES, world.training_labels)
-    clf.conformalize(FEATURES, y, 0.6, groups=GROUPS)
+    clf.conformalize(FEATURES, y, 0.6, by=GROUPS)
     scores = np.asarray(
         decision.conformal_scores(explainer.observe(FRAME[["p", "q", "r"]]).bet.pooled)
     )
-    calibrated = decision.split_conformal(
-        scores, y, coverage=0.6, classes=world.classes, groups=GROUPS
-    )
+    calibrated = decision.split_conformal(scores, y, coverage=0.6, classes=world.classes, by=GROUPS)
     voting = [("a", LogisticRegression(), [0, 1]), ("b", LogisticRegression(), [2])]
     both = shafer.EvidentialVotingClassifier(voting, tempering=None)
-    both.fit(FEATURES, world.training_labels).conformalize(FEATURES, y, 0.6, groups=GROUPS)
-    found = [explainer.predict_set(FRAME), clf.predict_set(FEATURES, groups=GROUPS)]
-    found.append(both.predict_set(FEATURES, groups=GROUPS))
+    both.fit(FEATURES, world.training_labels).conformalize(FEATURES, y, 0.6, by=GROUPS)
+    found = [explainer.predict_set(FRAME), clf.predict_set(FEATURES, by=GROUPS)]
+    found.append(both.predict_set(FEATURES, by=GROUPS))
     np.testing.assert_array_equal(calibrated.sets(scores, GROUPS), found[0])
     return found
 
@@ -119,6 +117,6 @@ def metrics_by_group(world: World) -> list[Any]:
     found = metrics.coverage_by_group(y, chosen, GROUPS, labels=world.classes)
     answers = world.class_array[np.roll(world.truth, 5)]
     display = plots.DeferralDisplay.from_predictions(
-        y, answers, FEATURES[:, 0], groups=GROUPS, labels=world.classes
+        y, answers, FEATURES[:, 0], by=GROUPS, labels=world.classes
     )
     return [found.coverage, found.mean_size, *(curve.risk for curve in display.curves)]

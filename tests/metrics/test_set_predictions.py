@@ -243,8 +243,8 @@ def test_against_scipy() -> None:
     y, groups = random.integers(3, size=200), random.choice([2019, 2020, 2021], 200)
     sets = random.random((200, 3)) < 0.7
     found = coverage_by_group(y, sets, pd.Series(groups), confidence=0.9)
-    assert found.groups == (2019, 2020, 2021)
-    for g, name in enumerate(found.groups):
+    assert found.by == (2019, 2020, 2021)
+    for g, name in enumerate(found.by):
         own = groups == name
         hits = int(sets[own][np.arange(own.sum()), y[own]].sum())
         interval = binomtest(hits, int(own.sum())).proportion_ci(0.9, method="exact")
@@ -259,9 +259,9 @@ def test_against_scipy() -> None:
 def test_bad_groups() -> None:
     y, sets = [0, 1], [[1, 0], [1, 1]]
     for options, message in [
-        ({"groups": ["a"]}, "one label for each of 2 rows"),
-        ({"groups": ["a", None]}, "groups must not be missing"),
-        ({"groups": ["a", "b"], "confidence": 2}, "confidence must be a number between 0 and 1"),
+        ({"by": ["a"]}, "one label for each of 2 rows"),
+        ({"by": ["a", None]}, "by must not be missing"),
+        ({"by": ["a", "b"], "confidence": 2}, "confidence must be a number between 0 and 1"),
     ]:
         with pytest.raises(ValueError, match=message):
             coverage_by_group(y, sets, **options)

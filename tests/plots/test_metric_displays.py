@@ -196,11 +196,11 @@ def test_the_curve_is_what_it_says(explainer: shafer.Explainer) -> None:
 
 @pytest.mark.filterwarnings("ignore:No threshold keeps")
 def test_a_panel_for_each_group(explainer: shafer.Explainer, drawn_well: Any) -> None:
-    explainer.control_error(X[300:600], Y[300:600], 0.1, groups=SITE[300:600])
-    display = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], groups=SITE[600:]).plot()
+    explainer.control_error(X[300:600], Y[300:600], 0.1, by=SITE[300:600])
+    display = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], by=SITE[600:]).plot()
     assert [ax.get_title() for ax in display.axes_] == [r"a \$", "b"]
     drawn_well(display)
-    together = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], groups=SITE[600:])
+    together = DeferralDisplay.from_explainer(explainer, X[600:], Y[600:], by=SITE[600:])
     together.plot(Figure().subplots())
     assert len(together.axes_) == 1
     assert len(together.ax_.get_legend().get_texts()) == 4
@@ -236,7 +236,7 @@ def test_predictions_of_any_model() -> None:
     display = DeferralDisplay.from_predictions(y, answers, score, threshold=0.6).plot()
     assert display.curves[0].share.tolist() == [0.2, 0.4, 0.8, 1.0]  # ties together
     assert display.curves[0].chosen == 0.4
-    by_group = DeferralDisplay.from_predictions(y, answers, score, groups=[1, 1, 2, 2, 2])
+    by_group = DeferralDisplay.from_predictions(y, answers, score, by=[1, 1, 2, 2, 2])
     assert [curve.name for curve in by_group.curves] == ["1", "2"]
     nothing = DeferralDisplay.from_predictions(y, answers, score, threshold=2.0).plot()
     assert nothing.ax_.texts[0].get_text() == "all deferred"
@@ -263,7 +263,7 @@ def _waves(groups: bool) -> DeferralDisplay:
     wrong = (n * 0.7548776662466927) % 1.0 > score + 0.12 * np.sin(n)
     names = np.where(n % 3, "a long name of a site", "north") if groups else None
     return DeferralDisplay.from_predictions(
-        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, groups=names
+        np.zeros(400, dtype=int), wrong.astype(int), score, error=0.1, threshold=0.8, by=names
     )
 
 
@@ -376,9 +376,7 @@ def test_pooling_keeps_every_row() -> None:
 
 def test_sets_never_decided_are_no_other_sets() -> None:
     y_set = np.eye(30, dtype=bool)[:3]
-    display = SetConfusionDisplay.from_predictions([0, 1, 2], y_set, labels=range(30)).plot(
-        max_sets=4
-    )
+    display = SetConfusionDisplay.from_predictions([0, 1, 2], y_set, labels=range(30)).plot(top=4)
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == [
         "{0}",
         "{1}",
@@ -391,7 +389,7 @@ def test_sets_never_decided_are_no_other_sets() -> None:
 
 def test_a_divided_cell() -> None:
     display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(
-        max_sets=3, max_classes=2
+        top=3, top_classes=2
     )
     widths = sorted(patch.get_width() for patch in display.ax_.patches if patch.get_fill())
     assert_allclose(widths, [1 / 3, 2 / 3, 1, 1])
@@ -407,8 +405,8 @@ def test_numbers_that_do_not_fit_are_left_out() -> None:
 def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="normalize must be one of .* got 'rows'"):
         SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS, normalize="rows")
-    with pytest.raises(ValueError, match="max_classes must be at least 2; got 1"):
-        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(max_classes=1)
+    with pytest.raises(ValueError, match="top_classes must be at least 2; got 1"):
+        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(top_classes=1)
 
 
 # Monitor display.
@@ -450,7 +448,7 @@ def test_a_long_unit_has_two_lines() -> None:
 
 def test_on_given_axes() -> None:
     axes = pyplot.subplots()[1]
-    drawn = display(4, 3, quantities={"typicality": np.full(3, 0.5)}).plot(axes, max_components=2)
+    drawn = display(4, 3, quantities={"typicality": np.full(3, 0.5)}).plot(axes, top=2)
     assert drawn.ax_ is axes
     assert drawn.curves_ax_ is None
     assert len(axes.get_yticks()) == 2
@@ -459,8 +457,8 @@ def test_on_given_axes() -> None:
 def test_wrong_options() -> None:
     with pytest.raises(ValueError, match="quantities must be among"):
         display(2, 2, quantities={"typicality": np.ones(2)}).plot(quantities=["nonsense"])
-    with pytest.raises(ValueError, match="max_components must be at least 1"):
-        display(2, 2).plot(max_components=0)
+    with pytest.raises(ValueError, match="top must be at least 1"):
+        display(2, 2).plot(top=0)
 
 
 def test_from_reports_and_streams() -> None:

@@ -224,8 +224,8 @@ def _options() -> dict[str, Callable[[], Saved]]:
     def framed() -> Saved:
         explained = make_pipeline(encoder, LogisticRegression()).fit(FRAME, NAMES)
         made = Explainer(explained, FRAME, "source", prior="own").temper(FRAME, NAMES)
-        made.conformalize(FRAME, NAMES, groups="kind")
-        return Saved(made.control_error(FRAME, NAMES, 0.3, groups="kind"), PERMUTED)
+        made.conformalize(FRAME, NAMES, by="kind")
+        return Saved(made.control_error(FRAME, NAMES, 0.3, by="kind"), PERMUTED)
 
     def conditional() -> Saved:
         made = Explainer(model, X, missing="conditional", prior="own")

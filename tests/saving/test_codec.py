@@ -123,7 +123,7 @@ def examples() -> dict[str, Any]:
 EXAMPLES = examples()
 
 # What may hold more than numbers or texts of one kind, and arrays of any shape.
-ANYTHING = ("model", "options", "stand_ins", "conformal.groups", "refits")
+ANYTHING = ("model", "options", "stand_ins", "conformal.by", "refits")
 ANY_SHAPE = ("weights", "label_map")
 LABELS = ("classes", "values")
 
@@ -354,6 +354,13 @@ def test_older_formats_get_what_they_lack() -> None:
     assert format_.completed(old) == new
     assert old == {"format": 1, "part": {"c": 1}}
     assert format_.completed({"format": 1, "a": 7, "part": None})["a"] == 7
+    renamed = StoredFormat(2, {1: {}}, {1: {"part.groups": "by", "x": "y"}})
+    assert renamed.completed({"format": 1, "part": {"groups": 3}, "x": 4}) == {
+        "format": 2,
+        "part": {"by": 3},
+        "y": 4,
+    }
+    assert renamed.completed({"format": 1, "part": None}) == {"format": 2, "part": None}
     others: tuple[Any, ...] = (3, "1", None, [], {})
     for other in others:
         assert format_.completed({"format": other}) == {"format": other}
@@ -366,7 +373,7 @@ def test_an_explainer_of_another_version_is_refused() -> None:
         with pytest.raises(ValueError, match="another version of shafer, or is damaged"):
             ExplainerState.read({**plain, **other})
     older = {name: part for name, part in plain.items() if name != "deferral"}
-    conformal = {n: p for n, p in plain["conformal"].items() if n not in ("groups", "column")}
+    conformal = {n: p for n, p in plain["conformal"].items() if n not in ("by", "column")}
     older |= {"format": 3, "conformal": {**conformal, "threshold": 0.5}}
     assert ExplainerState.read(older).deferral is None
     with pytest.raises(ValueError, match="This saved Explainer is damaged: conformal must hold"):

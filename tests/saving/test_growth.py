@@ -103,7 +103,7 @@ def test_reasons_take_time_in_proportion_to_the_columns() -> None:
         counting = _Counting(ev.inputs.trace.order)
         vars(ev.inputs.trace)["order"] = counting
         _Counting.reads = 0
-        assert len(ev.reasons(for_=1, over=0, top=1)) == 10
+        assert len(ev.reasons(class_=1, over=0, top=1)) == 10
         assert 0 < _Counting.reads <= 3 * n_columns
 
 

@@ -86,7 +86,7 @@ def test_every_door_gives_the_guarded_answer(
     for k, label in enumerate(clf.classes_):
         np.testing.assert_allclose(scored[f"probability_{label}"], probability[:, k], rtol=1e-12)
     assert (scored["answer"] == clf.predict(SLIPPED)).all()
-    assert (scored["reasons_for"] == clf.predict(SLIPPED)).all()
+    assert (scored["reasons_class"] == clf.predict(SLIPPED)).all()
     unguarded = clf.explainer_.predict(SLIPPED)
     assert (unguarded != clf.predict(SLIPPED)).mean() > 0.05  # the guard makes a difference
     if "act" in scored:

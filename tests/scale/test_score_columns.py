@@ -80,8 +80,8 @@ def _explainer(missing: str = "error", **options: Any) -> shafer.Explainer:
     model = make_pipeline(encode, LogisticRegression()).fit(ROWS[INPUTS][:200], ROWS["ill"][:200])
     explainer = shafer.Explainer(model, ROWS[INPUTS][:200], missing=missing, **options)
     held = HELD[[*INPUTS, "site"]]
-    explainer.conformalize(held, HELD["ill"], 0.8, groups="site")
-    return explainer.control_error(held, HELD["ill"], 0.4, groups="site")
+    explainer.conformalize(held, HELD["ill"], 0.8, by="site")
+    return explainer.control_error(held, HELD["ill"], 0.4, by="site")
 
 
 def _passes(call: Any, *given: Any) -> int:
@@ -109,7 +109,9 @@ def test_all_columns_share_one_pass(options: dict[str, Any], tmp_path: Path) -> 
     gappy.loc[::3, "age"] = np.nan
     gappy.to_csv(tmp_path / "rows.csv", index=False)
     (tmp_path / "costs.csv").write_text("act,no,perhaps,yes\nwait,0,2,3\ntreat,1,1,0\n")
-    wanted = ScoreOptions(reasons=2, evidence=True, ask=True, loss=tmp_path / "costs.csv", reject=0.4)
+    wanted = ScoreOptions(
+        reasons=2, evidence=True, ask=True, loss=tmp_path / "costs.csv", reject=0.4
+    )
 
     def command() -> None:
         named = NamedModel(explainer, "explainer.shafer")
@@ -118,7 +120,7 @@ def test_all_columns_share_one_pass(options: dict[str, Any], tmp_path: Path) -> 
 
     assert _passes(command) == N
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert {"reason_2_weight", "alarm", "act", "deferred", "set", "ignorance"} <= set(scores)
+    assert {"reason_2_log_odds", "alarm", "act", "deferred", "set", "ignorance"} <= set(scores)
     assert scores["overturn"].max() > 0
     frame = pl.from_pandas(ROWS).lazy()
     assert _passes(lambda: shafer.scale.score(frame, explainer).collect()) == N
@@ -190,7 +192,9 @@ def test_files_frames_and_mlflow_have_equal_scores(tmp_path: Path) -> None:
     assert written.columns.tolist() == ["row", *names]
     assert lazy.columns.tolist() == served.columns.tolist() == names
     assert "epistemic_ignorance" in names
-    np.testing.assert_array_equal(lazy["probability_no"], explainer.predict_proba(ROWS[INPUTS])[:, 0])
+    np.testing.assert_array_equal(
+        lazy["probability_no"], explainer.predict_proba(ROWS[INPUTS])[:, 0]
+    )
     assert "reason_3_upper" in names
     pd.testing.assert_frame_equal(written[names], lazy, check_exact=True)
     texts = lazy.select_dtypes(exclude="number").columns

@@ -1,4 +1,4 @@
-"""The column ``set`` holds the calibrated set, wherever rows are scored; without one it is not there."""
+"""The column ``set`` is the calibrated set, wherever rows are scored; else it is not there."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_calibrated_sets(moderate: str | None, tmp_path: Path) -> None:
 def test_sets_by_group_read_the_column_of_the_groups(tmp_path: Path) -> None:
     held = TABLE[100:]
     rows = [*INPUTS, "site"]
-    explainer = _explainer().conformalize(held[rows], held["y"], 0.7, groups="site")
+    explainer = _explainer().conformalize(held[rows], held["y"], 0.7, by="site")
     expected = _sets(explainer, TABLE[rows])
     lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)
     assert lazy.collect()["set"].to_list() == expected
@@ -80,7 +80,7 @@ def test_sets_by_group_read_the_column_of_the_groups(tmp_path: Path) -> None:
 
 def test_sets_of_unknown_groups_are_left_out_and_it_is_said(tmp_path: Path) -> None:
     held = TABLE[100:]
-    explainer = _explainer().conformalize(held[INPUTS], held["y"], groups=held["site"].to_numpy())
+    explainer = _explainer().conformalize(held[INPUTS], held["y"], by=held["site"].to_numpy())
     with pytest.warns(UserWarning, match="The column set is not written"):
         lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)
     assert "set" not in lazy.collect().columns

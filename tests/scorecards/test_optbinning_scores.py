@@ -278,7 +278,7 @@ def test_reasons(name: str) -> None:
     points = points_of_factors(model, X)
     shortfall = points.mean().to_numpy() - points.to_numpy()
     ev = shafer.Explainer(model, X, classes=["good", "bad"], prior="own")(X)
-    table = ev.reasons(for_="bad", top=TOP)
+    table = ev.reasons(class_="bad", top=TOP)
     assert table["rank"].tolist() == [1, 2, 3, 4] * len(X)
     place = {factor: g for g, factor in enumerate(points)}
     components = table["component"].map(place).to_numpy().reshape(len(X), TOP)

@@ -110,7 +110,7 @@ class TestEncodedColumns:
         odd = pd.concat([X, X[:1].assign(housing="castle", age=-5.0)])
         columns = {name: odd[name] for name in X}
         table = assert_the_table_holds(explainer, odd, columns, class_="good")
-        assert list(table.columns) == ["component", "bin", "weight", "points"]
+        assert list(table.columns) == ["component", "bin", "log_odds", "points"]
         ev = explainer(X)
         odds = np.log(ev.probability[:, 1] / ev.probability[:, 0])
         score = 600 + 20 / np.log(2) * (odds - np.log(50))
@@ -285,7 +285,7 @@ class TestOtherModels:
         explainer = shafer.Explainer(head, flags)
         table = assert_the_table_holds(explainer, flags, columns, class_="good")
         assert table["bin"].tolist() == ["0", "1"] * 2
-        assert_allclose(np.diff(table["weight"])[::2], [1.0, -2.0])
+        assert_allclose(np.diff(table["log_odds"])[::2], [1.0, -2.0])
 
     def test_names_are_not_columns(self) -> None:
         # The names of the components exchange those of the columns.
@@ -331,13 +331,13 @@ class TestTables:
     def test_frames_of_other_libraries(self, head: Any) -> None:
         table = scorecard(shafer.Explainer(head, self.FLAGS), class_="good", backend="polars")
         assert isinstance(table, pl.DataFrame)
-        assert table.columns == ["component", "bin", "weight", "points"]
+        assert table.columns == ["component", "bin", "log_odds", "points"]
 
     def test_tempered_weights(self, head: Any) -> None:
         plain = scorecard(shafer.Explainer(head, self.FLAGS), class_="good")
         explainer = shafer.Explainer(head, self.FLAGS, temper=0.5)
         table = scorecard(explainer, class_="good")
-        assert_allclose(table["weight"], plain["weight"] / 2)
+        assert_allclose(table["log_odds"], plain["log_odds"] / 2)
         assert_the_table_holds(
             explainer, self.FLAGS, {"x0": self.FLAGS[:, 0], "x1": self.FLAGS[:, 1]}, class_="good"
         )

@@ -29,8 +29,8 @@ calibration, new = np.arange(500, 1797, 2), np.arange(501, 1797, 2)
 found = {}
 for name, labels in (("one threshold", None), ("a threshold for each site", site)):
     given = None if labels is None else labels[calibration]
-    explainer.conformalize(X[calibration], y[calibration], coverage=0.9, groups=given)
-    sets = explainer.predict_set(X[new], groups=None if labels is None else labels[new])
+    explainer.conformalize(X[calibration], y[calibration], coverage=0.9, by=given)
+    sets = explainer.predict_set(X[new], by=None if labels is None else labels[new])
     found[name] = coverage_by_group(y[new], sets, site[new], labels=explainer.classes)
 
 # %%
@@ -43,7 +43,7 @@ for shift, (name, groups) in zip((0.12, -0.12), found.items(), strict=True):
     ax.errorbar(groups.coverage, place, xerr=[below, above], fmt="o", label=name)
     for at, coverage, size in zip(place, groups.coverage, groups.mean_size, strict=True):
         ax.annotate(f"size {size:.1f}", (coverage, at + 0.06), ha="center", fontsize="small")
-ax.set_yticks([0, 1], [f"{g} ({n} images)" for g, n in zip(groups.groups, groups.n, strict=True)])
+ax.set_yticks([0, 1], [f"{g} ({n} images)" for g, n in zip(groups.by, groups.n, strict=True)])
 ax.axvline(0.9, color="gray", linestyle="dotted")
 ax.set(xlabel="share of sets that contain the true digit", ylim=(-0.5, 1.9))
 ax.legend(loc="upper left")

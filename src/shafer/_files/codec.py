@@ -50,10 +50,14 @@ class StoredFormat:
     current : int or str
     lacking : mapping
         For each older format, what it lacks: a value for each field, such as ``"part.field"``.
+    renamed : mapping
+        For each older format, the new name of each field that had another, such as
+        ``{"part.field": "new"}``.
     """
 
     current: int | str
     lacking: Mapping[int | str, Mapping[str, Any]] = field(default_factory=dict)
+    renamed: Mapping[int | str, Mapping[str, str]] = field(default_factory=dict)
 
     def completed(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what an object of the current format holds; ``given`` has a ``format``."""
@@ -61,6 +65,8 @@ class StoredFormat:
         if not isinstance(older, int | str) or older not in self.lacking:
             return given
         result = {**given, "format": self.current}
+        for name, new in self.renamed.get(older, {}).items():
+            _rename(result, name, new)
         for name, value in self.lacking[older].items():
             _complete(result, name, value)
         return result
@@ -76,18 +82,32 @@ def _complete(given: dict[str, Any], name: str, value: Any) -> None:
         _complete(given[head], rest, value)
 
 
+def _rename(given: dict[str, Any], name: str, new: str) -> None:
+    """Give a field another name, if it is there."""
+    head, _, rest = name.partition(".")
+    if head not in given:
+        return
+    if not rest:
+        given[new] = given.pop(head)
+    elif isinstance(given[head], Mapping):
+        given[head] = dict(given[head])
+        _rename(given[head], rest, new)
+
+
 EXPLAINER = StoredFormat(
-    5,
+    6,
     {
+        5: {},
         4: {"schema": None, "threshold": None},
         3: {
             "deferral": None,
-            "conformal.groups": None,
+            "conformal.by": None,
             "conformal.column": None,
             "schema": None,
             "threshold": None,
         },
     },
+    {older: {"conformal.groups": "by"} for older in (4, 5)},
 )
 EVIDENCE = StoredFormat("shafer-evidence-2", {"shafer-evidence-1": {}})  # without rows
 MONITOR = StoredFormat("shafer-monitor-1")

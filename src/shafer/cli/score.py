@@ -18,7 +18,7 @@ from shafer.scale.engines import ENGINES, job_engine
         "shafer score new.csv --model model.shafer --id patient --out scored.parquet",
         "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
-        "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
+        "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --class 1",
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
         "shafer score new.csv --model model.shafer --evidence --keep ward --out scored.csv",
         "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
@@ -49,7 +49,15 @@ from shafer.scale.engines import ENGINES, job_engine
     "default 3 if the model file was calibrated, and none otherwise.",
 )
 @click.option(
-    "--reasons-for", metavar="CLASS", help="Write the reasons for this class, not for the answer."
+    "--class",
+    "class_",
+    metavar="CLASS",
+    help="Write the reasons for this class, not for the answer.",
+)
+@click.option(
+    "--over",
+    metavar="CLASS",
+    help="Compare it with this class; by default with the most probable other class of the row.",
 )
 @click.option(
     "--codes",
@@ -119,9 +127,9 @@ def score(
     With --evidence there are also the belief, plausibility and pignistic probability of each
     class, the ignorance, the conflict and its weight.
 
-    With --reasons there are also the columns reasons_for and reasons_over (the two classes
+    With --reasons there are also the columns reasons_class and reasons_over (the two classes
     compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),
-    reason_1_weight (what it adds to the log-odds) and reason_1_share (of all that is added); with
+    reason_1_log_odds (what it adds to the log-odds) and reason_1_share (of all that is added); with
     --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
 
     With --ask there are also the columns fragility (the chance that the answer changes if each

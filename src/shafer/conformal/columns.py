@@ -41,14 +41,14 @@ def set_column(
     sets = None if predictor is None else _calibrated_sets(predictor)
     if predictor is None or sets is None:
         return None, ""
-    grouped = isinstance(sets, ConformalSets) and sets.groups is not None
+    grouped = isinstance(sets, ConformalSets) and sets.by is not None
     column = sets.column if isinstance(sets, ConformalSets) else None
     if grouped and (column is None or (present is not None and column not in present)):
         where = "were given beside the rows" if column is None else f"are in column {column!r}"
         return None, (
             "The column set is not written: the prediction sets were calibrated by group, the "
-            f"groups {where}, and the table does not have them. Call conformalize with the name of "
-            "a column, and keep this column in the table."
+            f"groups {where}, and the table does not have them. Call conformalize with by= the "
+            "name of a column, and keep this column in the table."
         )
     return (
         Column("set", "text", _Sets(predictor, sets), column if grouped else None),
@@ -74,7 +74,7 @@ class _Sets:
         if isinstance(self.sets, CrossConformalSets):  # the models of all folds are needed
             chosen = self.predictor.predict_set(rows.as_trained)
         else:
-            groups = rows.beside(self.sets.column if self.sets.groups is not None else None)
-            labels = rows_of_known_groups(rows.X, groups, self.sets, self.predictor.columns).groups
+            by = rows.beside(self.sets.column if self.sets.by is not None else None)
+            labels = rows_of_known_groups(rows.X, by, self.sets, self.predictor.columns).by
             chosen = self.sets.sets(class_scores(rows.seen.bet, self.sets.score), labels)
         return set_names(to_numpy(chosen), self.predictor.classes)

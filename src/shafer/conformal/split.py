@@ -54,10 +54,10 @@ class ConformalSets:
         The number of calibration rows.
     n_classes : int
     allow_empty : bool
-    groups : tuple of M labels or None
-        The groups, if each has thresholds of its own.
+    by : tuple of M labels or None
+        The groups of rows, if each has thresholds of its own.
     column : str or None
-        The column that the groups came from.
+        The column that they came from.
 
     See Also
     --------
@@ -82,7 +82,7 @@ class ConformalSets:
     n_calibration: int
     n_classes: Annotated[int, "K"]
     allow_empty: bool = True
-    groups: Annotated[tuple[Any, ...] | None, "M"] = None
+    by: Annotated[tuple[Any, ...] | None, "M"] = None
     column: str | None = None
 
     @property
@@ -115,7 +115,7 @@ class ConformalSets:
             return None
         return _like(self.threshold, 1.0 - _exp(np.negative(self.threshold)))
 
-    def sets(self, scores: Array, groups: Any = None) -> Array:
+    def sets(self, scores: Array, by: Any = None) -> Array:
         r"""Keep the classes whose score is at most the threshold, boolean (n, K).
 
         A score that is above it by rounding alone counts as equal: by at most
@@ -125,8 +125,9 @@ class ConformalSets:
         ----------
         scores : array of shape (n, K)
             Scores of new rows, by the same model and :func:`conformal_scores`.
-        groups : array of shape (n,), optional
-            The group of each row, if there are groups. All classes are kept in an unknown group.
+        by : array of shape (n,), optional
+            The group of each row, if they were given at calibration. All classes are kept in an
+            unknown group.
 
         Returns
         -------
@@ -135,7 +136,7 @@ class ConformalSets:
         scores = checked_scores(scores, self.n_classes)
         xp = array_namespace(scores)
         # Through a list: torch warns about arrays that are not to be written to.
-        limits = self._limits(groups, scores.shape[0]).tolist()
+        limits = self._limits(by, scores.shape[0]).tolist()
         threshold = xp.asarray(limits, dtype=scores.dtype, device=scores.device)
         kept = scores <= threshold + tie_width(threshold)
         if self.allow_empty:
@@ -143,22 +144,21 @@ class ConformalSets:
         smallest = xp.min(scores, axis=-1, keepdims=True)
         return kept | choose_smallest(scores, tie_width(smallest))
 
-    def _limits(self, groups: Any, n: int) -> FloatArray:
+    def _limits(self, by: Any, n: int) -> FloatArray:
         """Return the thresholds, of each row if there are groups."""
         limits = np.asarray(self.threshold, dtype=np.float64)
-        if (groups is None) != (self.groups is None):
-            given = "no groups" if groups is None else "groups"
+        if (by is None) != (self.by is None):
+            given = "none" if by is None else "some"
             raise ValueError(
-                "groups must be given if they were given at calibration, and only then; got "
-                f"{given}."
+                f"by must be given if it was given at calibration, and only then; got {given}."
             )
-        if self.groups is None:
+        if self.by is None:
             return limits
-        labels = label_array(groups, "groups")
+        labels = label_array(by, "by")
         if labels.shape != (n,):
-            raise ValueError(f"groups must hold {n} labels; got shape {labels.shape}.")
+            raise ValueError(f"by must hold {n} labels; got shape {labels.shape}.")
         unknown = np.full((1, limits.shape[1]), np.inf)
-        return np.asarray(np.concatenate([limits, unknown])[group_positions(labels, self.groups)])
+        return np.asarray(np.concatenate([limits, unknown])[group_positions(labels, self.by)])
 
 
 def split_conformal(
@@ -170,7 +170,7 @@ def split_conformal(
     class_conditional: bool = False,
     allow_empty: bool = True,
     classes: Any = None,
-    groups: Any = None,
+    by: Any = None,
     column: str | None = None,
 ) -> ConformalSets:
     r"""Find the threshold on scores that gives prediction sets the promised coverage.
@@ -196,11 +196,11 @@ def split_conformal(
     classes : array of shape (K,), optional
         The labels in ``y``, in the order of the columns of ``scores``. May be left out if the
         labels are the numbers 0..K−1, each of them present.
-    groups : array of shape (n,), optional
+    by : array of shape (n,), optional
         The group of each row, such as a site or an age band. Promise the coverage in each group by
         itself; with ``class_conditional``, for each class in each group.
     column : str, optional
-        The name of the column that the groups came from; it is kept in the result.
+        The name of the column that ``by`` came from; it is kept in the result.
 
     Returns
     -------
@@ -236,9 +236,9 @@ def split_conformal(
     own = table[np.arange(len(table)), truth]
     n, n_classes, names = len(table), len(labels), None
     threshold: float | FloatArray
-    if groups is not None:
+    if by is not None:
         known = labels if class_conditional else None
-        threshold, names = grouped_thresholds(own, truth, groups, level, known)
+        threshold, names = grouped_thresholds(own, truth, by, level, known)
     elif class_conditional:
         parts = [own[truth == k] for k in range(n_classes)]
         threshold = frozen(np.array([conformal_quantile(part, level) for part in parts]))
@@ -326,7 +326,7 @@ def warn_if_too_few(
 def grouped_thresholds(
     own: FloatArray,
     truth: NDArray[np.intp],
-    groups: Any,
+    by: Any,
     level: Fraction,
     classes: NDArray[Any] | None,
 ) -> tuple[FloatArray, tuple[Any, ...]]:
@@ -336,15 +336,16 @@ def grouped_thresholds(
     ----------
     own, truth : arrays of shape (n,)
         The score of each row's true class, and the class's position.
-    groups : array of shape (n,)
+    by : array of shape (n,)
+        The group of each row.
     level : Fraction
         The coverage.
     classes : array of shape (K,) or None
         The classes, if each has a threshold of its own.
     """
-    found = label_array(groups, "groups")
+    found = label_array(by, "by")
     if found.shape != truth.shape:
-        raise ValueError(f"groups must hold {len(truth)} labels; got shape {found.shape}.")
+        raise ValueError(f"by must hold {len(truth)} labels; got shape {found.shape}.")
     names = tuple(group_labels(found))
     places = group_positions(found, names)
     strata = np.zeros_like(truth) if classes is None else truth

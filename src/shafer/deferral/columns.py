@@ -60,14 +60,14 @@ def defer_columns(
     if predictor is None or control is None:
         return (), ""
     column = control.column
-    if control.groups is not None and (
+    if control.by is not None and (
         column is None or (present is not None and column not in present)
     ):
         where = "were given beside the rows" if column is None else f"are in column {column!r}"
         return (), (
             "The columns deferred and why are not written: the promise is by group, the groups "
-            f"{where}, and the table does not have them. Call control_error with the name of a "
-            "column, and keep this column in the table."
+            f"{where}, and the table does not have them. Call control_error with by= the name of "
+            "a column, and keep this column in the table."
         )
     kinds: dict[str, ColumnKind] = {"deferred": "truth", "why": "text"}
     return columns_of(_Deferred(predictor, control), kinds, column), f"Promise: {control.text}."
@@ -81,7 +81,7 @@ class _Deferred:
 
     def __call__(self, rows: ScoredRows) -> dict[str, Any]:
         predictor, control = self.predictor, self.control
-        groups = rows.beside(control.column)
-        labels = rows_of_known_groups(rows.X, groups, control, predictor.columns).groups
+        by = rows.beside(control.column)
+        labels = rows_of_known_groups(rows.X, by, control, predictor.columns).by
         found = deferred_answers(control, rows.seen, predictor.classes, labels)
         return {"deferred": found.deferred, "why": [str(word) for word in found.reason]}

@@ -42,9 +42,10 @@ class DeferralControl:
     found : tuple of SelectiveThreshold
         One for all rows, or one for each group: the threshold on the score, and the error of the
         decided calibration rows with its upper bound.
-    groups : tuple of labels or None
+    by : tuple of labels or None
+        The groups of rows, if each has a threshold of its own.
     column : str or None
-        The column the groups came from.
+        The column that they came from.
     scale : ReasonScale
 
     See Also
@@ -64,7 +65,7 @@ class DeferralControl:
 
     promise: Promise
     found: tuple[SelectiveThreshold, ...]
-    groups: tuple[Any, ...] | None
+    by: tuple[Any, ...] | None
     column: str | None
     scale: ReasonScale
 
@@ -76,7 +77,7 @@ class DeferralControl:
         stay below, and −∞ decides nothing.
         """
         values = [self._shown(part.threshold) for part in self.found]
-        return values[0] if self.groups is None else dict(zip(self.groups, values, strict=True))
+        return values[0] if self.by is None else dict(zip(self.by, values, strict=True))
 
     def _shown(self, threshold: float) -> float:
         if self.promise.kind == "mean_loss":
@@ -86,7 +87,7 @@ class DeferralControl:
     @property
     def too_small(self) -> tuple[Any, ...]:
         """The groups with too few rows to promise anything; (None,) if all rows are too few."""
-        names = (None,) if self.groups is None else self.groups
+        names = (None,) if self.by is None else self.by
         needed = self.promise.rows_needed
         return tuple(
             name
@@ -94,12 +95,12 @@ class DeferralControl:
             if part.n_calibration < needed
         )
 
-    def places(self, groups: NDArray[Any] | None, n: int) -> NDArray[np.intp]:
+    def places(self, by: NDArray[Any] | None, n: int) -> NDArray[np.intp]:
         """Return which threshold each of n rows has, −1 in an unknown group.
 
         Parameters
         ----------
-        groups : array of shape (n,) or None
+        by : array of shape (n,) or None
             The group of each row.
         n : int
             The number of rows.
@@ -108,9 +109,9 @@ class DeferralControl:
         -------
         integer array of shape (n,)
         """
-        if groups is None or self.groups is None:
+        if by is None or self.by is None:
             return np.zeros(n, dtype=np.intp)
-        return group_positions(groups, self.groups)
+        return group_positions(by, self.by)
 
     def thresholds(self, places: NDArray[np.intp]) -> FloatArray:
         """Return the threshold of each row; +∞ in an unknown group.
@@ -158,10 +159,10 @@ class DeferralControl:
         array of n texts
         """
         small = set(self.too_small)
-        names = (None,) if self.groups is None else self.groups
+        names = (None,) if self.by is None else self.by
         words = []
         for name, part in zip(names, self.found, strict=True):
-            unreachable = SMALL_GROUP if name in small and self.groups else NO_PROMISE
+            unreachable = SMALL_GROUP if name in small and self.by else NO_PROMISE
             words.append(unreachable if part.decides_nothing else "")
         return np.array([*words, UNKNOWN_GROUP], dtype=object)[places]
 
@@ -180,7 +181,7 @@ class DeferralControl:
         -------
         data frame
         """
-        columns: dict[str, Any] = {} if self.groups is None else {"group": list(self.groups)}
+        columns: dict[str, Any] = {} if self.by is None else {"group": list(self.by)}
         columns["rows"] = [part.n_calibration for part in self.found]
         columns["decided"] = [part.n_decided for part in self.found]
         columns["risk"] = [self.promise.unscaled(part.risk) for part in self.found]
@@ -191,7 +192,7 @@ class DeferralControl:
     @property
     def text(self) -> str:
         """The promise in words, and for whom it holds."""
-        if self.groups is None:
+        if self.by is None:
             return self.promise.text
         where = "each group" if self.column is None else f"each group of {self.column!r}"
         return f"{self.promise.text}, in {where}"
@@ -205,14 +206,14 @@ def found_thresholds(
     answers: SureAnswers,
     truth: NDArray[np.intp],
     classes: NDArray[Any],
-    groups: NDArray[Any] | None,
+    by: NDArray[Any] | None,
 ) -> tuple[tuple[SelectiveThreshold, ...], tuple[Any, ...] | None]:
     """Return the threshold of all rows or of each group, and the groups."""
-    names = None if groups is None else tuple(group_labels(groups))
+    names = None if by is None else tuple(group_labels(by))
     places = (
         np.zeros(len(truth), dtype=np.intp)
-        if groups is None or names is None
-        else group_positions(groups, names)
+        if by is None or names is None
+        else group_positions(by, names)
     )
     found = []
     for place in range(1 if names is None else len(names)):
@@ -249,22 +250,22 @@ def warn_if_unreachable(control: DeferralControl) -> None:
 
 
 def warn_if_all_unknown(
-    places: NDArray[np.intp], groups: NDArray[Any] | None, control: DeferralControl
+    places: NDArray[np.intp], by: NDArray[Any] | None, control: DeferralControl
 ) -> None:
     """Warn if no row has a known group, such as where numbers were read as texts."""
-    if groups is None or control.groups is None or not len(places) or (places >= 0).any():
+    if by is None or control.by is None or not len(places) or (places >= 0).any():
         return
     message = (
-        f"No row has a group that control_error knows: its groups are {listed(control.groups)}; "
-        f"got {listed(group_labels(groups))}. Every row is deferred. Give groups of the same type."
+        f"No row has a group that control_error knows: its groups are {listed(control.by)}; "
+        f"got {listed(group_labels(by))}. Every row is deferred. Give by of the same type."
     )
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _named(control: DeferralControl, places: list[int]) -> str:
-    if control.groups is None:
+    if control.by is None:
         return f" ({control.found[0].n_calibration} rows)"
-    shown = [f"{control.groups[k]!r} ({control.found[k].n_calibration} rows)" for k in places]
+    shown = [f"{control.by[k]!r} ({control.found[k].n_calibration} rows)" for k in places]
     return f" in group(s) {listed(shown, written=str)}"
 
 
@@ -281,7 +282,7 @@ class _StoredDeferral:
     confidence: float
     class_: Any
     loss: Annotated[FloatArray | None, "K K", Says("loss must have {K} rows and columns.")]
-    groups: tuple[Any, ...] | None
+    by: tuple[Any, ...] | None
     column: str | None
     threshold: Annotated[FloatArray, "G", Limits(infinite=True), Says(_TOO_FEW)]
     n_calibration: Annotated[NDArray[np.integer[Any]], "G", Says(_TOO_FEW)]
@@ -291,6 +292,7 @@ class _StoredDeferral:
     scale: Annotated[dict[str, Annotated[FloatArray, "n"]], Says(_NOT_SORTED)]
 
 
+_FORMER = {"groups": "by"}  # names in files that earlier versions wrote
 _PARTS = ("threshold", "n_calibration", "n_decided", "risk", "upper_bound")
 
 
@@ -305,7 +307,7 @@ def deferral_state(control: DeferralControl | None) -> dict[str, Any] | None:
     state: dict[str, Any] = written(
         _StoredDeferral(
             **written(promise),
-            groups=control.groups,
+            by=control.by,
             column=control.column,
             **parts,
             scale=dict(control.scale.sorted_measures),
@@ -316,8 +318,9 @@ def deferral_state(control: DeferralControl | None) -> dict[str, Any] | None:
 
 def restored_deferral(given: Mapping[str, Any], n_classes: int) -> DeferralControl:
     """Check a dictionary that :func:`deferral_state` gave, and return its thresholds."""
-    groups = given["groups"]
-    sizes = {"K": n_classes, "G": 1 if groups is None else len(groups)}
+    given = {_FORMER.get(name, name): part for name, part in given.items()}
+    by = given["by"]
+    sizes = {"K": n_classes, "G": 1 if by is None else len(by)}
     state = read(_StoredDeferral, given, sizes)
     if (state.kind == "mean_loss") != (state.loss is not None):
         raise ValueError(_UNKNOWN.format(got=repr(state.kind)))
@@ -329,4 +332,4 @@ def restored_deferral(given: Mapping[str, Any], n_classes: int) -> DeferralContr
     columns = [getattr(state, name).tolist() for name in _PARTS]
     found = tuple(SelectiveThreshold(*part) for part in zip(*columns, strict=True))
     scale = ReasonScale({name: state.scale[name] for name in MEASURES if name in state.scale})
-    return DeferralControl(promise, found, state.groups, state.column, scale)
+    return DeferralControl(promise, found, state.by, state.column, scale)

@@ -57,7 +57,7 @@ def deferral_curves(
     losses: FloatArray,
     own: BoolArray,
     decided: BoolArray,
-    groups: NDArray[Any] | None,
+    by: NDArray[Any] | None,
     confidence: float,
     kind: str,
 ) -> list[DeferralCurve]:
@@ -67,17 +67,17 @@ def deferral_curves(
     ----------
     scores, losses, own, decided, confidence
         As in :func:`deferral_curve`.
-    groups : array of shape (n,) or None
+    by : array of shape (n,) or None
     kind : {"error", "false_negative_rate", "mean_loss"}
     """
     if not len(scores):
         raise ValueError("A deferral curve needs rows to draw; got none.")
     options: dict[str, Any] = {"rate": kind != "mean_loss"}
     options["of_class"] = kind == "false_negative_rate"
-    if groups is None:
+    if by is None:
         return [deferral_curve(scores, losses, own, decided, confidence, **options)]
-    names = tuple(group_labels(groups))
-    places = group_positions(groups, names)
+    names = tuple(group_labels(by))
+    places = group_positions(by, names)
     curves = []
     for place, name in enumerate(names):
         part = places == place

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 
 def control_error(
-    predictor: Predictor, X: Any, y: Any, promise: Promise, groups: Any
+    predictor: Predictor, X: Any, y: Any, promise: Promise, by: Any
 ) -> DeferralControl:
     """Find the thresholds that keep a promise, from held-out rows; warn if there are none."""
     classes = predictor.classes
     if n_rows(X) == 0:
         raise ValueError("control_error needs calibration rows; got none.")
-    X, labels, column = grouped_rows(X, groups, predictor.columns)
+    X, labels, column = grouped_rows(X, by, predictor.columns)
     seen = predictor.observe(X)
     answers = sure_answers(seen.bet, promise.loss)
     truth = label_positions(y, classes, len(answers.positions))
@@ -48,7 +48,7 @@ def control_error(
     return control
 
 
-def predict_or_defer(predictor: Predictor, X: Any, groups: Any) -> DeferringPrediction:
+def predict_or_defer(predictor: Predictor, X: Any, by: Any) -> DeferringPrediction:
     """Answer the rows that the promise allows, and defer the others."""
     control = predictor.promises.deferral
     if control is None:
@@ -57,7 +57,7 @@ def predict_or_defer(predictor: Predictor, X: Any, groups: Any) -> DeferringPred
             "were not used in training. If you did, temper or fit came after it and made "
             "other probabilities: call control_error again."
         )
-    X, labels, _ = rows_of_known_groups(X, groups, control, predictor.columns)
+    X, labels, _ = rows_of_known_groups(X, by, control, predictor.columns)
     return deferred_answers(control, predictor.observe(X), predictor.classes, labels)
 
 
@@ -82,7 +82,7 @@ def deferred_answers(
         probability=answers.probability,
         scores=answers.scores,
         thresholds=limits,
-        groups=labels,
+        by=labels,
         classes=classes,
         control=control,
         index=seen.bet.index,

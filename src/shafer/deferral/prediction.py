@@ -46,7 +46,7 @@ class DeferringPrediction:
         A row is decided if its score is greater than its threshold, by more than rounding. The
         score is the log-odds of ``probability``, or minus the expected loss if the promise is
         about a loss.
-    groups : array of shape (n,) or None
+    by : array of shape (n,) or None
         The group of each row.
     classes : array of shape (K,)
     control : DeferralControl
@@ -76,7 +76,7 @@ class DeferringPrediction:
     probability: FloatArray
     scores: FloatArray
     thresholds: FloatArray
-    groups: NDArray[Any] | None
+    by: NDArray[Any] | None
     classes: NDArray[Any]
     control: DeferralControl
     index: Any = None
@@ -114,8 +114,8 @@ class DeferringPrediction:
             "reason": self.reason.tolist(),
             "probability": self.probability,
         }
-        if self.groups is not None:
-            columns["group"] = self.groups.tolist()
+        if self.by is not None:
+            columns["group"] = self.by.tolist()
         return native_frame(columns, self.index, backend)
 
     def __len__(self) -> int:

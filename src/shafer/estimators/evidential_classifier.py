@@ -332,7 +332,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         class_conditional: bool = False,
         allow_empty: bool = True,
         cv: int | None = None,
-        groups: Any = None,
+        by: Any = None,
     ) -> Self:
         """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
@@ -346,7 +346,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             For small data: train ``cv`` models, each without a part of the rows, and calibrate on
             all rows (:func:`shafer.decision.cross_conformal`). Predicting uses every model. A
             class without any row here is in no set, or in all if ``class_conditional``.
-        groups : str or array of shape (n,), optional
+        by : str or array of shape (n,), optional
             A column of X, or a label for each row: the coverage then holds in each group. Not
             with ``cv``.
 
@@ -372,12 +372,12 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             "allow_empty": allow_empty,
         }
         if cv is None:
-            return super().conformalize(X, y, groups=groups, **options)
+            return super().conformalize(X, y, by=by, **options)
         check_is_fitted(self)
         check_fold_count(cv)
-        if groups is not None:
+        if by is not None:
             raise ValueError(
-                "groups needs held-out rows; got cv as well. Leave out cv and pass rows that were "
+                "by needs held-out rows; got cv as well. Leave out cv and pass rows that were "
                 "not used in fit."
             )
         y = column_or_1d(y)
@@ -458,7 +458,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         return super().predict_proba(X)
 
     def predict_set(
-        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+        self, X: Any, rule: str | None = None, *, by: Any = None, **options: Any
     ) -> BoolArray:
         """Predict a set of classes for each row, boolean (n, K).
 
@@ -470,7 +470,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
             ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
             paper's ``"interval_dominance"`` if it is none of these.
-        groups : array of shape (n,), optional
+        by : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name.
         **options
@@ -492,7 +492,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         if rule is None and not options and cross is not None:
             folds = self.promises.folds
             return cross.sets(self._fold_scores(fold, X, cross.score) for fold in folds)
-        return to_numpy(super().predict_set(X, rule, groups=groups, **options))
+        return to_numpy(super().predict_set(X, rule, by=by, **options))
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -389,16 +389,16 @@ class Evidence(MassEvidence):
         total = xp.sum(xp.broadcast_to(shares, shape), axis=-2)
         return xp.broadcast_to(total, self.logits.shape)
 
-    def contrast(self, a: Label, b: Label) -> Array:
-        """Weights of the components for class ``a`` over class ``b``, (n, G).
+    def contrast(self, class_: Label, over: Label) -> Array:
+        """Weights of the components for ``class_`` over ``over``, (n, G).
 
-        The weight for a minus the weight for b: what each component adds to the log-odds
-        ln(p_a / p_b), which is the sum over the components. A weight of +1 multiplies the odds by
-        2.7. For two classes these are the units of SHAP values, twice the weights for the class.
+        The weight for ``class_`` minus the weight for ``over``: what each component adds to the
+        log-odds ln(p_class / p_over), which is the sum over the components. +1 multiplies the odds
+        by 2.7. For two classes these are the units of SHAP values, twice the weights for the class.
 
         Parameters
         ----------
-        a, b : class labels
+        class_, over : class labels
 
         Returns
         -------
@@ -411,8 +411,8 @@ class Evidence(MassEvidence):
         >>> ev.contrast("no", "yes")
         array([[ 1.8, -0.4]])
         """
-        first = one_position(a, self.classes, "a")
-        second = one_position(b, self.classes, "b")
+        first = one_position(class_, self.classes, "class_")
+        second = one_position(over, self.classes, "over")
         weights = self.unchanged_source().of_classes([first, second]).dense()
         return weights[..., 0] - weights[..., 1]
 
@@ -480,7 +480,7 @@ class Evidence(MassEvidence):
 
     def reasons(
         self,
-        for_: Label | None = None,
+        class_: Label | None = None,
         top: int = 4,
         codes: Mapping[str, Any] | None = None,
         distinct: bool = True,
@@ -493,7 +493,7 @@ class Evidence(MassEvidence):
 
         Parameters
         ----------
-        for_ : class label, optional
+        class_ : class label, optional
             By default the class with the largest probability in each row.
         top : int
             Number of reasons for each row, if there are so many components.
@@ -503,7 +503,7 @@ class Evidence(MassEvidence):
             Count components with the same code once; without a code, those of the same column of
             the data. The one with the largest weight is named.
         over : class label, optional
-            Rank by the weight for ``for_`` over this class, as in :meth:`contrast`.
+            Rank by the weight for ``class_`` over this class, as in :meth:`contrast`.
         keep : {"all", "positive", "clear"}
             A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
             the next ones too; a component whose weight is not positive is not a reason for the
@@ -518,7 +518,8 @@ class Evidence(MassEvidence):
         data frame with one row for each instance and rank
             ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
             input; missing if not known), ``weight``, ``share`` (of all positive weights for the
-            class), ``class``; with error bars ``lower`` and ``upper``, the 90 % interval; with
+            class), ``class``; with ``over`` the column ``log_odds`` in place of ``weight``, and the
+            column ``over``; with error bars ``lower`` and ``upper``, the 90 % interval; with
             codes ``code`` and ``text``; ``index`` if the evidence has one. The base rate is not a
             reason, and is left out.
 
@@ -530,14 +531,14 @@ class Evidence(MassEvidence):
         >>> X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
         >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
         >>> explainer = shafer.Explainer(model, X, names=["age", "ldl"], prior="own")
-        >>> table = explainer(X[:1]).reasons(for_=1, top=2)
+        >>> table = explainer(X[:1]).reasons(class_=1, top=2)
         >>> table[["rank", "component", "value", "weight"]].round(2)
            rank component  value  weight
         0     1       age  52.00    0.27
         1     2       ldl   5.73    0.09
         """
         asked = ReasonOptions(top, codes, distinct, keep)
-        return reasons_frame(self, for_, over, asked, backend)
+        return reasons_frame(self, class_, over, asked, backend)
 
     def points(
         self,
@@ -624,14 +625,14 @@ class Evidence(MassEvidence):
         errors = self._known_errors()
         return interval(self.weights, self.weights_std, errors, level)
 
-    def contrast_std(self, a: Label, b: Label) -> Array:
+    def contrast_std(self, class_: Label, over: Label) -> Array:
         """Return the standard errors of the contrast of two classes, (n, G).
 
         The weights for the two classes are correlated, which is taken into account.
 
         Parameters
         ----------
-        a, b : class labels
+        class_, over : class labels
 
         Returns
         -------
@@ -639,16 +640,18 @@ class Evidence(MassEvidence):
         """
         errors = self._known_errors()
         combination = np.zeros((1, self.n_classes))
-        combination[0, one_position(a, self.classes, "a")] += 1.0
-        combination[0, one_position(b, self.classes, "b")] -= 1.0
+        combination[0, one_position(class_, self.classes, "class_")] += 1.0
+        combination[0, one_position(over, self.classes, "over")] -= 1.0
         return standard_deviations(errors, combination, self.logits)[..., 0]
 
-    def contrast_interval(self, a: Label, b: Label, level: float = 0.9) -> tuple[Array, Array]:
+    def contrast_interval(
+        self, class_: Label, over: Label, level: float = 0.9
+    ) -> tuple[Array, Array]:
         """Return the lower and the upper end of an interval for each contrast, two (n, G).
 
         Parameters
         ----------
-        a, b : class labels
+        class_, over : class labels
         level : float
             As in :meth:`weight_interval`.
 
@@ -657,7 +660,7 @@ class Evidence(MassEvidence):
         lower, upper : arrays of shape (n, G)
         """
         errors = self._known_errors()
-        return interval(self.contrast(a, b), self.contrast_std(a, b), errors, level)
+        return interval(self.contrast(class_, over), self.contrast_std(class_, over), errors, level)
 
     # -- conflict between the components --------------------------------------------------------
 

@@ -83,7 +83,7 @@ class RankedReasons:
 
 
 def ranked_reasons(
-    ev: Evidence, for_: Label | None, over: Label | None, asked: ReasonOptions
+    ev: Evidence, class_: Label | None, over: Label | None, asked: ReasonOptions
 ) -> RankedReasons:
     """Return the reasons that :meth:`shafer.Evidence.reasons` documents."""
     if ev.parts:
@@ -99,11 +99,11 @@ def ranked_reasons(
     kinds = _kinds(ev, codes, candidates) if asked.distinct else np.arange(len(candidates))
     size = max(1, _CELLS // ev.n_components)  # the weights of sparse rows are never all in memory
     if len(ev) <= size:
-        return replace(_ranked_reasons(ev, for_, over, asked, candidates, kinds), codes=codes)
+        return replace(_ranked_reasons(ev, class_, over, asked, candidates, kinds), codes=codes)
     parts = []
     for start in range(0, len(ev), size):
         some = ev[np.arange(start, min(start + size, len(ev)))]
-        part = _ranked_reasons(some, for_, over, asked, candidates, kinds)
+        part = _ranked_reasons(some, class_, over, asked, candidates, kinds)
         parts.append(replace(part, row=part.row + start))
     joined: dict[str, Any] = {}
     for name in _OF_EACH:
@@ -114,14 +114,14 @@ def ranked_reasons(
 
 def _ranked_reasons(
     ev: Evidence,
-    for_: Label | None,
+    class_: Label | None,
     over: Label | None,
     asked: ReasonOptions,
     candidates: list[int],
     kinds: NDArray[np.intp],
 ) -> RankedReasons:
     """Rank the components that may be reasons, in rows whose weights fit in memory."""
-    classes, weights = _asked_weights(ev, for_, over)
+    classes, weights = _asked_weights(ev, class_, over)
     order = _ranked(weights[:, candidates], kinds, asked.top)
     components = np.asarray(candidates)[order]
     row, rank = (x.ravel() for x in np.indices(components.shape))
@@ -149,22 +149,25 @@ def _rounding(ev: Evidence, weights: FloatArray) -> FloatArray:
 
 def reasons_frame(
     ev: Evidence,
-    for_: Label | None,
+    class_: Label | None,
     over: Label | None,
     asked: ReasonOptions,
     backend: str | None,
 ) -> Any:
     """Return the same as a table."""
-    found = ranked_reasons(ev, for_, over, asked)
+    found = ranked_reasons(ev, class_, over, asked)
     table: dict[str, Any] = {
         "row": found.row,
         "rank": found.rank + 1,
         "component": [ev.component_names[g] for g in found.component],
         "value": _values(ev, found, backend),
-        "weight": found.weight,
+        "weight" if over is None else "log_odds": found.weight,
         "share": found.share,
         "class": ev.classes[found.class_].tolist(),
     }
+    if over is not None:
+        position = one_position(over, ev.classes, "over")
+        table["over"] = [ev.classes[position]] * len(found.row)
     if found.lower is not None:
         table["lower"], table["upper"] = found.lower, found.upper
     if found.codes is not None:
@@ -176,21 +179,23 @@ def reasons_frame(
 
 
 def _asked_weights(
-    ev: Evidence, for_: Label | None, over: Label | None
+    ev: Evidence, class_: Label | None, over: Label | None
 ) -> tuple[NDArray[np.intp], FloatArray]:
     """Return the position of the class of each row, and the weights of all components for it."""
     source = ev.unchanged_source()
     n = len(ev)
     against = None if over is None else one_position(over, ev.classes, "over")
-    if against is not None and (for_ is None or against == one_position(for_, ev.classes, "for_")):
+    if against is not None and (
+        class_ is None or against == one_position(class_, ev.classes, "class_")
+    ):
         raise ValueError(
-            f"over needs for_, the class to compare with it, and another one; got for_={for_!r} "
-            f"and over={over!r}. Pass two different classes, or leave out over."
+            "over needs class_, the class to compare with it, and another one; got "
+            f"class_={class_!r} and over={over!r}. Pass two different classes, or leave out over."
         )
-    if for_ is None:
+    if class_ is None:
         classes = answers(to_numpy(ev.logits), ev.cutoff)
     else:
-        classes = np.full(n, one_position(for_, ev.classes, "for_"))
+        classes = np.full(n, one_position(class_, ev.classes, "class_"))
     weights = np.empty(source.shape[:2])
     for k in np.unique(classes):
         rows = np.flatnonzero(classes == k)
@@ -314,11 +319,11 @@ class RowReasons:
         Positions of the class that the reasons are for, and of the class it is compared with.
     component, value, code, text : arrays of shape (n, R)
         Name, value of the input, and the user's code and text; None where there is none.
-    weight, share : arrays of shape (n, R)
+    log_odds, share : arrays of shape (n, R)
         What the component adds to the log-odds, and its share of all that is added to them; NaN
         where there are fewer reasons.
     lower, upper : arrays of shape (n, R)
-        The 90 % interval of the weight; NaN if the evidence has no errors.
+        The 90 % interval of the log-odds; NaN if the evidence has no errors.
     """
 
     classes: NDArray[np.intp]
@@ -327,7 +332,7 @@ class RowReasons:
     value: NDArray[np.object_]
     code: NDArray[np.object_]
     text: NDArray[np.object_]
-    weight: FloatArray
+    log_odds: FloatArray
     share: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -370,7 +375,7 @@ def row_reasons(
         name: np.full((n, top), None, dtype=object)
         for name in ("component", "value", "code", "text")
     }
-    numbers = ("weight", "share", "lower", "upper")
+    numbers = ("log_odds", "share", "lower", "upper")
     found |= {name: np.full((n, top), np.nan) for name in numbers}
     labels = evidence.classes.tolist()
     asked = ReasonOptions(top, codes, distinct=True, keep="positive")
@@ -392,7 +397,7 @@ def _filled(evidence: Evidence, ranked: RankedReasons) -> dict[str, NDArray[Any]
     filled = {
         "component": names[ranked.component],
         "value": values,
-        "weight": ranked.weight,
+        "log_odds": ranked.weight,
         "share": ranked.share,
     }
     if ranked.lower is not None and ranked.upper is not None:
@@ -413,8 +418,8 @@ def _objects(values: Iterable[Any]) -> NDArray[np.object_]:
 
 # The reasons of each row as columns of a table: texts and numbers, the same in every chunk.
 
-_PARTS = ("value", "weight", "share")
-_NUMBERS = ("weight", "share", "lower", "upper")
+_PARTS = ("value", "log_odds", "share")
+_NUMBERS = ("log_odds", "share", "lower", "upper")
 
 
 def reason_column_kinds(top: int, *, errors: bool, codes: bool) -> dict[str, ColumnKind]:
@@ -428,7 +433,7 @@ def reason_column_kinds(top: int, *, errors: bool, codes: bool) -> dict[str, Col
         Whether the evidence has errors, and whether there are codes.
     """
     parts = (*_PARTS, *(("lower", "upper") if errors else ()), *(("code", "text") if codes else ()))
-    kinds: dict[str, ColumnKind] = {"reasons_for": "text", "reasons_over": "text"}
+    kinds: dict[str, ColumnKind] = {"reasons_class": "text", "reasons_over": "text"}
     for rank in range(1, top + 1):
         kinds[f"reason_{rank}"] = "text"
         for part in parts:
@@ -441,14 +446,15 @@ def reason_columns(
     top: int,
     *,
     class_: Label | None = None,
+    over: Label | None = None,
     codes: Mapping[str, Any] | None = None,
     logits: Array | None = None,
 ) -> dict[str, Any]:
-    """Return the columns: for each rank the component, its value, weight, share and code.
+    """Return the columns: for each rank the component, its value, log-odds, share and code.
 
-    Evidence with error bars also gives the ends of the weight's interval. Texts are lists, numbers
-    are arrays. Values are texts, so that all chunks of a table have the same types. Cells are empty
-    where a row has fewer reasons.
+    Evidence with error bars also gives the ends of an interval of the log-odds. Texts are lists,
+    numbers are arrays. Values are texts, so that all chunks of a table have the same types. Cells
+    are empty where a row has fewer reasons.
 
     Parameters
     ----------
@@ -457,22 +463,24 @@ def reason_columns(
         Reasons for each row.
     class_ : class label, optional
         The class that the reasons are for; by default each row's answer.
+    over : class label, optional
+        The class it is compared with; by default the most probable other class of each row.
     codes : mapping, optional
         Component -> (code, text).
     logits : array of shape (n, K), optional
         As in :func:`row_reasons`.
     """
-    found = row_reasons(evidence, top, class_=class_, codes=codes, logits=logits)
+    found = row_reasons(evidence, top, class_=class_, over=over, codes=codes, logits=logits)
     labels = np.array(label_texts(evidence.classes), dtype=object)
     columns: dict[str, Any] = {
-        "reasons_for": labels[found.classes].tolist(),
+        "reasons_class": labels[found.classes].tolist(),
         "reasons_over": labels[found.over].tolist(),
     }
     for r in range(top):
         name = f"reason_{r + 1}"
         columns[name] = found.component[:, r].tolist()
         columns[f"{name}_value"] = [_value(value) for value in found.value[:, r].tolist()]
-        columns[f"{name}_weight"] = found.weight[:, r]
+        columns[f"{name}_log_odds"] = found.log_odds[:, r]
         columns[f"{name}_share"] = found.share[:, r]
         if evidence.errors is not None:
             columns[f"{name}_lower"] = found.lower[:, r]

@@ -171,7 +171,7 @@ class Predictor(Savable, ABC):
         score: str = "plausibility",
         class_conditional: bool = False,
         allow_empty: bool = True,
-        groups: Any = None,
+        by: Any = None,
     ) -> Self:
         """Calibrate :meth:`predict_set`: prediction sets with guaranteed coverage, for any model.
 
@@ -183,7 +183,7 @@ class Predictor(Savable, ABC):
             Their classes.
         coverage, score, class_conditional, allow_empty
             As in :func:`shafer.decision.split_conformal`.
-        groups : str or array of shape (n,), optional
+        by : str or array of shape (n,), optional
             A column of X, or a label for each row: the coverage then holds in each group.
 
         Returns
@@ -204,7 +204,7 @@ class Predictor(Savable, ABC):
         >>> explainer.predict_set(X[:1])
         array([[ True, False, False]])
         """
-        X, labels, column = grouped_rows(X, groups, self.columns)
+        X, labels, column = grouped_rows(X, by, self.columns)
         sets = split_conformal(
             class_scores(self.observe(X).bet, score),
             y,
@@ -213,14 +213,14 @@ class Predictor(Savable, ABC):
             class_conditional=class_conditional,
             allow_empty=allow_empty,
             classes=self.classes,
-            groups=labels,
+            by=labels,
             column=column,
         )
         self.promises.promise_sets(sets)
         return self
 
     def predict_set(
-        self, X: Any, rule: str | None = None, *, groups: Any = None, **options: Any
+        self, X: Any, rule: str | None = None, *, by: Any = None, **options: Any
     ) -> Array:
         """Choose a set of classes for each row, boolean (n, K).
 
@@ -232,7 +232,7 @@ class Predictor(Savable, ABC):
             :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
             ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
             paper's ``"interval_dominance"`` if it is neither.
-        groups : array of shape (n,), optional
+        by : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name. The set of an unknown group holds all classes.
         **options
@@ -251,7 +251,7 @@ class Predictor(Savable, ABC):
                [ True,  True]])
         """
         sets = None if rule is not None or options else self.promises.conformal
-        X, labels, _ = rows_of_known_groups(X, groups, sets, self.columns)
+        X, labels, _ = rows_of_known_groups(X, by, sets, self.columns)
         seen = self.observe(X)
         if sets is not None:
             return sets.sets(class_scores(seen.bet, sets.score), labels)
@@ -264,7 +264,7 @@ class Predictor(Savable, ABC):
         y: Any,
         error: float | None = None,
         confidence: float = 0.9,
-        groups: Any = None,
+        by: Any = None,
         *,
         false_negative_rate: float | None = None,
         recall: float | None = None,
@@ -290,7 +290,7 @@ class Predictor(Savable, ABC):
             Promise that at most this share of the decided rows is wrong. 0.05 by default.
         confidence : float
             The probability, over calibration sets, that the promise is kept.
-        groups : str or array of shape (n,), optional
+        by : str or array of shape (n,), optional
             A column of X, or a label for each row: one threshold for each group, each with the
             promise. A group with too few rows is deferred as a whole, with a warning.
         false_negative_rate, recall : float, optional
@@ -333,16 +333,16 @@ class Predictor(Savable, ABC):
         promise = read_promise(
             error, confidence, false_negative_rate, recall, class_, mean_loss, loss, self.classes
         )
-        self.promises.deferral = control_error(self, X, y, promise, groups)
+        self.promises.deferral = control_error(self, X, y, promise, by)
         return self
 
-    def predict_or_defer(self, X: Any, groups: Any = None) -> DeferringPrediction:
+    def predict_or_defer(self, X: Any, by: Any = None) -> DeferringPrediction:
         """Answer the rows that the promise of :meth:`control_error` allows, and defer the others.
 
         Parameters
         ----------
         X : as the model takes it
-        groups : array of shape (n,), optional
+        by : array of shape (n,), optional
             The group of each row, if ``control_error`` was given labels; a column is found by its
             name. Rows of unknown groups are deferred.
 
@@ -351,7 +351,7 @@ class Predictor(Savable, ABC):
         DeferringPrediction
             ``labels`` (of every row), ``deferred`` and ``reason``, (n,) each.
         """
-        return predict_or_defer(self, X, groups)
+        return predict_or_defer(self, X, by)
 
 
 def one_class_rule(rule: str | None) -> str | None:

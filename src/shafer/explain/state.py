@@ -157,7 +157,7 @@ def _checked(state: ExplainerState, n_components: int) -> ExplainerState:
 
 def _check_conformal(sets: ConformalSets) -> None:
     ndim = np.ndim(sets.threshold)
-    if ndim not in ((0, 1) if sets.groups is None else (2,)):
+    if ndim not in ((0, 1) if sets.by is None else (2,)):
         raise ValueError("threshold must be a number for each class or for all, in each group.")
 
 

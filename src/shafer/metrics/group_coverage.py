@@ -22,7 +22,8 @@ class GroupCoverage:
 
     Attributes
     ----------
-    groups : tuple of M labels
+    by : tuple of M labels
+        The groups.
     n : array of shape (M,)
         The number of rows.
     coverage, mean_size : arrays of shape (M,)
@@ -39,11 +40,11 @@ class GroupCoverage:
     --------
     >>> from shafer.metrics import coverage_by_group
     >>> found = coverage_by_group([0, 1, 0], [[1, 0], [1, 0], [1, 1]], ["a", "a", "b"])
-    >>> found.groups, found.n, found.coverage
+    >>> found.by, found.n, found.coverage
     (('a', 'b'), array([2, 1]), array([0.5, 1. ]))
     """
 
-    groups: tuple[Any, ...]
+    by: tuple[Any, ...]
     n: NDArray[np.intp]
     coverage: FloatArray
     mean_size: FloatArray
@@ -63,7 +64,7 @@ class GroupCoverage:
         dict from column name to array
         """
         return {
-            "group": list(self.groups),
+            "group": list(self.by),
             "n": self.n,
             "coverage": self.coverage,
             "lower": self.lower,
@@ -73,20 +74,20 @@ class GroupCoverage:
 
 
 def coverage_by_group(
-    y_true: Any, y_set: Any, groups: Any, *, labels: Any = None, confidence: float = 0.95
+    y_true: Any, y_set: Any, by: Any, *, labels: Any = None, confidence: float = 0.95
 ) -> GroupCoverage:
     r"""Return the coverage among rows of each group, with an exact interval.
 
     .. math:: P(Y \in A \mid \text{group})
 
-    ``conformalize(..., groups=)`` guarantees it. Small groups have wide intervals: a coverage below
+    ``conformalize(..., by=)`` guarantees it. Small groups have wide intervals: a coverage below
     the promise is news only if the whole interval lies below it.
 
     Parameters
     ----------
     y_true, y_set, labels
         As in :func:`coverage_score`.
-    groups : array of shape (n,)
+    by : array of shape (n,)
         The group of each row.
     confidence : float
         Of the two-sided intervals of Clopper and Pearson.
@@ -106,7 +107,7 @@ def coverage_by_group(
     >>> from shafer.metrics import coverage_by_group
     >>> y_set = [[1, 0], [1, 1], [0, 1], [0, 1]]
     >>> by_group = coverage_by_group([0, 1, 0, 1], y_set, ["a", "a", "b", "b"])
-    >>> by_group.groups, by_group.coverage, by_group.mean_size
+    >>> by_group.by, by_group.coverage, by_group.mean_size
     (('a', 'b'), array([1. , 0.5]), array([1.5, 1. ]))
     >>> by_group.lower.round(2), by_group.upper.round(2)
     (array([0.16, 0.01]), array([1.  , 0.99]))
@@ -114,14 +115,14 @@ def coverage_by_group(
     if not is_number(confidence) or not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must be a number between 0 and 1; got {confidence!r}.")
     predictions = set_predictions(y_true, y_set, labels, None)
-    given = label_array(groups, "groups")
+    given = label_array(by, "by")
     if given.shape != predictions.truth.shape:
         raise ValueError(
-            f"groups must hold one label for each of {len(predictions.truth)} rows; got shape "
+            f"by must hold one label for each of {len(predictions.truth)} rows; got shape "
             f"{given.shape}."
         )
     if any(map(is_missing, given.tolist())):
-        raise ValueError("groups must not be missing. Give these rows a group of their own.")
+        raise ValueError("by must not be missing. Give these rows a group of their own.")
     names = tuple(group_labels(given))
     places = group_positions(given, names)
     n = np.bincount(places, minlength=len(names))

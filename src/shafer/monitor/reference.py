@@ -255,7 +255,7 @@ def _facts(
 def _has_sets(explainer: Explainer, X: Any) -> bool:
     """Return whether calibrated sets can be made of X: their groups must be a column of it."""
     sets = explainer.conformal
-    return sets is not None and (sets.groups is None or sets.column in (frame_columns(X) or ()))
+    return sets is not None and (sets.by is None or sets.column in (frame_columns(X) or ()))
 
 
 @final

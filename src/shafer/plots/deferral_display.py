@@ -79,7 +79,7 @@ class DeferralDisplay:
         self.kind = kind
 
     @classmethod
-    def from_explainer(cls, explainer: Any, X: Any, y: Any, *, groups: Any = None) -> Self:
+    def from_explainer(cls, explainer: Any, X: Any, y: Any, *, by: Any = None) -> Self:
         """Compute the curves of an explainer or classifier after ``control_error``.
 
         Parameters
@@ -87,7 +87,7 @@ class DeferralDisplay:
         explainer : Explainer, EvidentialClassifier or EvidentialVotingClassifier
         X, y : as in ``control_error``
             Rows to draw: the calibration rows, or better new ones.
-        groups : array of shape (n,), optional
+        by : array of shape (n,), optional
             As in ``predict_or_defer``.
 
         Returns
@@ -95,7 +95,7 @@ class DeferralDisplay:
         DeferralDisplay
             Call its :meth:`plot`.
         """
-        found = explainer.predict_or_defer(X, groups=groups)
+        found = explainer.predict_or_defer(X, by=by)
         promise = found.control.promise
         truth = label_positions(y, found.classes, len(found))
         answers = label_positions(found.labels, found.classes, len(found))
@@ -104,7 +104,7 @@ class DeferralDisplay:
             promise.scaled_losses(answers, truth),
             promise.own_rows(truth, found.classes),
             ~found.deferred,
-            found.groups,
+            found.by,
             promise.confidence,
             promise.kind,
         )
@@ -123,7 +123,7 @@ class DeferralDisplay:
         error: float = 0.05,
         confidence: float = 0.9,
         threshold: float | None = None,
-        groups: Any = None,
+        by: Any = None,
         labels: Any = None,
     ) -> Self:
         """Compute the curves from answers and how sure they are.
@@ -138,7 +138,7 @@ class DeferralDisplay:
             The promise, as in ``control_error``.
         threshold : float, optional
             The threshold in use: rows with a greater score are decided. All by default.
-        groups : array of shape (n,), optional
+        by : array of shape (n,), optional
         labels : sequence of K labels, optional
             The classes, if ``y_true`` and ``y_pred`` do not hold them all.
 
@@ -157,7 +157,7 @@ class DeferralDisplay:
         truth = true_classes(y_true, known, len(known), n=len(sure), name="y_true", option="labels")
         wrong = truth.positions != label_positions(answers, truth.classes, len(sure), "y_pred")
         decided = np.ones(len(sure), dtype=bool) if threshold is None else sure > threshold
-        given = None if groups is None else label_array(groups, "groups")
+        given = None if by is None else label_array(by, "by")
         every = np.ones(len(sure), dtype=bool)
         curves = deferral_curves(
             sure, wrong.astype(float), every, decided, given, confidence, "error"

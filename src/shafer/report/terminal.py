@@ -562,7 +562,7 @@ def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> lis
         notes = [unclear, found.code[0, rank], found.text[0, rank]]
         note = "  ".join(harmless(str(part)) for part in notes if part is not None)
         lines.append(
-            f"  {rank + 1}. {padded(title, first_width)}  +{found.weight[0, rank]:.2f}  "
+            f"  {rank + 1}. {padded(title, first_width)}  +{found.log_odds[0, rank]:.2f}  "
             f"{found.share[0, rank]:4.0%} of what favours {first}  {note}".rstrip()
         )
     return [head, *lines]

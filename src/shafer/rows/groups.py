@@ -17,46 +17,46 @@ class GroupedRows(NamedTuple):
     """Rows as the model takes them, the group of each, and the column the groups came from."""
 
     X: Any
-    groups: NDArray[Any] | None  # (n,)
+    by: NDArray[Any] | None  # (n,)
     column: str | None
 
 
-def grouped_rows(X: Any, groups: Any, columns: tuple[str, ...] | None) -> GroupedRows:
+def grouped_rows(X: Any, by: Any, columns: tuple[str, ...] | None) -> GroupedRows:
     """Return the rows and their groups.
 
     Parameters
     ----------
     X : as the model takes it
         A frame may have the column of the groups in addition; it is then taken out.
-    groups : str, array of shape (n,) or None
+    by : str, array of shape (n,) or None
         A column of X, or one label for each row.
     columns : tuple of strings or None
         The columns of the model, if it knows them.
     """
-    if groups is None:
+    if by is None:
         return GroupedRows(X, None, None)
-    if not is_one_label(groups):
-        return GroupedRows(X, _checked(label_array(groups, "groups"), n_rows(X)), None)
+    if not is_one_label(by):
+        return GroupedRows(X, _checked(label_array(by, "by"), n_rows(X)), None)
     known = frame_columns(X)
-    if not isinstance(groups, str) or known is None or groups not in known:
+    if not isinstance(by, str) or known is None or by not in known:
         has = "X has no column names" if known is None else f"the columns are [{listed(known)}]"
         raise ValueError(
-            f"groups must be a column of X or one label for each row; got {groups!r}, and {has}."
+            f"by must be a column of X or one label for each row; got {by!r}, and {has}."
         )
     frame = frame_of(X)
     assert frame is not None
-    labels = _checked(np.asarray(frame[groups].to_numpy()), len(frame))
-    if columns is None or groups in columns:
-        return GroupedRows(X, labels, groups)
-    rest = X.drop(columns=[groups]) if hasattr(X, "iloc") else frame.drop(groups).to_native()
-    return GroupedRows(rest, labels, groups)
+    labels = _checked(np.asarray(frame[by].to_numpy()), len(frame))
+    if columns is None or by in columns:
+        return GroupedRows(X, labels, by)
+    rest = X.drop(columns=[by]) if hasattr(X, "iloc") else frame.drop(by).to_native()
+    return GroupedRows(rest, labels, by)
 
 
 class Calibrated(Protocol):
     """What a calibration knows about groups."""
 
     @property
-    def groups(self) -> tuple[Any, ...] | None:
+    def by(self) -> tuple[Any, ...] | None:
         """The groups of the calibration rows."""
 
     @property
@@ -65,47 +65,45 @@ class Calibrated(Protocol):
 
 
 def rows_of_known_groups(
-    X: Any, groups: Any, calibration: Calibrated | None, columns: tuple[str, ...] | None
+    X: Any, by: Any, calibration: Calibrated | None, columns: tuple[str, ...] | None
 ) -> GroupedRows:
     """Return new rows and their groups, given how the calibration rows were grouped."""
-    if calibration is None or calibration.groups is None:
-        if groups is not None:
+    if calibration is None or calibration.by is None:
+        if by is not None:
             raise ValueError(
-                "groups was given, but there is no calibration by group to use it with. Leave it "
-                "out, or calibrate with groups= first."
+                "by was given, but there is no calibration by group to use it with. Leave it "
+                "out, or calibrate with by= first."
             )
         return GroupedRows(X, None, None)
     column = calibration.column
-    if groups is None and column is None:
+    if by is None and column is None:
         raise ValueError(
-            "The calibration was made by group, from labels given beside the rows. Pass groups=, "
+            "The calibration was made by group, from labels given beside the rows. Pass by=, "
             "one label for each row."
         )
-    if groups is None and frame_columns(X) is None:
+    if by is None and frame_columns(X) is None:
         raise ValueError(
             f"The calibration was made by group, from the column {column!r}, and X has no column "
-            "names. Pass a data frame with this column, or groups=, one label for each row."
+            "names. Pass a data frame with this column, or by=, one label for each row."
         )
-    return grouped_rows(X, column if groups is None else groups, columns)
+    return grouped_rows(X, column if by is None else by, columns)
 
 
 def _checked(labels: NDArray[Any], n: int) -> NDArray[Any]:
     if labels.shape != (n,):
-        raise ValueError(
-            f"groups must hold one label for each of {n} rows; got shape {labels.shape}."
-        )
+        raise ValueError(f"by must hold one label for each of {n} rows; got shape {labels.shape}.")
     values = labels.tolist()
     missing = sum(map(is_missing, values))
     if missing:
         raise ValueError(
-            f"groups must not be missing; got {missing} missing of {n}. Give these rows a group of "
+            f"by must not be missing; got {missing} missing of {n}. Give these rows a group of "
             "their own, such as 'unknown'."
         )
     plain = (str, bool, int, float)
     kinds = {type(value).__name__ for value in values if not isinstance(value, plain)}
     if kinds:
         raise ValueError(
-            f"groups must be texts, numbers or booleans; got {listed(sorted(kinds))}. Convert them "
+            f"by must be texts, numbers or booleans; got {listed(sorted(kinds))}. Convert them "
             "to text, such as with .astype(str)."
         )
     return labels

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from shafer.saving.trusted import OWN_CLASSES, current_name, stored_name
+from shafer.saving.trusted import FORMER_FIELDS, OWN_CLASSES, current_name, stored_name
 from shafer.saving.values import Json, ValueSink, ValueSource
 
 
@@ -203,6 +203,8 @@ class StateFormat(ObjectFormat):
         cls, state = imported_class(name), source.value(node["state"])
         if not isinstance(state, dict) or not all(isinstance(key, str) for key in state):
             raise ValueError(f"the attributes of {name} are damaged")
+        former = FORMER_FIELDS.get(name, {})
+        state = {former.get(key, key): value for key, value in state.items()}
         if is_dataclass(cls) and set(state) != {field.name for field in fields(cls)}:
             raise ValueError(f"the attributes of {name} are damaged")
         if name in _WRAPPERS:

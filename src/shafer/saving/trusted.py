@@ -49,6 +49,9 @@ FORMER_NAMES = {
 """Names in files that earlier versions wrote. A class that moves adds a line here, if a file can
 hold its path: skops writes the module of a class."""
 
+FORMER_FIELDS = {"shafer.conformal.split.ConformalSets": {"groups": "by"}}
+"""Fields of stored objects that earlier versions wrote under another name."""
+
 _WRITTEN = {home: name for name, home in STORED_NAMES.items()}
 
 

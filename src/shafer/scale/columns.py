@@ -46,8 +46,10 @@ class ScoreOptions:
     ----------
     reasons : int, optional
         Reasons for each row; by default 3 if the model was calibrated, and none otherwise.
-    reasons_for : str, optional
+    class_ : str, optional
         The class that they are for, as the user wrote it; by default each row's answer.
+    over : str, optional
+        The class it is compared with; by default the most probable other class of each row.
     evidence : bool
         Belief, plausibility, ignorance and conflict.
     ask : bool
@@ -63,7 +65,8 @@ class ScoreOptions:
     """
 
     reasons: int | None = None
-    reasons_for: str | None = None
+    class_: str | None = None
+    over: str | None = None
     evidence: bool = False
     ask: bool = False
     keep: tuple[str, ...] = ()
@@ -75,15 +78,16 @@ class ScoreOptions:
     def check(self) -> None:
         """Read the tables, and raise an error if options do not fit together."""
         _ = self.acts
-        for option, value in (("--reasons-for", self.reasons_for), ("--codes", self.codes)):
+        given = (("--class", self.class_), ("--over", self.over), ("--codes", self.codes))
+        for option, value in given:
             if value is not None and self.reasons is None:
                 raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
         _ = self.known_codes
 
     def choices(self) -> dict[str, Any]:
         """Return the options that are not files, as plain values."""
-        names = ("reasons", "reasons_for", "evidence", "ask", "keep", "reject", "rule")
-        return {name.replace("_", "-"): getattr(self, name) for name in names}
+        names = ("reasons", "class_", "over", "evidence", "ask", "keep", "reject", "rule")
+        return {name.strip("_"): getattr(self, name) for name in names}
 
     def contents(self) -> dict[str, Path | None]:
         """Return the options that are files, whose content changes the scores."""
@@ -161,7 +165,7 @@ class ScoreColumns:
         if top is None and (sets or defers) and isinstance(model.evidence, Explainer):
             top = _REASONS
         if top:
-            listed += _reasons(model, top, options.reasons_for, options.known_codes)
+            listed += _reasons(model, top, options)
         if options.ask:
             asked, unasked = ask_columns(model.evidence)
             listed += asked
@@ -212,17 +216,17 @@ def _masses(rows: ScoredRows) -> dict[str, Any]:
     return mass_columns(rows.seen.evidence)
 
 
-def _reasons(
-    model: MeasuredModel, top: int, class_text: str | None, codes: Mapping[str, Any] | None
-) -> tuple[Column, ...]:
-    explainer, class_ = model.evidence, None
-    if class_text is not None:
-        class_ = label_named(class_text, model.classes, "--reasons-for")
+def _reasons(model: MeasuredModel, top: int, options: ScoreOptions) -> tuple[Column, ...]:
+    explainer, codes = model.evidence, options.known_codes
+    class_, over = (
+        None if text is None else label_named(text, model.classes, option)
+        for text, option in ((options.class_, "--class"), (options.over, "--over"))
+    )
 
     def table(rows: ScoredRows) -> dict[str, Any]:
         weighted = rows.given.evidence.weighed
         answers = rows.seen.evidence.weighed.logits if model.is_guarded else None
-        return reason_columns(weighted, top, class_=class_, codes=codes, logits=answers)
+        return reason_columns(weighted, top, class_=class_, over=over, codes=codes, logits=answers)
 
     bars = isinstance(explainer, Explainer) and explainer.errors is not None
     return columns_of(table, reason_column_kinds(top, errors=bars, codes=codes is not None))

@@ -62,10 +62,10 @@ def score(
         - after ``control_error``, ``deferred`` and ``why``: whether a person should decide;
         - with ``evidence``, ``belief_yes``, ``plausibility_yes``, ``pignistic_yes``, …,
           ``ignorance``, ``conflict`` and ``weight_of_conflict``;
-        - those of the reasons: ``reasons_for`` and ``reasons_over`` (the two classes compared),
+        - those of the reasons: ``reasons_class`` and ``reasons_over`` (the two classes compared),
           ``reason_1`` (a component), ``reason_1_value`` (of its input, as text),
-          ``reason_1_weight`` (what it adds to the log-odds) and ``reason_1_share`` (of all that
-          is added).
+          ``reason_1_log_odds`` (what it adds to the log-odds) and ``reason_1_share`` (of all
+          that is added).
 
         Groups of sets and promises are read from their column of the frame.
 

@@ -196,8 +196,8 @@ def arrow_table(table: Mapping[str, Any], schema: pyarrow.Schema) -> pyarrow.Tab
     arrays = []
     for name, kind in zip(schema.names, schema.types, strict=True):
         values = table[name]
-        if not isinstance(values, list | np.ndarray):  # a column that is passed on
-            arrays.append(pyarrow.Array.from_pandas(values, kind))
+        if not isinstance(values, list | np.ndarray):  # a pandas column that is passed on
+            arrays.append(pyarrow.Array.from_pandas(values, type=kind))
             continue
         if kind != pyarrow.string():
             values = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
