@@ -182,9 +182,9 @@ def test_score_keeps_the_data(folder: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to catch")
 def test_an_ended_run_leaves_nothing(folder: Path) -> None:
     frame = pd.read_csv(folder / "heart.csv")
-    pd.concat([frame] * 200).to_csv(folder / "long.csv", index=False)
+    pd.concat([frame] * 30).to_csv(folder / "long.csv", index=False)
     before = sorted(folder.iterdir())
-    options = ["--model", "model.skops", "--out", "scored.csv", "--chunk", "50"]
+    options = ["--model", "model.skops", "--out", "scored.csv", "--chunk", "5"]  # slowly
     command = [sys.executable, "-m", "shafer", "score", "long.csv", *options]
     running = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60

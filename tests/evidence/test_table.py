@@ -22,7 +22,7 @@ def test_frame(pool: Any, X: Any, backend: str) -> None:
     frame = nw.from_native(ev.to_frame(backend), eager_only=True)
     assert str(frame.implementation) == backend
     assert frame.columns[0] == "answer"
-    assert frame.shape == (6, 4 * 3 + 4)
+    assert frame.shape == (6, 4 * 3 + 6)
     assert_array_equal(frame["belief_b"].to_numpy(), ev.belief[:, 1])
     assert_array_equal(frame["ignorance"].to_numpy(), ev.ignorance)
     assert frame["answer"].to_list() == ev.classes[ev.probability.argmax(axis=1)].tolist()
@@ -37,7 +37,7 @@ def test_frame_of_components(pool: Any, X: Any) -> None:
 def test_labels_that_read_alike_keep_their_columns() -> None:
     ev = shafer.Evidence.from_weights(np.ones((1, 1, 3)), classes=[1, "1", 2])
     frame = nw.from_native(ev.to_frame("polars"), eager_only=True)
-    assert frame.shape == (1, 4 * 3 + 4)
+    assert frame.shape == (1, 4 * 3 + 6)
     assert "belief_'1'" in frame.columns
 
 

@@ -24,7 +24,9 @@ from shafer.saving.file import loaded_bytes, saved_bytes
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_COLUMNS = 2000, 20_000
-SPARSE = sparse.random(N_ROWS, N_COLUMNS, density=0.003, random_state=0, format="csr")
+N_VALUES = 120_000  # 0.3 % of the cells
+CELLS = RNG.integers(0, N_ROWS, N_VALUES), RNG.integers(0, N_COLUMNS, N_VALUES)
+SPARSE = sparse.csr_matrix((RNG.random(N_VALUES), CELLS), shape=(N_ROWS, N_COLUMNS))
 LABELS = RNG.integers(0, 3, N_ROWS)
 IN_FULL = N_ROWS * N_COLUMNS * 8  # bytes
 

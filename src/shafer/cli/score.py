@@ -72,7 +72,7 @@ from shafer.scale.engines import ENGINES, job_engine
 @click.option(
     "--evidence",
     is_flag=True,
-    help="Also write belief, plausibility, pignistic probability, ignorance and conflict.",
+    help="Also write belief, plausibility, lack, contradiction, ignorance, conflict and more.",
 )
 @keep_option
 @click.option(
@@ -125,7 +125,7 @@ def score(
     appears when it is complete.
 
     With --evidence there are also the belief, plausibility and pignistic probability of each
-    class, the ignorance, the conflict and its weight.
+    class, the lack of evidence, the contradiction, the ignorance, the conflict and its weight.
 
     With --reasons there are also the columns reasons_class and reasons_over (the two classes
     compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),

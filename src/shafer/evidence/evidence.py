@@ -25,7 +25,7 @@ from shafer._typing import Array, Label
 from shafer.decision.policy import Cutoff, Policy, answers, first_largest
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
-from shafer.evidence.contrast import TOP, most_probable
+from shafer.evidence.contrast import TOP, most_probable, odds_of_sides
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.errors import WeightErrors, interval, known_errors, standard_deviations
 from shafer.evidence.groups import (
@@ -663,6 +663,28 @@ class Evidence(MassEvidence):
         return interval(self.contrast(class_, over), self.contrast_std(class_, over), errors, level)
 
     # -- conflict between the components --------------------------------------------------------
+
+    @property
+    def odds_for(self) -> Array:
+        r"""By how much the components for the answer multiply its odds over the rival, (n,).
+
+        :math:`\exp \sum_g \max(0, w_{ga} - w_{gb})` with a the answer and b the most probable
+        other class: one side of the scale, from 1. Divided by ``odds_against``, it is the odds
+        p_a / p_b. Infinite beyond the largest number.
+        """
+        return self._sides[0]
+
+    @property
+    def odds_against(self) -> Array:
+        r"""By how much the components against the answer divide its odds over the rival, (n,).
+
+        The other side of the scale, from 1; see ``odds_for``.
+        """
+        return self._sides[1]
+
+    @cached_property
+    def _sides(self) -> tuple[Array, Array]:
+        return odds_of_sides(self)
 
     @property
     def conflict_for_against(self) -> Array:

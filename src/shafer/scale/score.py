@@ -60,8 +60,8 @@ def score(
         - ``answer``, that of ``predict``, and the probabilities, ``probability_yes`` and so on;
         - after ``conformalize``, ``set``: the calibrated set of ``predict_set``;
         - after ``control_error``, ``deferred`` and ``why``: whether a person should decide;
-        - with ``evidence``, ``belief_yes``, ``plausibility_yes``, ``pignistic_yes``, …,
-          ``ignorance``, ``conflict`` and ``weight_of_conflict``;
+        - with ``evidence``, ``belief_yes``, ``plausibility_yes``, ``pignistic_yes``, …, ``lack``,
+          ``contradiction``, ``ignorance``, ``conflict`` and ``weight_of_conflict``;
         - those of the reasons: ``reasons_class`` and ``reasons_over`` (the two classes compared),
           ``reason_1`` (a component), ``reason_1_value`` (of its input, as text),
           ``reason_1_log_odds`` (what it adds to the log-odds) and ``reason_1_share`` (of all
