@@ -236,6 +236,57 @@ def test_arrays_and_trees_are_sent_to_the_bootstrap() -> None:
             shafer.Explainer(model, X, errors="laplace")
 
 
+def test_the_sandwich_is_how_penalised_estimates_vary_over_samples() -> None:
+    """Classes are drawn again from the fitted model, and each time the model is trained again."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 2))
+    rows = np.column_stack([rows, rows[:, 1], rows[:, 1]])  # the last three share one effect
+    settings = {"C": 0.3, "tol": 1e-8}
+    y = rng.random(200) < 1 / (1 + np.exp(-rows @ [1.0, 0.5, 0, 0]))
+    model = LogisticRegression(**settings).fit(rows, y)
+    chance = model.predict_proba(rows)[:, 1]
+    drawn = [LogisticRegression(**settings).fit(rows, rng.random(200) < chance) for _ in range(150)]
+    spread = np.std([refit.coef_[0] for refit in drawn], axis=0)
+    at_one = rows.mean(axis=0) + np.eye(4)  # the weight of feature j in row j is its coefficient
+    std = {
+        kind: np.diag(
+            shafer.Explainer(model, rows, errors=kind, prior="own")(at_one).contrast_std(
+                True, False
+            )
+        )
+        for kind in ("sandwich", "laplace")
+    }
+    np.testing.assert_allclose(std["sandwich"], spread, rtol=0.2)
+    assert (std["laplace"][1:] > 5 * spread[1:]).all()  # 1/τ in directions without data
+
+
+def test_without_a_penalty_the_sandwich_is_the_posterior() -> None:
+    model = LogisticRegression(C=np.inf, max_iter=2000).fit(X[:, :2], Y == 1)
+    laplace, sandwich = (
+        shafer.Explainer(model, X[:, :2], errors=kind)(X[:, :2]).weights_std
+        for kind in ("laplace", "sandwich")
+    )
+    np.testing.assert_allclose(sandwich, laplace, rtol=1e-6)
+
+
+def test_the_sandwich_asks_for_what_the_posterior_does() -> None:
+    with pytest.raises(shafer.UnsupportedModelError, match="errors='sandwich' needs a linear head"):
+        shafer.Explainer(GaussianNB().fit(X, Y), X, errors="sandwich")
+    balanced = LogisticRegression(class_weight="balanced").fit(X, Y)
+    with pytest.raises(shafer.UnsupportedModelError, match="errors='sandwich' needs the weights"):
+        shafer.Explainer(balanced, X, errors="sandwich")
+    alike = np.column_stack([X, X[:, 0]])
+    free = LogisticRegression(C=np.inf, max_iter=500).fit(alike, Y == 1)
+    with pytest.raises(ValueError, match="errors='sandwich' needs coefficients that the backgr"):
+        shafer.Explainer(free, alike, errors="sandwich")
+    weighted = LogisticRegression(class_weight={1: 4.0}).fit(X, Y)
+    shares = [
+        shafer.Explainer(weighted, X, errors=kind)(X).weights_std
+        for kind in ("laplace", "sandwich")
+    ]
+    assert (shares[1] < shares[0] * (1 + 1e-9)).all()
+
+
 def test_too_many_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laplace_bars, "LARGEST_CURVATURE", 9)
     with pytest.raises(

@@ -54,6 +54,7 @@ EXPLAINERS = {
     "head": shafer.Explainer(HEAD, X),
     "pair": shafer.Explainer((MODEL[-1].coef_, MODEL[-1].intercept_), X),
     "laplace errors": shafer.Explainer(MODEL, X, {"sepal": [0, 1]}, errors="laplace", prior="own"),
+    "sandwich errors": shafer.Explainer(MODEL, X, errors="sandwich"),
     "bootstrap errors": shafer.Explainer(
         MODEL, X, errors="bootstrap", refits=shafer.models.bootstrap_refits(MODEL, X, Y, 3)
     ),

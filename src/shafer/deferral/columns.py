@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, final
 from numpy.typing import NDArray
 
 from shafer._column import Column, ColumnKind, columns_of
+from shafer.decision.policy import AnswerRule
 from shafer.deferral.control import DeferralControl
 from shafer.deferral.deferring import deferred_answers
 from shafer.deferral.prediction import sure_answers
@@ -24,7 +25,8 @@ def answer_column(predictor: Predictor | None, classes: NDArray[Any]) -> Column:
     """Return the column ``answer``: what ``predict`` answers, or what the promise is about."""
     control = None if predictor is None else predictor.promises.deferral
     loss = None if control is None else control.promise.loss
-    return Column("answer", kind_of_labels(classes), _Answer(classes, loss))
+    rule = None if predictor is None else predictor.policy.cutoff
+    return Column("answer", kind_of_labels(classes), _Answer(classes, loss, rule))
 
 
 @final
@@ -32,9 +34,11 @@ def answer_column(predictor: Predictor | None, classes: NDArray[Any]) -> Column:
 class _Answer:
     classes: NDArray[Any]
     loss: NDArray[Any] | None
+    rule: AnswerRule | None
 
     def __call__(self, rows: ScoredRows) -> Any:
-        return labels_at(sure_answers(rows.seen.bet, self.loss).positions, self.classes)
+        found = sure_answers(rows.seen.bet, self.loss, self.rule)
+        return labels_at(found.positions, self.classes)
 
 
 def defer_columns(
@@ -83,5 +87,5 @@ class _Deferred:
         predictor, control = self.predictor, self.control
         by = rows.beside(control.column)
         labels = rows_of_known_groups(rows.X, by, control, predictor.columns).by
-        found = deferred_answers(control, rows.seen, predictor.classes, labels)
+        found = deferred_answers(predictor, control, rows.seen, labels)
         return {"deferred": found.deferred, "why": [str(word) for word in found.reason]}
