@@ -554,7 +554,7 @@ def test_words_and_sparse_values_are_columns_without_values(tmp_path: Path) -> N
     model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0] * 5)
     ev = shafer.Explainer(model, texts)(texts)
     again = _loaded(ev, tmp_path)
-    for name in ("row", "rank", "component", "weight", "share", "class"):
+    for name in ("row", "rank", "component", "log_odds", "share", "class"):
         assert_array_equal(again.reasons()[name], ev.reasons()[name])
     assert again.reasons()["value"].isna().all()
     X = sparse.random(30, 4000, density=0.01, random_state=0, format="csr")

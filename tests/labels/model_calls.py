@@ -157,7 +157,7 @@ def contrasts(world: World) -> list[Any]:
     ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
     a, b = world.given[1], world.given[0]
     found = [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
-    reasons = ev.reasons(class_=a), ev.reasons(class_=a, over=b)
+    reasons = ev.reasons(class_=a, units="weight"), ev.reasons(class_=a, over=b)
     assert all(set(table["class"]) == {a} for table in reasons)
     found += [table["rank"] * table["component"].map(ev.component_names.index) for table in reasons]
     found += [reasons[0]["weight"], reasons[1]["log_odds"]]

@@ -64,8 +64,8 @@ def score(
           ``contradiction``, ``ignorance``, ``conflict`` and ``weight_of_conflict``;
         - those of the reasons: ``reasons_class`` and ``reasons_over`` (the two classes compared),
           ``reason_1`` (a component), ``reason_1_value`` (of its input, as text),
-          ``reason_1_log_odds`` (what it adds to the log-odds) and ``reason_1_share`` (of all
-          that is added).
+          ``reason_1_log_odds`` (what it adds to the log-odds), ``reason_1_share`` (of all that is
+          added) and ``reason_1_words`` (a sentence).
 
         Groups of sets and promises are read from their column of the frame.
 
