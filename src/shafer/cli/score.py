@@ -129,8 +129,9 @@ def score(
 
     With --reasons there are also the columns reasons_class and reasons_over (the two classes
     compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),
-    reason_1_log_odds (what it adds to the log-odds) and reason_1_share (of all that is added); with
-    --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
+    reason_1_log_odds (what it adds to the log-odds), reason_1_share (of all that is added) and
+    reason_1_words (a sentence); with --codes also reason_1_code and reason_1_text. Cells are empty
+    where a row has fewer reasons.
 
     With --ask there are also the columns fragility (the chance that the answer changes if each
     input is lost with a chance of 20 %), overturn (the chance that the missing inputs change it),
