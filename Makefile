@@ -3,6 +3,8 @@
 # `make paper` reproduces the paper's tables and figures.
 PYTHON ?= python3
 BIN := .venv/bin
+# Compiled modules are kept, whatever the machine prefers: without them the tests take much longer.
+export PYTHONDONTWRITEBYTECODE :=
 # How long `make fuzz` runs and in how many processes, and how many mutants `make mutants` samples.
 FUZZ_SECONDS ?= 600
 FUZZ_WORKERS ?= 2
@@ -13,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
+.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets bench-stability clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -21,7 +23,12 @@ demo: .venv/.demo
 paper: .venv/.paper
 	$(BIN)/shafer paper --out out/paper
 
-test: lint types layers docs-quick unit coverage
+# What does not depend on each other runs side by side: apt beside pip, then the checks of one thread.
+BESIDE = +@$(MAKE) --no-print-directory -j 2 --output-sync=target
+test:
+	$(BESIDE) .venv/.test .venv/.java
+	$(BESIDE) types docs-quick lint layers
+	+@$(MAKE) --no-print-directory coverage
 
 lint: .venv/.test
 	$(BIN)/ruff check .
@@ -34,11 +41,11 @@ layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
 unit: .venv/.test .venv/.browser .venv/.java
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --cov=shafer --cov-branch --cov-report=
+	$(BIN)/pytest -q -n 2 --dist worksteal --cov=shafer --cov-branch --cov-report=
 
 # Where the time of the tests goes. One process, without coverage: two would disturb each other.
 slowest: .venv/.test .venv/.browser .venv/.java
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 0 --durations=40 --durations-min=0.5 $(TESTS)
+	$(BIN)/pytest -q -n 0 --durations=40 --durations-min=0.5 $(TESTS)
 
 coverage: unit
 	$(BIN)/coverage report --fail-under=95 --include='$(CORE)'
@@ -83,6 +90,10 @@ bench-sets: .venv/.bench
 
 bench-ignorance: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ignorance.py
+
+# Which numbers about a row keep their order when the base rate, groups or background change.
+bench-stability: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python stability.py
 
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
@@ -163,13 +174,15 @@ INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-re
 	touch $@
 
 # Spark needs Java. Where it cannot be installed, the tests of Spark are skipped with a message.
-.venv/.java: | .venv/bin/python
+# It waits for Chromium: apt does one thing at a time.
+.venv/.java: | .venv/.browser
 	@command -v java >/dev/null \
 	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
 	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless; } \
 	|| echo "Java was not found and could not be installed. The tests of Spark will be skipped."
 	touch $@
 
+# --no-compile: of 20,000 modules the tests import a third, and Python compiles these when they do.
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[all,test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[all,test]'
 	touch $@ .venv/.demo .venv/.paper .venv/.docs

@@ -8,6 +8,10 @@ estimate. For the simulated populations the chance of error is known for every s
 
 Compared with MAPIE's ``BinaryClassificationController`` on the same scores, and with two bounds
 that are broken on purpose. ``python deferral.py --quick`` draws 100 times.
+
+A budget, the other way round: a share of the rows is handed on, and the bound of ``control_budget``
+should be above the true error of the others in 90 % of the sets. Beside it a bound that holds for
+100 thresholds at once, and the error of the decided calibration rows as it is.
 """
 
 from __future__ import annotations
@@ -28,10 +32,12 @@ from deferring.rival_thresholds import (
 from machine import describe, record, table
 from tqdm import tqdm
 
-from shafer.deferral.search import error_threshold
+from shafer.deferral.search import budget_threshold, error_threshold
+from shafer.metrics.bounds import upper_rate
 
 CONFIDENCE = 0.9
 ERRORS = (0.05, 0.1)
+SHARES = (0.04, 0.2)
 SIZES = (500, 1000)
 REAL = {"magic": "a9", "spambase": "a57", "satimage": "a17"}
 BINARY = ("magic", "spambase", "simulated", "noise at the top")
@@ -124,13 +130,51 @@ def rivals(population: Population, error: float, draws: int) -> list[Any]:
     return found
 
 
+def budget_rows(population: Population, share: float, n: int, draws: int) -> list[Any]:
+    """Return how often the bound of a budget holds, how wide it is, and what is handed on."""
+    random = np.random.default_rng(2)
+    true, handed_on = np.empty(draws), np.empty(draws)
+    bounds = {name: np.empty(draws) for name in ("control_budget", "for 100 thresholds", "none")}
+    for draw in range(draws):
+        rows = population.draw(n, random)
+        wrong = population.wrong(rows, random)
+        found = budget_threshold(population.scores[rows], wrong, share, CONFIDENCE)
+        true[draw], decided = population.true_error(found.threshold)
+        handed_on[draw] = 1.0 - decided
+        errors = round(found.risk * found.n_decided)
+        bounds["control_budget"][draw] = found.upper_bound
+        stricter = 1.0 - (1.0 - CONFIDENCE) / 100
+        bounds["for 100 thresholds"][draw] = upper_rate(errors, found.n_decided, stricter)
+        bounds["none"][draw] = found.risk
+    return [
+        {
+            "population": population.name,
+            "share": share,
+            "rows": n,
+            "bound": name,
+            "held": round(100 * float(np.mean(true <= values)), 1),
+            "mean bound": round(100 * float(values.mean()), 2),
+            "mean error": round(100 * float(true.mean()), 2),
+            "handed on": f"{100 * handed_on.mean():.1f} ± {100 * handed_on.std():.1f}",
+        }
+        for name, values in bounds.items()
+    ]
+
+
 def main() -> None:
     """Print the tables, and save them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--quick", action="store_true")
-    draws = 100 if parser.parse_args().quick else 1000
+    parser.add_argument("--budget", action="store_true", help="only the table about budgets")
+    options = parser.parse_args()
+    draws = 100 if options.quick else 1000
     populations = [real_population(name, column) for name, column in REAL.items()]
     populations += [simulated(name) for name in ("simulated", "noise at the top", "flat")]
+    sized = [(p, share, n) for p in populations for share in SHARES for n in SIZES]
+    budgets = [row for case in sized for row in budget_rows(*case, draws)]
+    print(f"\nbudgets\n{table(budgets)}")
+    if options.budget:
+        return
     cases = [(p, error) for p in populations for error in ERRORS]
     kept: list[Any] = []
     groups: list[Any] = []
@@ -141,6 +185,7 @@ def main() -> None:
         compared += rivals(population, error, draws)
     reasons = [row for name, error in REASON_DATA.items() for row in reason_rows(name, error)]
     parts = {"promise": kept, "groups": groups, "rules": compared, "reasons": reasons}
+    parts["budgets"] = budgets
     for name, rows in parts.items():
         print(f"\n{name}\n{table(rows)}")
     rows = [{"table": name, **row} for name, part in parts.items() for row in part]

@@ -34,7 +34,7 @@ def methods(model: Any, background: list[str], seed: int = 0) -> dict[str, Metho
 
     def weight(text: str, k: int) -> Scores:
         ev = explainer([text])
-        display = TextDisplay.from_evidence(ev, class_=classes[k], quantity="weight")
+        display = TextDisplay.from_evidence(ev, class_=classes[k], units="weight")
         return _by_word(model, text, display.spans, display.weights)
 
     def left_out(text: str, k: int) -> Scores:

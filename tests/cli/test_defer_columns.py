@@ -59,3 +59,30 @@ def test_without_a_promise(classifier, tmp_path: Path) -> None:
     skops.io.dump(classifier, model)
     refused("has no column 'site'", *arguments)
     assert not out.exists()
+
+
+# ``shafer budget``: the promise is made on the command line.
+
+
+def test_a_budget_is_made_and_used(classifier, tmp_path: Path) -> None:
+    skops.io.dump(classifier, tmp_path / "model.skops")
+    sited = X.assign(site=SITE)
+    sited[300:600].assign(ill=Y[300:600]).to_csv(tmp_path / "held.csv", index=False)
+    sited[600:].to_csv(tmp_path / "new.csv", index=False)
+    out, scored = tmp_path / "with.shafer", tmp_path / "scored.csv"
+    held = ("budget", tmp_path / "held.csv", "--model", tmp_path / "model.skops", "--target", "ill")
+    for by in (None, "site"):
+        more = ("--by", by) if by else ()
+        made = run(*held, "--share", 0.1, "--confidence", 0.8, "--out", out, *more)
+        assert made.exit_code == 0, made.output
+        assert "Promise: 10 % of the rows are handed on" in made.output
+        asked = run("score", tmp_path / "new.csv", "--model", out, "--out", scored, "--defer")
+        assert asked.exit_code == 0, asked.output
+        classifier.control_budget(sited[300:600], Y[300:600], 0.1, 0.8, by=by)
+        assert classifier.deferral_.text in made.output
+        found = classifier.predict_or_defer(sited[600:])
+        assert pd.read_csv(scored)["deferred"].tolist() == found.deferred.tolist()
+    refused("has no column 'place'", *held, "--share", 0.1, "--out", out, "--by", "place")
+    refused("share must be the share of rows", *held, "--share", 4, "--out", out)
+    refused("--out must end in .shafer", *held, "--share", 0.1, "--out", scored)
+    refused("needs --target", *held[:4], "--share", 0.1, "--out", out)

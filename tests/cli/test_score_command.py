@@ -84,7 +84,7 @@ def test_reasons_as_columns(folder: Path, name: str, asked: str | None) -> None:
             "--reasons",
             3,
         )
-        options += () if asked is None else ("--reasons-for", asked)
+        options += () if asked is None else ("--class", asked)
         result = run("score", folder / "heart.csv", *options)
         assert result.exit_code == 0, result.output
         text = {f"reason_{r}_value": str for r in (1, 2, 3)}
@@ -93,7 +93,7 @@ def test_reasons_as_columns(folder: Path, name: str, asked: str | None) -> None:
     pd.testing.assert_frame_equal(tables[0], tables[1])
     scored = tables[0]
     answers = ev.probability.argmax(axis=1) if asked is None else np.ones(462, dtype=int)
-    assert scored["reasons_for"].astype(int).tolist() == answers.tolist()
+    assert scored["reasons_class"].astype(int).tolist() == answers.tolist()
     assert scored["reasons_over"].astype(int).tolist() == (1 - answers).tolist()
     for row in (0, 17, 461):
         table = ev[[row]].reasons(int(answers[row]), 3, over=int(1 - answers[row]), keep="positive")
@@ -101,7 +101,7 @@ def test_reasons_as_columns(folder: Path, name: str, asked: str | None) -> None:
             start = f"reason_{entry.rank}"
             assert scored.loc[row, start] == entry.component
             assert float(scored.loc[row, f"{start}_value"]) == entry.value
-            np.testing.assert_allclose(scored.loc[row, f"{start}_weight"], entry.weight)
+            np.testing.assert_allclose(scored.loc[row, f"{start}_log_odds"], entry.log_odds)
             np.testing.assert_allclose(scored.loc[row, f"{start}_share"], entry.share)
         for rank in range(len(table) + 1, 4):
             assert pd.isna(scored.loc[row, f"reason_{rank}"])
@@ -129,14 +129,14 @@ def test_reasons_of_texts_and_a_first_chunk_without_any(tmp_path: Path) -> None:
     assert set(first["reason_1_text"]) == {"its colour"}
     assert set(first["reason_1_value"]) <= {"red", "blue"}
     assert scored["reason_4"].isna().all()
-    assert scored["reason_4_weight"].isna().all()
+    assert scored["reason_4_log_odds"].isna().all()
 
 
 def test_reasons_that_cannot_be_given(folder: Path) -> None:
     data = ("score", folder / "heart.csv", "--model", folder / "model.skops")
     out = ("--out", folder / "s.csv")
-    refused("--reasons-for needs --reasons", *data, *out, "--reasons-for", "1")
-    refused("--reasons-for names 'x', which the model", *data, *out, "--reasons", 2, "--reasons-for", "x")  # fmt: skip # noqa: E501
+    refused("--class needs --reasons", *data, *out, "--class", "1")
+    refused("--class names 'x', which the model", *data, *out, "--reasons", 2, "--class", "x")  # fmt: skip # noqa: E501
     codes = folder / "codes.csv"
     refused("--codes needs --reasons", *data, *out, "--codes", codes)
     for text, message in (
@@ -182,9 +182,9 @@ def test_score_keeps_the_data(folder: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGTERM to catch")
 def test_an_ended_run_leaves_nothing(folder: Path) -> None:
     frame = pd.read_csv(folder / "heart.csv")
-    pd.concat([frame] * 200).to_csv(folder / "long.csv", index=False)
+    pd.concat([frame] * 30).to_csv(folder / "long.csv", index=False)
     before = sorted(folder.iterdir())
-    options = ["--model", "model.skops", "--out", "scored.csv", "--chunk", "50"]
+    options = ["--model", "model.skops", "--out", "scored.csv", "--chunk", "5"]  # slowly
     command = [sys.executable, "-m", "shafer", "score", "long.csv", *options]
     running = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.deferral import DeferralControl, DeferringPrediction
+from shafer.deferral.reasons import REASONS
 
 COLUMNS = ["a", "b", "c", "d"]
 RANDOM = np.random.default_rng(0)
@@ -260,3 +262,66 @@ def test_bad_rows(explainer: shafer.Explainer) -> None:
         explainer.predict_or_defer(X)
     with pytest.raises(ValueError, match="got 'site', and the columns are"):
         explainer.predict_or_defer(FRAME)
+
+
+# A budget: so many rows to a person, and a bound for the rest.
+
+
+def test_a_budget(explainer: shafer.Explainer) -> None:
+    assert explainer.promises.error_bound is None
+    assert explainer.control_budget(FRAME[CAL], Y[CAL], share=28 / 700) is explainer
+    bound = explainer.promises.error_bound
+    assert isinstance(bound, float)
+    assert explainer.predict_or_defer(FRAME[CAL]).deferred.sum() == 28
+    found = explainer.predict_or_defer(FRAME[TEST])
+    assert 0.01 < found.deferred.mean() < 0.08
+    assert _error(found, Y[TEST]) < bound < 0.25
+    assert set(found.reason[found.deferred]) <= set(REASONS)
+    assert found.promise == (
+        f"4 % of the rows are handed on; at most {100 * bound:.3g} % of the decided rows are "
+        "wrong, with 90 % confidence"
+    )
+    frame = explainer.deferral.to_frame("pandas")
+    assert frame[["rows", "decided", "upper_bound"]].to_numpy().tolist() == [[700, 672, bound]]
+    again = pickle.loads(pickle.dumps(explainer))
+    assert again.promises.error_bound == bound
+    assert_array_equal(again.predict_or_defer(FRAME[TEST]).deferred, found.deferred)
+    explainer.control_error(FRAME[CAL], Y[CAL], error=0.1)
+    assert explainer.promises.error_bound == 0.1
+    table = {a: {b: float(a != b) for b in LOSS} for a in LOSS}
+    explainer.control_error(FRAME[CAL], Y[CAL], mean_loss=0.1, loss=table)
+    assert explainer.promises.error_bound is None
+
+
+DEFER_REASONS = (
+    "nothing known",
+    "unlike the training data",
+    "components disagree",
+    "fragile",
+    "close call",
+)
+
+
+def test_a_budget_by_subpopulation(explainer: shafer.Explainer) -> None:
+    explainer.control_budget(SITED[CAL], Y[CAL], share=0.2, confidence=0.8, by="site")
+    bound = explainer.promises.error_bound
+    assert list(bound) == ["north", "south", "tiny"]
+    assert bound["north"] < bound["south"] < bound["tiny"]
+    found = explainer.predict_or_defer(SITED[TEST])
+    for site in ("north", "south"):
+        assert 0.1 < found.deferred[SITE[TEST] == site].mean() < 0.3
+    assert "in each group of 'site'; of the decided rows are wrong at most" in found.promise
+    assert explainer.deferral.too_small == ()
+
+
+def test_a_budget_that_cannot_be_kept(explainer: shafer.Explainer) -> None:
+    for share in (0, 1, 20, None, "4 %"):
+        with pytest.raises(ValueError, match="share must be the share of rows to hand on"):
+            explainer.control_budget(FRAME[CAL], Y[CAL], share)
+    with pytest.raises(ValueError, match="control_budget needs calibration rows; got none"):
+        explainer.control_budget(FRAME[:0], Y[:0], 0.1)
+    alike = FRAME[CAL] * 0.0
+    with pytest.warns(UserWarning, match="All rows are handed on .700 rows.: .* tie"):
+        explainer.control_budget(alike, Y[CAL], 0.1)
+    assert explainer.promises.error_bound == 1.0
+    assert explainer.predict_or_defer(FRAME[TEST]).deferred.all()

@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 from shafer.deferral.search import (
     SelectiveThreshold,
     Starts,
+    budget_threshold,
     error_threshold,
     fallback_search,
     fallback_starts,
@@ -291,3 +292,38 @@ def test_the_upper_mean_is_where_the_test_turns(n: int, share: float, confidence
         assert mean_p_value(total, n, bound + 1e-9) <= 1 - confidence + 1e-9
     if n == 0:
         assert bound == 1.0
+
+
+# A budget: the share is given, the bound is found.
+
+
+def test_the_bound_of_a_budget_holds_for_the_threshold_it_chose():
+    """Error 0.4 (1 − s) at score s: above a threshold t the true rate is 0.2 (1 − t)."""
+    random, held, handed_on = np.random.default_rng(0), [], []
+    for _ in range(2000):
+        scores = random.random(150)
+        wrong = random.random(150) < 0.4 * (1.0 - scores)
+        found = budget_threshold(scores, wrong, 0.2, 0.9)
+        held.append(0.2 * (1.0 - found.threshold) <= found.upper_bound)
+        handed_on.append(found.threshold)
+        assert found.n_decided == 120
+    assert np.mean(held) >= 0.9 - 2 * np.sqrt(0.09 / 2000)
+    assert np.mean(held) <= 0.95  # not by being careless with width
+    np.testing.assert_allclose(np.mean(handed_on), 30 / 151, atol=0.003)
+
+
+def test_the_bound_of_a_budget_is_that_of_a_rate():
+    scores = np.arange(500.0)
+    found = budget_threshold(scores, np.isin(scores, [3, 100, 499]), 20 / 500, 0.9)
+    assert (found.threshold, found.n_decided, found.n_calibration) == (19.0, 480, 500)
+    assert found.risk == 2 / 480
+    assert found.upper_bound == float(upper_rate(2, 480, 0.9))
+
+
+def test_ties_with_the_threshold_of_a_budget_are_handed_on():
+    scores = np.array([1.0, 1.0, 1.0, 2.0, 3.0])
+    assert budget_threshold(scores, scores < 2, 0.2, 0.9).n_decided == 2
+    assert budget_threshold(scores, scores < 2, 0.1, 0.9).n_decided == 5  # no whole row
+    nothing = budget_threshold(np.ones(5), np.zeros(5, dtype=bool), 0.2, 0.9)
+    assert nothing.decides_nothing
+    assert nothing.upper_bound == 1.0

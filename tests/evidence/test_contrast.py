@@ -35,7 +35,7 @@ def test_it_sums_to_the_log_odds(weights):
 
 def test_it_needs_one_label_each():
     ev = shafer.Evidence.from_weights(np.zeros((1, 2, 3)), classes=[1, 2, 3])
-    with pytest.raises(ValueError, match="b must be one class label; got \\[1, 2\\]"):
+    with pytest.raises(ValueError, match="over must be one class label; got \\[1, 2\\]"):
         ev.contrast(3, [1, 2])
     with pytest.raises(ValueError, match="0"):
         ev.contrast(0, 1)  # a position, not a label
@@ -130,3 +130,49 @@ def test_many_classes_and_large_weights() -> None:
     weights = np.zeros((2, 1000))
     weights[0, 300], weights[1, 900] = 5000.0, 4000.0
     assert disputed_classes(weights) == (300, 900)
+
+
+# The two sides of the scale.
+
+
+@given(WEIGHTS)
+def test_the_sides_divide_to_the_odds_of_answer_and_rival(weights):
+    ev = shafer.Evidence.from_weights(weights * 0.2)
+    order = np.argsort(-ev.logits, axis=1, kind="stable")
+    rows = np.arange(len(ev))
+    apart = ev.weights[rows, :, order[:, 0]] - ev.weights[rows, :, order[:, 1]]
+    np.testing.assert_allclose(np.log(ev.odds_for), np.maximum(apart, 0).sum(axis=1), atol=1e-12)
+    np.testing.assert_allclose(
+        np.log(ev.odds_against), np.maximum(-apart, 0).sum(axis=1), atol=1e-12
+    )
+    assert (ev.odds_for >= 1.0).all()
+    assert (ev.odds_against >= 1.0).all()
+
+
+def test_the_sides_are_those_of_the_answer_under_a_threshold():
+    explainer = shafer.Explainer(([1.0, -0.4], -2.0), np.zeros((1, 2)), threshold=0.1)
+    ev = explainer([[1.0, 1.0]])
+    log_odds = np.log([ev.odds_for[0], ev.odds_against[0]])
+    np.testing.assert_allclose(log_odds[0] - log_odds[1], -1.4)  # of the positive class
+
+
+def test_the_sides_of_many_rows_and_of_huge_weights(monkeypatch):
+    ev = shafer.Evidence.from_weights(np.random.default_rng(0).normal(size=(50, 4, 3)))
+    whole = ev.odds_for
+    monkeypatch.setattr("shafer.evidence.contrast._BLOCK", 4 * 7)
+    np.testing.assert_array_equal(ev[:].odds_for, whole)
+    assert ev[[]].odds_against.shape == (0,)
+    huge = shafer.Evidence.from_weights([[[1e5, -1e5], [-2.0, 2.0]]])
+    assert huge.odds_for[0] == np.inf
+    np.testing.assert_allclose(huge.odds_against, [np.exp(4.0)])
+    with pytest.raises(ValueError, match="of single components"):
+        ev.components.odds_for  # noqa: B018 - the access is the test
+
+
+def test_the_sides_of_tensors():
+    torch = pytest.importorskip("torch")
+    weights = np.random.default_rng(0).normal(size=(5, 3, 4))
+    ev = shafer.Evidence.from_weights(torch.tensor(weights))
+    expected = shafer.Evidence.from_weights(weights)
+    np.testing.assert_allclose(ev.odds_for.numpy(), expected.odds_for, rtol=1e-12)
+    np.testing.assert_allclose(ev.surprise.numpy(), expected.surprise, rtol=1e-12)

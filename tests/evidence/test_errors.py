@@ -294,7 +294,7 @@ def test_levels_that_make_no_sense(level: Any) -> None:
 def test_unknown_classes() -> None:
     with pytest.raises(ValueError, match="Unknown class label"):
         EXPLAINER(X[:2]).contrast_std("setosa", 2)
-    with pytest.raises(ValueError, match="b must be one class label"):
+    with pytest.raises(ValueError, match="over must be one class label"):
         EXPLAINER(X[:2]).contrast_interval("setosa", ["setosa", "virginica"])
 
 
@@ -353,16 +353,18 @@ def test_errors_too_large_for_the_precision() -> None:
 
 def test_reasons_have_intervals() -> None:
     ev = shafer.Explainer(MODEL, X, errors="laplace", prior="own")(X)
-    table = ev.reasons(for_="virginica", top=4)
+    table = ev.reasons(class_="virginica", top=4, units="weight")
     lower, upper = ev.weight_interval(0.9)
     place = [ev.component_names.index(name) for name in table["component"]]
     np.testing.assert_allclose(table["lower"], lower[table["row"], place, 2])
     np.testing.assert_allclose(table["upper"], upper[table["row"], place, 2])
-    clear = ev.reasons(for_="virginica", top=4, keep="clear")
-    assert 0 < len(clear) < len(ev.reasons(for_="virginica", top=4, keep="positive"))
+    clear = ev.reasons(class_="virginica", top=4, keep="clear", units="weight")
+    assert (
+        0 < len(clear) < len(ev.reasons(class_="virginica", top=4, keep="positive", units="weight"))
+    )
     assert clear["lower"].min() > 0
     assert len(clear) == int((lower[:, :-1, 2] > 0).sum())
-    over = ev.reasons(for_="virginica", over="versicolor", top=4)
+    over = ev.reasons(class_="virginica", over="versicolor", top=4)
     low, _ = ev.contrast_interval("virginica", "versicolor", 0.9)
     place = [ev.component_names.index(name) for name in over["component"]]
     np.testing.assert_allclose(over["lower"], low[over["row"], place])

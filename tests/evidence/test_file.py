@@ -507,7 +507,7 @@ def _patients(index: Any = None) -> Any:
         (OrdinalEncoder(), ["seen"]),
     )
     model = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
-    return shafer.Explainer(model, frame, prior="own"), frame
+    return shafer.Explainer(model, frame, prior="own", groups=None), frame
 
 
 def _loaded(ev: Any, folder: Path) -> Any:
@@ -531,7 +531,7 @@ def test_row_labels_and_inputs_come_back(index: Any, tmp_path: Path) -> None:
     again = _loaded(ev, tmp_path)
     for one, other in ((ev, again), (ev[5:20], again[5:20]), (ev, _loaded(again, tmp_path))):
         pd.testing.assert_frame_equal(one.to_frame("pandas"), other.to_frame("pandas"))
-        wanted, found = (e.reasons(for_="ill", over="well", top=4) for e in (one, other))
+        wanted, found = (e.reasons(class_="ill", over="well", top=4) for e in (one, other))
         pd.testing.assert_frame_equal(wanted, found)
         assert wanted["component"].tolist() == found["component"].tolist()
     groups = {"who": ["age", "visits", "city_A", "city_B"], "when": ["seen"]}
@@ -554,7 +554,7 @@ def test_words_and_sparse_values_are_columns_without_values(tmp_path: Path) -> N
     model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0] * 5)
     ev = shafer.Explainer(model, texts)(texts)
     again = _loaded(ev, tmp_path)
-    for name in ("row", "rank", "component", "weight", "share", "class"):
+    for name in ("row", "rank", "component", "log_odds", "share", "class"):
         assert_array_equal(again.reasons()[name], ev.reasons()[name])
     assert again.reasons()["value"].isna().all()
     X = sparse.random(30, 4000, density=0.01, random_state=0, format="csr")

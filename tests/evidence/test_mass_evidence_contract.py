@@ -48,6 +48,9 @@ BY_CLASS: dict[str, Callable[[MassFunction], Any]] = {
     "probability": lambda m: m.probability,
     "pignistic": lambda m: m.pignistic,
     "ignorance": lambda m: m.masses[-1],
+    "lack": lambda m: np.log(np.sum(m.contour)),
+    "contradiction": lambda m: -np.log(np.max(m.contour)),
+    "surprise": lambda m: -np.log(np.max(m.probability)),
     "masses": lambda m: m.masses,
 }
 OF_SETS = ("mass_of", "belief_of", "plausibility_of", "commonality_of")
@@ -116,6 +119,48 @@ def test_shape_and_conflict(kind: str) -> None:
         ev.focal_sets(0)
 
 
+@every_type
+def test_lack_and_contradiction_are_minus_ln_p_of_100_000_rows(kind: str) -> None:
+    """Both parts of the sum are exact, and −ln p of the most probable class is too."""
+    random = np.random.default_rng(1)
+    for n_classes in (2, 3, 4):
+        size = np.exp(random.uniform(-6, 3.5, size=(33_334, 1, 1)))
+        a, b = size * random.normal(size=(2, 33_334, 2, n_classes))
+        ev = BARE[kind](a, b)
+        total = -np.log(ev.probability.max(axis=1))
+        assert_allclose(ev.lack + ev.contradiction, total, rtol=0, atol=1e-14)
+        assert_array_equal(ev.surprise, ev.lack + ev.contradiction)
+        assert (np.minimum(ev.lack, ev.contradiction) >= 0.0).all()
+        assert (np.maximum(ev.lack, ev.contradiction) <= np.log(n_classes) + 1e-14).all()
+        assert_allclose(ev.lack, np.log(ev.plausibility.sum(axis=1)), rtol=0, atol=1e-13)
+
+
+BARE: dict[str, Callable[[Weights, Weights], MassEvidence]] = {  # without the masses by brute force
+    "Evidence": lambda a, _: Evidence.from_weights(a),
+    "DiscountedEvidence": lambda a, _: Evidence.from_weights(a).discounted(
+        np.linspace(0.0, 1.0, len(a))
+    ),
+    "MixedEvidence": lambda a, b: combine(
+        [Evidence.from_weights(w) for w in (a, b)], reliability=[0.8, 0.6]
+    ),
+    "FiniteEvidence": lambda a, _: FiniteEvidence(
+        table=Evidence.from_weights(a).masses(),
+        conflict_mass=np.zeros(len(a)),
+        classes=np.arange(a.shape[2]),
+    ),
+}
+
+
+def test_small_lack_and_contradiction_keep_their_digits() -> None:
+    """ln Σ pl and −ln max pl would both round to zero."""
+    ev = Evidence.from_weights([[[60.0, -60.0]], [[0.0, -50.0]], [[-45.0, -45.0]]])
+    assert_allclose(ev.lack, [np.exp(-120.0), np.exp(-50.0), 0.5 * np.exp(-45.0)], rtol=1e-12)
+    assert_allclose(ev.contradiction, [0.0, 0.0, np.log(2.0)], rtol=1e-14)
+    against = Evidence.from_weights([[[60.0, -60.0], [-30.0, 30.0]]])
+    assert_allclose(against.surprise, np.exp(-60.0), rtol=1e-12)
+    assert against.contradiction[0] > 0.0
+
+
 def test_one_discount_two_ways() -> None:
     ev = Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]])
     one, other = ev.discounted(0.5), combine([ev], reliability=0.5)
@@ -175,7 +220,7 @@ def test_to_frame(kind: str, backend: str) -> None:
     for name in ("probability", "belief", "plausibility", "pignistic"):
         for k in range(3):
             assert_allclose(table[f"{name}_{k}"], getattr(ev, name)[:, k])
-    for name in ("ignorance", "conflict", "weight_of_conflict"):
+    for name in ("lack", "contradiction", "ignorance", "conflict", "weight_of_conflict"):
         assert_allclose(table[name], getattr(ev, name))
     kept = ["{" + ", ".join(map(str, row)) + "}" for row in ev.acts()]
     assert table["decision"].tolist() == kept

@@ -112,7 +112,7 @@ def test_one_hot_groups_behind_a_pipeline() -> None:
     model = make_pipeline(encode, LogisticRegression()).fit(frame, Y)
     ev = shafer.Explainer(model, frame, "source", errors="laplace", prior="own")(frame)
     assert set(ev.component_names) == {"colour", "a", "b", "base rate"}
-    fine = shafer.Explainer(model, frame, errors="laplace", prior="own")(frame)
+    fine = shafer.Explainer(model, frame, None, errors="laplace", prior="own")(frame)
     joined = fine.grouped({"colour": [0, 1, 2]})  # the encoder puts them first
     order = [ev.component_names.index(name) for name in ("colour", "a", "b", "base rate")]
     np.testing.assert_allclose(ev.weights_std[:, order], joined.weights_std, rtol=1e-8)
@@ -200,12 +200,12 @@ def test_models_that_hold_a_logistic_regression() -> None:
 
 def test_the_last_layer_of_a_network() -> None:
     network = MLPClassifier((5,), alpha=0.5, max_iter=2000, random_state=0).fit(X, Y)
-    ev = shafer.Explainer(network, X, errors="laplace")(X)
+    ev = shafer.Explainer(network, X, errors="laplace", prior="shared")(X)
     assert ev.weights_std.shape == (150, 5, 3)
     hidden = np.maximum(0, X @ network.coefs_[0] + network.intercepts_[0])
     head = LogisticRegression(C=2.0).fit(hidden, Y)
     head.coef_, head.intercept_ = network.coefs_[1].T, network.intercepts_[1]
-    alone = shafer.Explainer(head, hidden, errors="laplace")(hidden)
+    alone = shafer.Explainer(head, hidden, errors="laplace", prior="shared")(hidden)
     np.testing.assert_allclose(ev.weights_std, alone.weights_std, rtol=1e-8)
 
 
@@ -236,15 +236,66 @@ def test_arrays_and_trees_are_sent_to_the_bootstrap() -> None:
             shafer.Explainer(model, X, errors="laplace")
 
 
+def test_the_sandwich_is_how_penalised_estimates_vary_over_samples() -> None:
+    """Classes are drawn again from the fitted model, and each time the model is trained again."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200, 2))
+    rows = np.column_stack([rows, rows[:, 1], rows[:, 1]])  # the last three share one effect
+    settings = {"C": 0.3, "tol": 1e-8}
+    y = rng.random(200) < 1 / (1 + np.exp(-rows @ [1.0, 0.5, 0, 0]))
+    model = LogisticRegression(**settings).fit(rows, y)
+    chance = model.predict_proba(rows)[:, 1]
+    drawn = [LogisticRegression(**settings).fit(rows, rng.random(200) < chance) for _ in range(150)]
+    spread = np.std([refit.coef_[0] for refit in drawn], axis=0)
+    at_one = rows.mean(axis=0) + np.eye(4)  # the weight of feature j in row j is its coefficient
+    std = {
+        kind: np.diag(
+            shafer.Explainer(model, rows, errors=kind, prior="own")(at_one).contrast_std(
+                True, False
+            )
+        )
+        for kind in ("sandwich", "laplace")
+    }
+    np.testing.assert_allclose(std["sandwich"], spread, rtol=0.2)
+    assert (std["laplace"][1:] > 5 * spread[1:]).all()  # 1/τ in directions without data
+
+
+def test_without_a_penalty_the_sandwich_is_the_posterior() -> None:
+    model = LogisticRegression(C=np.inf, max_iter=2000).fit(X[:, :2], Y == 1)
+    laplace, sandwich = (
+        shafer.Explainer(model, X[:, :2], errors=kind)(X[:, :2]).weights_std
+        for kind in ("laplace", "sandwich")
+    )
+    np.testing.assert_allclose(sandwich, laplace, rtol=1e-6)
+
+
+def test_the_sandwich_asks_for_what_the_posterior_does() -> None:
+    with pytest.raises(shafer.UnsupportedModelError, match="errors='sandwich' needs a linear head"):
+        shafer.Explainer(GaussianNB().fit(X, Y), X, errors="sandwich")
+    balanced = LogisticRegression(class_weight="balanced").fit(X, Y)
+    with pytest.raises(shafer.UnsupportedModelError, match="errors='sandwich' needs the weights"):
+        shafer.Explainer(balanced, X, errors="sandwich")
+    alike = np.column_stack([X, X[:, 0]])
+    free = LogisticRegression(C=np.inf, max_iter=500).fit(alike, Y == 1)
+    with pytest.raises(ValueError, match="errors='sandwich' needs coefficients that the backgr"):
+        shafer.Explainer(free, alike, errors="sandwich")
+    weighted = LogisticRegression(class_weight={1: 4.0}).fit(X, Y)
+    shares = [
+        shafer.Explainer(weighted, X, errors=kind)(X).weights_std
+        for kind in ("laplace", "sandwich")
+    ]
+    assert (shares[1] < shares[0] * (1 + 1e-9)).all()
+
+
 def test_too_many_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(laplace_bars, "LARGEST_CURVATURE", 9)
     with pytest.raises(
         shafer.UnsupportedModelError, match=r"at most 9 coefficients.*has 2 × 5 .*'bootstrap'"
     ):
-        shafer.Explainer(MODEL, X, errors="laplace")
-    assert shafer.Explainer(LogisticRegression().fit(X, Y == 1), X, errors="laplace")(
-        X
-    ).weights_std.shape == (150, 4, 2)
+        shafer.Explainer(MODEL, X, errors="laplace", prior="shared")
+    assert shafer.Explainer(
+        LogisticRegression().fit(X, Y == 1), X, errors="laplace", prior="shared"
+    )(X).weights_std.shape == (150, 4, 2)
 
 
 def test_class_weights() -> None:
@@ -268,10 +319,10 @@ def test_unknown_errors(given: Any) -> None:
 
 
 def test_bets_and_sets_do_not_pay_for_errors() -> None:
-    explainer = shafer.Explainer(MODEL, X, errors="laplace")
+    explainer = shafer.Explainer(MODEL, X, errors="laplace", prior="shared")
     assert explainer.observe(X).bet.errors is None
     np.testing.assert_array_equal(
-        explainer.predict_set(X), shafer.Explainer(MODEL, X).predict_set(X)
+        explainer.predict_set(X), shafer.Explainer(MODEL, X, prior="shared").predict_set(X)
     )
     for ev in explainer.stream([X[:5]]):
         assert ev.weights_std.shape == (5, 4, 3)
@@ -332,7 +383,7 @@ def test_intervals_hold_true_weights(n_classes: int) -> None:
         labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
         train, new = rows[:500], rows[500:]
         model = LogisticRegression(max_iter=500).fit(train, labels[:500])
-        ev = shafer.Explainer(model, train, errors="laplace", check=False)(new)
+        ev = shafer.Explainer(model, train, errors="laplace", check=False, prior="shared")(new)
         true = shafer.least_commitment(truth, np.zeros(n_classes), train.mean(axis=0))(new).weights
         lower, upper = ev.weight_interval(0.9)
         shares.append(((lower <= true) & (true <= upper)).mean())

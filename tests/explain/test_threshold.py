@@ -144,7 +144,7 @@ def test_reasons_are_for_the_answer() -> None:
     assert len(moved) > 5
     for row in moved[:5].tolist():
         ours = ev[row].reasons(top=2)
-        theirs = plain[row].reasons(for_=answered[row], top=2)
+        theirs = plain[row].reasons(class_=answered[row], top=2)
         pd.testing.assert_frame_equal(ours, theirs)
 
 

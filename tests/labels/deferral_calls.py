@@ -31,6 +31,7 @@ def _numbers(found: Any, world: World) -> list[Any]:
 
 
 @covers(
+    "Explainer.control_budget",
     "Explainer.control_error",
     "Explainer.predict_or_defer",
     "plots.DeferralDisplay.from_explainer",
@@ -57,11 +58,16 @@ def deferring_explainer(world: World) -> list[Any]:
         display = plots.DeferralDisplay.from_explainer(explainer, FRAME, pd.Series(y))
         found += [curve.risk for curve in display.curves]
     np.testing.assert_array_equal(found[-10], found[-5])  # the same loss by label
+    explainer.control_budget(FRAME, y, 0.3, by="side", **PROMISE)
+    found += _numbers(explainer.predict_or_defer(FRAME), world)
+    found += [list(explainer.promises.error_bound.values())]
     return found
 
 
 @covers(
+    "EvidentialClassifier.control_budget",
     "EvidentialClassifier.control_error",
+    "EvidentialVotingClassifier.control_budget",
     "EvidentialClassifier.predict_or_defer",
     "EvidentialVotingClassifier.control_error",
     "EvidentialVotingClassifier.predict_or_defer",
@@ -77,6 +83,8 @@ def deferring_classifiers(world: World) -> list[Any]:
         clf.fit(FEATURES, world.training_labels)
         clf.control_error(FEATURES, y, 0.4, by=GROUPS, **PROMISE)
         found += _numbers(clf.predict_or_defer(FEATURES, by=GROUPS), world)
+        clf.control_budget(FEATURES, y.tolist(), 0.2)
+        found += _numbers(clf.predict_or_defer(FEATURES), world)
         clf.control_error(FEATURES, y.tolist(), recall=0.6, class_=world.given[0], **PROMISE)
         found += _numbers(clf.predict_or_defer(FEATURES), world)
     return found

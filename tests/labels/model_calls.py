@@ -113,7 +113,7 @@ def scorecard(world: World) -> list[Any]:
     signs = np.sign(FEATURES)
     explainer = shafer.Explainer(_model(world, signs), signs)
     tables = [shafer.scorecards.scorecard(explainer, class_=label) for label in world.given]
-    return [table[["weight", "points"]] for table in tables]
+    return [table.drop(columns=["component", "bin", "class"], errors="ignore") for table in tables]
 
 
 @covers(
@@ -149,6 +149,7 @@ def refits(world: World) -> list[Any]:
     "evidence.Evidence.contrast",
     "evidence.Evidence.contrast_std",
     "evidence.Evidence.contrast_interval",
+    "evidence.Evidence.reasons",
     "evidence.Evidence.weights_of",
     trains=True,
 )
@@ -156,6 +157,10 @@ def contrasts(world: World) -> list[Any]:
     ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
     a, b = world.given[1], world.given[0]
     found = [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
+    reasons = ev.reasons(class_=a, units="weight"), ev.reasons(class_=a, over=b)
+    assert all(set(table["class"]) == {a} for table in reasons)
+    found += [table["rank"] * table["component"].map(ev.component_names.index) for table in reasons]
+    found += [reasons[0]["weight"], reasons[1]["log_odds"]]
     return [*found, ev.weights_of([a, b]), ev.weights_of(b)]
 
 

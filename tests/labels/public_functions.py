@@ -12,22 +12,10 @@ import shafer
 PACKAGES = shafer._SUBPACKAGES
 
 WATCHED = frozenset(
-    {
-        "a",
-        "acts",
-        "b",
-        "beside",
-        "by",
-        "chosen",
-        "class_",
-        "classes",
-        "coarse",
-        "columns",
-        "component",
-    }
+    {"acts", "beside", "by", "chosen", "class_", "classes", "coarse", "columns", "component"}
     | {"component_names", "feature_names", "focus", "groups", "label", "labels", "loss", "names"}
-    | {"out", "path", "prior", "rates", "sets", "statements", "subset", "truth", "utility", "y"}
-    | {"y_pred", "y_set", "y_true"}
+    | {"out", "over", "path", "prior", "rates", "sets", "statements", "subset", "truth"}
+    | {"utility", "y", "y_pred", "y_set", "y_true"}
 )
 
 

@@ -68,7 +68,7 @@ def test_several_classes_share_a_symmetric_scale() -> None:
     display = EvidenceMapDisplay.from_evidence(
         ev, 0, IMAGE, classes=["bag", "shoe"], shape=(3, 4)
     ).plot()
-    assert [m.label for m in display.maps] == ["bag", "shoe"]  # as asked, not as sorted
+    assert [m.class_ for m in display.maps] == ["bag", "shoe"]  # as asked, not as sorted
     assert_allclose(display.values("shoe"), ev.weights[0, :, 0].reshape(3, 4))
     bar = _axes(display)[-1]
     most = np.abs(ev.weights[0][:, [0, 2]]).max()
@@ -314,7 +314,7 @@ def test_torch_tensors() -> None:
         ({"shape": (3, 4), "classes": []}, "at least one class"),
         ({"shape": (3, 4), "class_": "hat"}, "Unknown class label"),
         ({"shape": (3, 4), "class_": "bag", "over": "bag"}, "another class"),
-        ({"shape": (3, 4), "quantity": "heat"}, "quantity must be"),
+        ({"shape": (3, 4), "units": "heat"}, "units must be"),
     ],
 )
 def test_wrong_input(options: dict[str, Any], message: str) -> None:

@@ -96,7 +96,7 @@ def test_waterfall_of_many() -> Figure:
 @_compared()
 def test_waterfall_by_sign() -> Figure:
     axes = pyplot.subplots(figsize=(6.4, 3.6))[1]  # without room made for labels
-    display = WaterfallDisplay.from_evidence(_weights(1, 30, 3), max_components=8)
+    display = WaterfallDisplay.from_evidence(_weights(1, 30, 3), top=8)
     return display.plot(axes, order="sign").figure_
 
 
@@ -114,7 +114,7 @@ def test_waterfall_with_error_bars() -> Figure:
     display = WaterfallDisplay(
         weights,
         [f"feature {g}" for g in range(7)],
-        label="disease",
+        class_="disease",
         over="healthy",
         base_rate=-0.9,
         probability=0.44,
@@ -123,7 +123,7 @@ def test_waterfall_with_error_bars() -> Figure:
         disagreement=0.6,
         intervals=bars,
         values=["11.89", "missing", None, "yes", "3", "0.1", "0.2"],
-        max_components=6,
+        top=6,
     )
     return display.plot().figure_
 
@@ -155,7 +155,7 @@ def test_intervals_below_belief() -> Figure:
 @_compared("dark_background")
 def test_intervals_of_many_classes() -> Figure:
     evidence = _weights(2, 3, 100, 0.4)
-    return IntervalDisplay.from_evidence(evidence, rule="belief").plot(max_classes=7).figure_
+    return IntervalDisplay.from_evidence(evidence, rule="belief").plot(top=7).figure_
 
 
 @_compared()
@@ -165,7 +165,7 @@ def test_masses() -> Figure:
 
 @_compared()
 def test_masses_with_dots() -> Figure:
-    return MassDisplay.from_evidence(_weights(1, 3, 10, 0.6)).plot(max_classes=8).figure_
+    return MassDisplay.from_evidence(_weights(1, 3, 10, 0.6)).plot(top=8).figure_
 
 
 @_compared()
@@ -179,13 +179,13 @@ def test_summary_with_error_bars() -> Figure:
     weights = _weights(80, 4, 2).weights[:, :, 1:]
     half = np.abs(weights) * np.array([0.3, 0.7, 1.2, 0.9])[:, None] + 0.1
     ends = {"lower": weights - half, "upper": weights + half}
-    display = SummaryDisplay(weights, ["yes"], quantity="log-odds", over="no", **ends)
+    display = SummaryDisplay(weights, ["yes"], units="log_odds", over="no", **ends)
     return display.plot().figure_
 
 
 @_compared("dark_background", dpi=50)
 def test_summary_of_classes() -> Figure:
-    return SummaryDisplay.from_evidence(_weights(60, 20, 3)).plot(max_components=6).figure_
+    return SummaryDisplay.from_evidence(_weights(60, 20, 3)).plot(top=6).figure_
 
 
 @_compared()
@@ -368,7 +368,7 @@ def test_monitor() -> Figure:
 
 @_compared("dark_background")
 def test_monitor_of_many_batches() -> Figure:
-    return _monitored(30).plot(max_components=4).figure_
+    return _monitored(30).plot(top=4).figure_
 
 
 def _marked_text() -> TextDisplay:
@@ -381,7 +381,7 @@ def _marked_text() -> TextDisplay:
         spans,
         [-1.2, -0.4, 0.02, 0.7, 0.1, 1.4, 0.9],
         silent=silent,
-        label="engine shut down",
+        class_="engine shut down",
         over="precautionary landing",
         base_rate=-1.6,
         absent=0.31,

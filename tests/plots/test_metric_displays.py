@@ -376,9 +376,7 @@ def test_pooling_keeps_every_row() -> None:
 
 def test_sets_never_decided_are_no_other_sets() -> None:
     y_set = np.eye(30, dtype=bool)[:3]
-    display = SetConfusionDisplay.from_predictions([0, 1, 2], y_set, labels=range(30)).plot(
-        max_sets=4
-    )
+    display = SetConfusionDisplay.from_predictions([0, 1, 2], y_set, labels=range(30)).plot(top=4)
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == [
         "{0}",
         "{1}",
@@ -391,7 +389,7 @@ def test_sets_never_decided_are_no_other_sets() -> None:
 
 def test_a_divided_cell() -> None:
     display = SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(
-        max_sets=3, max_classes=2
+        top=3, top_classes=2
     )
     widths = sorted(patch.get_width() for patch in display.ax_.patches if patch.get_fill())
     assert_allclose(widths, [1 / 3, 2 / 3, 1, 1])
@@ -407,8 +405,8 @@ def test_numbers_that_do_not_fit_are_left_out() -> None:
 def test_wrong_use() -> None:
     with pytest.raises(ValueError, match="normalize must be one of .* got 'rows'"):
         SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS, normalize="rows")
-    with pytest.raises(ValueError, match="max_classes must be at least 2; got 1"):
-        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(max_classes=1)
+    with pytest.raises(ValueError, match="top_classes must be at least 2; got 1"):
+        SetConfusionDisplay.from_predictions(Y_TRUE, Y_SET, labels=LABELS).plot(top_classes=1)
 
 
 # Monitor display.
@@ -450,7 +448,7 @@ def test_a_long_unit_has_two_lines() -> None:
 
 def test_on_given_axes() -> None:
     axes = pyplot.subplots()[1]
-    drawn = display(4, 3, quantities={"typicality": np.full(3, 0.5)}).plot(axes, max_components=2)
+    drawn = display(4, 3, quantities={"typicality": np.full(3, 0.5)}).plot(axes, top=2)
     assert drawn.ax_ is axes
     assert drawn.curves_ax_ is None
     assert len(axes.get_yticks()) == 2
@@ -459,8 +457,8 @@ def test_on_given_axes() -> None:
 def test_wrong_options() -> None:
     with pytest.raises(ValueError, match="quantities must be among"):
         display(2, 2, quantities={"typicality": np.ones(2)}).plot(quantities=["nonsense"])
-    with pytest.raises(ValueError, match="max_components must be at least 1"):
-        display(2, 2).plot(max_components=0)
+    with pytest.raises(ValueError, match="top must be at least 1"):
+        display(2, 2).plot(top=0)
 
 
 def test_from_reports_and_streams() -> None:

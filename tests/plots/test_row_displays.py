@@ -72,7 +72,7 @@ def test_three_looks() -> None:
     assert legend[:3] == ["decided", "possible, not decided", "ruled out"]
     assert legend[3:] == ["probability", "pignistic", "largest belief"]
     pooled = IntervalDisplay([[0.3, 0.2, 0.2]], [[0.8, 0.7, 0.4]], [[0.4] * 3], [[0.3] * 3])
-    pooled.plot(max_classes=2)  # the last bar is for two classes, both possible
+    pooled.plot(top=2)  # the last bar is for two classes, both possible
     legend = [text.get_text() for text in pooled.ax_.get_legend().get_texts()]
     assert legend == ["still possible", "some still possible", "probability", "largest belief"]
     assert pooled.ax_.get_yticklabels()[-1].get_text() == "the other 2 (2 still possible)"
@@ -91,7 +91,7 @@ def test_several_instances(make: Make) -> None:
 
 def test_many_classes(make: Make) -> None:
     evidence = make(1, 3, 100)
-    display = IntervalDisplay.from_evidence(evidence).plot(max_classes=4)
+    display = IntervalDisplay.from_evidence(evidence).plot(top=4)
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert len(names) == 4
     assert names[-1].startswith("the other 97")
@@ -99,8 +99,8 @@ def test_many_classes(make: Make) -> None:
     rest = _bars(display)[-1]  # spans all the others
     assert_allclose(rest.get_x(), evidence.belief[0, order[3:]].min())
     assert_allclose(rest.get_x() + rest.get_width(), evidence.plausibility[0, order[3]])
-    with pytest.raises(ValueError, match="max_classes must be at least 2; got 1"):
-        display.plot(max_classes=1)
+    with pytest.raises(ValueError, match="top must be at least 2; got 1"):
+        display.plot(top=1)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 10, 100, 1000])
@@ -236,14 +236,14 @@ def test_dots_say_which_classes() -> None:
 def test_many_classes_share_a_line() -> None:
     classes = np.arange(100)
     sets = [{3}, {3, 7}, set(range(100)) - {3}]
-    display = MassDisplay(sets, np.array([0.6, 0.2, 0.2]), classes).plot(max_classes=3)
+    display = MassDisplay(sets, np.array([0.6, 0.2, 0.2]), classes).plot(top=3)
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert names[-1] == "the other 98"
     assert "7" in names
     styles = {line.get_fillstyle() for line in display.ax_.lines if len(line.get_xdata())}
     assert "bottom" in styles or len(names) == 3
-    with pytest.raises(ValueError, match="max_classes must be at least 2; got 1"):
-        display.plot(max_classes=1)
+    with pytest.raises(ValueError, match="top must be at least 2; got 1"):
+        display.plot(top=1)
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4, 10, 100, 1000])

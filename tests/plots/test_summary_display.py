@@ -30,7 +30,7 @@ def test_two_classes_need_one_panel(binary: LinearPool) -> None:
     assert display.axes_ == [ax]
     assert display.figure_ is ax.get_figure()
     assert not pyplot.get_fignums()
-    assert display.labels == ("yes",)
+    assert display.classes == ("yes",)
     assert_allclose(display.weights[:, 0, 0], 0.06 * (X[:, 0] - 50.0), atol=1e-12)
     assert [text.get_text() for text in ax.get_yticklabels()] == ["age", "ldl"]
     assert display.over == "no"
@@ -46,7 +46,7 @@ def test_panels_for_more_classes(make: Make, kind: Callable[[Any], Any]) -> None
     evidence = make(20)
     display = SummaryDisplay.from_evidence(kind(evidence)).plot(Figure().subplots())
     labels = evidence.classes.tolist()
-    assert display.labels == tuple(labels)
+    assert display.classes == tuple(labels)
     for row in range(20):
         for k in range(3):
             others = [c for c in range(3) if c != k]
@@ -56,9 +56,7 @@ def test_panels_for_more_classes(make: Make, kind: Callable[[Any], Any]) -> None
     assert len(display.axes_) == 3
     assert [ax.get_title() for ax in display.axes_] == [rf"class {k} <\$&>" for k in range(3)]
     assert "log-odds of the class over the most probable" in display.axes_[1].get_xlabel()
-    plain = SummaryDisplay.from_evidence(
-        kind(evidence), classes=labels[1], quantity="weight"
-    ).plot()
+    plain = SummaryDisplay.from_evidence(kind(evidence), classes=labels[1], units="weight").plot()
     assert_allclose(plain.weights[:, :, 0], evidence.weights[:, :, 1])
     assert plain.ax_.get_xlabel() == r"weight of evidence for class 1 <\$&>"
 
@@ -67,15 +65,15 @@ def test_over_a_class_of_choice(make: Make) -> None:
     evidence = make(20, 4, 5)
     labels = evidence.classes.tolist()
     display = SummaryDisplay.from_evidence(evidence, over=labels[2]).plot()
-    assert display.labels == (labels[0], labels[1], labels[3], labels[4])
+    assert display.classes == (labels[0], labels[1], labels[3], labels[4])
     assert display.left_out == 0
-    for panel, label in enumerate(display.labels):
+    for panel, label in enumerate(display.classes):
         assert_allclose(display.weights[:, :, panel], evidence.contrast(label, labels[2]))
     assert r"over class 2 <\$&>" in display.axes_[1].get_xlabel()
     with pytest.raises(ValueError, match="over must be another class"):
         SummaryDisplay.from_evidence(evidence, classes=labels[:3], over=labels[2])
-    with pytest.raises(ValueError, match="needs quantity='log-odds'"):
-        SummaryDisplay.from_evidence(evidence, over=labels[2], quantity="weight")
+    with pytest.raises(ValueError, match="needs units='log_odds'"):
+        SummaryDisplay.from_evidence(evidence, over=labels[2], units="weight")
 
 
 def test_the_base_rate_is_not_a_feature() -> None:
@@ -103,7 +101,7 @@ def test_error_bars(n_classes: int, drawn_well: Callable[..., None]) -> None:
     drawn_well(display)
     assert display.lower is not None
     assert display.upper is not None
-    for panel, label in enumerate(display.labels):
+    for panel, label in enumerate(display.classes):
         for row in (0, 7):
             rivals = evidence.logits[row].copy()
             rivals[label] = -np.inf
@@ -137,7 +135,7 @@ def test_few_of_many_classes_have_a_panel(make: Make) -> None:
 
 def test_the_weakest_are_pooled(make: Make) -> None:
     evidence = make(20, 52, 2)
-    display = SummaryDisplay.from_evidence(evidence).plot(max_components=12)
+    display = SummaryDisplay.from_evidence(evidence).plot(top=12)
     names = [text.get_text() for text in display.ax_.get_yticklabels()]
     assert len(names) == 12
     assert names[-1] == "the other 41"
@@ -205,8 +203,8 @@ def test_hostile_weights(drawn_well: Callable[..., None], size: float) -> None:
 def test_wrong_use(make: Make) -> None:
     with pytest.raises(ValueError, match=r"weights must have shape \(n, G, 1\)"):
         SummaryDisplay(np.zeros((3, 2)), ["a"])
-    with pytest.raises(ValueError, match="max_components must be at least 1; got 0"):
-        SummaryDisplay.from_evidence(make()).plot(max_components=0)
+    with pytest.raises(ValueError, match="top must be at least 1; got 0"):
+        SummaryDisplay.from_evidence(make()).plot(top=0)
     with pytest.raises(ValueError, match="Unknown class label"):
         SummaryDisplay.from_evidence(make(), classes="maybe")
 

@@ -100,7 +100,7 @@ def test_words_share_their_n_grams() -> None:
 def test_weights_of_one_class_by_itself() -> None:
     model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(TEXTS, KINDS)
     ev = shafer.Explainer(model, TEXTS, prior="own")(["cat and DOG"])
-    display = TextDisplay.from_evidence(ev, class_="dog", quantity="weight")
+    display = TextDisplay.from_evidence(ev, class_="dog", units="weight")
     weight = dict(zip(ev.component_names, ev.weights[0, :, 2], strict=True))
     np.testing.assert_allclose(display.weights, [weight[w] for w in ("cat", "and", "dog")])
     np.testing.assert_allclose(display.logit, ev.logits[0, 2])
@@ -110,7 +110,7 @@ def test_weights_of_one_class_by_itself() -> None:
     assert re.search(r"against dog: .*cat −", shown)
     assert "log-odds" not in shown
     with pytest.raises(ValueError, match="over= compares two classes"):
-        TextDisplay.from_evidence(ev, class_="dog", over="cat", quantity="weight")
+        TextDisplay.from_evidence(ev, class_="dog", over="cat", units="weight")
 
 
 def test_the_prior_does_not_change_the_marks() -> None:

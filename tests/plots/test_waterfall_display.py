@@ -29,7 +29,7 @@ def _row_names(display: WaterfallDisplay) -> list[str]:
 def test_two_classes_add_up_to_the_logit(binary: LinearPool) -> None:
     evidence = binary(np.array([[30.0, 12.0], [60.0, 6.0]]))
     display = WaterfallDisplay.from_evidence(evidence, 1)
-    assert display.label == "yes"
+    assert display.class_ == "yes"
     assert [step.name for step in display.steps()] == ["age", "ldl"]
     assert_allclose([step.weight for step in display.steps()], [0.06 * 10, -0.2])
     odds = evidence.probability[1, 1] / evidence.probability[1, 0]
@@ -43,11 +43,11 @@ def test_more_classes(make: Make, kind: Callable[[Any], Any]) -> None:
         display = WaterfallDisplay.from_evidence(kind(evidence), row)
         decided = int(np.argmax(evidence.plausibility[row]))
         second = int(np.argsort(evidence.plausibility[row])[-2])
-        assert display.label == evidence.classes[decided]
+        assert display.class_ == evidence.classes[decided]
         assert display.over == evidence.classes[second]
         odds = evidence.probability[row, decided] / evidence.probability[row, second]
         assert_allclose(display.logit, np.log(odds))
-        assert_allclose(display.weights, evidence.contrast(display.label, display.over)[row])
+        assert_allclose(display.weights, evidence.contrast(display.class_, display.over)[row])
         assert_allclose(display.ignorance, evidence.ignorance[row])
         assert_allclose(display.disagreement, evidence.disagreement[row])
         assert_allclose(display.probability, evidence.probability[row, decided])
@@ -76,7 +76,7 @@ def test_why_not_the_other_class(make: Make) -> None:
 
 def test_plain_weights_of_a_class(make: Make) -> None:
     evidence = make()
-    display = WaterfallDisplay.from_evidence(evidence, quantity="weight").plot()
+    display = WaterfallDisplay.from_evidence(evidence, units="weight").plot()
     k = int(np.argmax(evidence.logits[0]))
     assert_allclose(display.weights, evidence.weights[0, :, k])
     assert_allclose(display.logit, evidence.logits[0, k])
@@ -84,16 +84,16 @@ def test_plain_weights_of_a_class(make: Make) -> None:
     assert display.ax_.get_xlabel().startswith("weight of evidence for class")
     assert "not log-odds" in display.ax_.get_xlabel()
     assert "multiplies the odds" not in display.ax_.get_xlabel()
-    with pytest.raises(ValueError, match=r"quantity='log-odds'; got over='class 1 <\$&>'"):
-        WaterfallDisplay.from_evidence(evidence, quantity="weight", over="class 1 <$&>")
-    with pytest.raises(ValueError, match="quantity must be 'log-odds' .* got 'weights'"):
-        WaterfallDisplay.from_evidence(evidence, quantity="weights")
+    with pytest.raises(ValueError, match=r"units='log_odds'; got over='class 1 <\$&>'"):
+        WaterfallDisplay.from_evidence(evidence, units="weight", over="class 1 <$&>")
+    with pytest.raises(ValueError, match="units must be 'log_odds' .* got 'weights'"):
+        WaterfallDisplay.from_evidence(evidence, units="weights")
 
 
 def test_half_the_log_odds_for_two_classes(binary: LinearPool) -> None:
     evidence = binary(np.array([[60.0, 6.0]]))
     whole = WaterfallDisplay.from_evidence(evidence)
-    half = WaterfallDisplay.from_evidence(evidence, quantity="weight")
+    half = WaterfallDisplay.from_evidence(evidence, units="weight")
     assert_allclose(2.0 * half.weights, whole.weights)
 
 
@@ -146,8 +146,8 @@ def test_classes_in_dispute_are_named() -> None:
     """All bars point one way, but the components contradict each other about other classes."""
     weights = [[[1.0, 1.5, -2.5], [1.0, -2.5, 1.5]]]
     evidence = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
-    display = WaterfallDisplay.from_evidence(evidence, quantity="weight").plot()
-    assert display.label == "a"
+    display = WaterfallDisplay.from_evidence(evidence, units="weight").plot()
+    assert display.class_ == "a"
     assert (display.weights > 0).all()
     assert display.disagreement is not None
     assert display.disagreement > 0.5
@@ -182,7 +182,7 @@ def test_picture(binary: LinearPool) -> None:
 
 def test_the_smallest_are_pooled(make: Make) -> None:
     evidence = make(components=52)
-    display = WaterfallDisplay.from_evidence(evidence, max_components=12).plot()
+    display = WaterfallDisplay.from_evidence(evidence, top=12).plot()
     steps = display.steps()
     assert len(steps) == 12
     assert steps[-1].name == "the other 41"
@@ -209,13 +209,11 @@ def _with_errors(n_classes: int) -> tuple[shafer.Evidence, np.ndarray]:
     return evidence, X
 
 
-@pytest.mark.parametrize("quantity", ["log-odds", "weight"])
+@pytest.mark.parametrize("units", ["log_odds", "weight"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_error_bars(n_classes: int, quantity: str, drawn_well: Callable[..., None]) -> None:
+def test_error_bars(n_classes: int, units: str, drawn_well: Callable[..., None]) -> None:
     evidence, X = _with_errors(n_classes)
-    display = WaterfallDisplay.from_evidence(
-        evidence, 3, features=X, quantity=quantity, max_components=6, level=0.8
-    )
+    display = WaterfallDisplay.from_evidence(evidence, 3, features=X, units=units, top=6, level=0.8)
     bars = display.intervals
     assert bars is not None
     one = evidence[3]
@@ -225,9 +223,9 @@ def test_error_bars(n_classes: int, quantity: str, drawn_well: Callable[..., Non
     where = together.component_names.index("rest")
 
     def ends(ev: shafer.Evidence) -> np.ndarray:
-        if quantity == "weight":
-            return np.stack(ev.weight_interval(0.8), axis=-1)[0, :, display.label]
-        return np.stack(ev.contrast_interval(display.label, display.over, 0.8), axis=-1)[0]
+        if units == "weight":
+            return np.stack(ev.weight_interval(0.8), axis=-1)[0, :, display.class_]
+        return np.stack(ev.contrast_interval(display.class_, display.over, 0.8), axis=-1)[0]
 
     assert_allclose(bars.components, ends(one)[:-1])
     assert_allclose(bars.base_rate, ends(one)[-1])
@@ -391,8 +389,8 @@ def test_wrong_use(make: Make) -> None:
         WaterfallDisplay.from_evidence(evidence, class_="maybe")
     with pytest.raises(ValueError, match="class_ must be one class label"):
         WaterfallDisplay.from_evidence(evidence, class_=evidence.classes[:2].tolist())
-    with pytest.raises(ValueError, match="max_components must be at least 1; got 0"):
-        WaterfallDisplay.from_evidence(evidence, max_components=0)
+    with pytest.raises(ValueError, match="top must be at least 1; got 0"):
+        WaterfallDisplay.from_evidence(evidence, top=0)
     with pytest.raises(ValueError, match=r"each of the 4 components; got shape \(3,\)"):
         WaterfallDisplay.from_evidence(evidence, features=[1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match="features must have 5 rows, as the evidence; got 2"):

@@ -24,7 +24,9 @@ from shafer.saving.file import loaded_bytes, saved_bytes
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_COLUMNS = 2000, 20_000
-SPARSE = sparse.random(N_ROWS, N_COLUMNS, density=0.003, random_state=0, format="csr")
+N_VALUES = 120_000  # 0.3 % of the cells
+CELLS = RNG.integers(0, N_ROWS, N_VALUES), RNG.integers(0, N_COLUMNS, N_VALUES)
+SPARSE = sparse.csr_matrix((RNG.random(N_VALUES), CELLS), shape=(N_ROWS, N_COLUMNS))
 LABELS = RNG.integers(0, 3, N_ROWS)
 IN_FULL = N_ROWS * N_COLUMNS * 8  # bytes
 
@@ -103,7 +105,7 @@ def test_reasons_take_time_in_proportion_to_the_columns() -> None:
         counting = _Counting(ev.inputs.trace.order)
         vars(ev.inputs.trace)["order"] = counting
         _Counting.reads = 0
-        assert len(ev.reasons(for_=1, over=0, top=1)) == 10
+        assert len(ev.reasons(class_=1, over=0, top=1)) == 10
         assert 0 < _Counting.reads <= 3 * n_columns
 
 

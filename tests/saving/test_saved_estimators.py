@@ -54,6 +54,7 @@ EXPLAINERS = {
     "head": shafer.Explainer(HEAD, X),
     "pair": shafer.Explainer((MODEL[-1].coef_, MODEL[-1].intercept_), X),
     "laplace errors": shafer.Explainer(MODEL, X, {"sepal": [0, 1]}, errors="laplace", prior="own"),
+    "sandwich errors": shafer.Explainer(MODEL, X, errors="sandwich"),
     "bootstrap errors": shafer.Explainer(
         MODEL, X, errors="bootstrap", refits=shafer.models.bootstrap_refits(MODEL, X, Y, 3)
     ),
@@ -128,9 +129,9 @@ def test_frames_and_networks_are_read_again() -> None:
     )
     rows = FRAME.assign(kind=np.where(X[:, 2] > 0, "long", "short"))
     model = make_pipeline(encoder, LogisticRegression()).fit(rows, Y)
-    explainer = shafer.Explainer(model, rows, "source")
+    explainer = shafer.Explainer(model, rows, "source", prior="shared")
     _same(explainer, pickle.loads(pickle.dumps(explainer)), rows)
-    of_head = pickle.loads(pickle.dumps(shafer.Explainer(HEAD, FRAME)))
+    of_head = pickle.loads(pickle.dumps(shafer.Explainer(HEAD, FRAME, prior="shared")))
     assert of_head.component_names == ("a", "b", "c", "d")
     _same(of_head, of_head, FRAME)
     permuted = of_head(FRAME[["b", "a", "c", "d"]])
@@ -139,7 +140,7 @@ def test_frames_and_networks_are_read_again() -> None:
         of_head(FRAME.rename(columns={"b": "z"}))
     network = torch.nn.Sequential(torch.nn.Linear(4, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3))
     tensor = torch.tensor(X, dtype=torch.float32)
-    explainer = shafer.Explainer(network, tensor, batch_size=7)
+    explainer = shafer.Explainer(network, tensor, batch_size=7, prior="shared")
     again = pickle.loads(pickle.dumps(explainer))
     assert torch.equal(again(tensor).belief, explainer(tensor).belief)
 

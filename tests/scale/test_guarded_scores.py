@@ -87,7 +87,7 @@ def test_every_door_gives_the_guarded_answer(
         np.testing.assert_allclose(scored[f"probability_{label}"], probability[:, k], rtol=1e-12)
     likely = clf.classes_[scored[[f"plausibility_{c}" for c in clf.classes_]].to_numpy().argmax(1)]
     assert (likely == clf.predict(SLIPPED)).all()
-    assert (scored["reasons_for"] == clf.predict(SLIPPED)).all()
+    assert (scored["reasons_class"] == clf.predict(SLIPPED)).all()
     unguarded = clf.explainer_.predict(SLIPPED)
     assert (unguarded != clf.predict(SLIPPED)).mean() > 0.05  # the guard makes a difference
     if "act" in scored:

@@ -110,4 +110,4 @@ def test_discounted_evidence_and_error_bars_have_their_columns() -> None:
     frame = explainer(X).to_frame()
     assert set(frame.columns) < set(found.columns)
     np.testing.assert_allclose(found["ignorance"], frame["ignorance"], atol=1e-12)
-    assert (found["reason_1_lower"].drop_nulls() <= found["reason_1_weight"].drop_nulls()).all()
+    assert (found["reason_1_lower"].drop_nulls() <= found["reason_1_log_odds"].drop_nulls()).all()

@@ -117,7 +117,7 @@ def test_all_columns_share_one_pass(options: dict[str, Any], tmp_path: Path) -> 
 
     assert _passes(command) == N
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert {"reason_2_weight", "alarm", "act", "deferred"} <= set(scores)
+    assert {"reason_2_log_odds", "alarm", "act", "deferred"} <= set(scores)
     assert scores["overturn"].max() > 0
     frame = pl.from_pandas(ROWS).lazy()
     assert _passes(lambda: shafer.scale.score(frame, explainer).collect()) == N

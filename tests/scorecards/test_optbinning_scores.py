@@ -193,7 +193,7 @@ def test_three_classes() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = X[["alcohol", "hue", "magnesium", "ash"]]
     model = make_pipeline(binning(X, max_n_bins=4), LogisticRegression()).fit(X, y)
-    explainer = shafer.Explainer(model, X, classes=["a", "b", "c"])
+    explainer = shafer.Explainer(model, X, classes=["a", "b", "c"], prior="shared")
     table = shafer.scorecards.scorecard(explainer)
     places = model[0].transform(X, metric="indices")
     scores = np.zeros((len(X), 3))
@@ -278,7 +278,7 @@ def test_reasons(name: str) -> None:
     points = points_of_factors(model, X)
     shortfall = points.mean().to_numpy() - points.to_numpy()
     ev = shafer.Explainer(model, X, classes=["good", "bad"], prior="own")(X)
-    table = ev.reasons(for_="bad", top=TOP)
+    table = ev.reasons(class_="bad", top=TOP)
     assert table["rank"].tolist() == [1, 2, 3, 4] * len(X)
     place = {factor: g for g, factor in enumerate(points)}
     components = table["component"].map(place).to_numpy().reshape(len(X), TOP)

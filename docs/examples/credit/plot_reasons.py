@@ -32,14 +32,14 @@ groups = {"all applicants": X, "those who just passed": just_passed}
 found = {}
 for name, rows in groups.items():
     explainer = shafer.Explainer(model, rows, groups="source", prior="own")
-    found[name] = explainer(X.loc[[10]]).reasons(for_="bad", over="good", top=4)
-found["all applicants"][["rank", "component", "value", "weight", "share"]].round(2)
+    found[name] = explainer(X.loc[[10]]).reasons(class_="bad", over="good", top=4)
+found["all applicants"][["rank", "component", "value", "log_odds", "share"]].round(2)
 
 # %%
 # The same applicant, two reference groups.
 figure, axes = pyplot.subplots(1, 2, figsize=(11, 2.6), layout="constrained", sharex=True)
 for ax, (name, reasons) in zip(axes, found.items(), strict=True):
-    ax.barh(reasons["component"] + " = " + reasons["value"].astype(str), reasons["weight"])
+    ax.barh(reasons["component"] + " = " + reasons["value"].astype(str), reasons["log_odds"])
     ax.invert_yaxis()
     ax.set(xlabel="log-odds of bad over good")
     ax.set_title(f"compared with {name}", loc="right", fontsize="medium")

@@ -25,7 +25,7 @@ pd.Series(ev[83].probability[0], ev.classes).round(2)
 
 # %%
 # By default the picture compares the most probable class with the runner-up.
-options = {"features": wine.data, "max_components": 9}
+options = {"features": wine.data, "top": 9}
 plots.WaterfallDisplay.from_evidence(ev, 83, **options).plot()
 pyplot.show()
 

@@ -39,7 +39,7 @@ pyplot.show()
 
 # %%
 # ``keep="clear"`` leaves out the reasons whose interval includes zero.
-laplace.reasons(for_="disease", top=5, keep="clear")[["component", "value", "lower", "upper"]]
+laplace.reasons(class_="disease", top=5, keep="clear")[["component", "value", "lower", "upper"]]
 
 # %%
 # **How to misread it.** The bars tell how well the training data determine a weight; they do not

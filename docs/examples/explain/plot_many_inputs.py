@@ -20,7 +20,7 @@ cells = load_breast_cancer(as_frame=True)
 X, y = cells.data, cells.target_names[cells.target]
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
 ev = shafer.Explainer(model, X, prior="own")(X)
-plots.WaterfallDisplay.from_evidence(ev, 81, max_components=9).plot(order="sign")
+plots.WaterfallDisplay.from_evidence(ev, 81, top=9).plot(order="sign")
 pyplot.show()
 
 # %%

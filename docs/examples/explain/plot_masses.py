@@ -37,7 +37,7 @@ pyplot.show()
 # Belief and plausibility of the same digit. Belief adds the masses inside a class, plausibility the
 # masses of all sets that contain it. An asterisk marks a probability below the belief, which can
 # happen with more than two classes.
-plots.IntervalDisplay.from_evidence(one[0]).plot(max_classes=7)
+plots.IntervalDisplay.from_evidence(one[0]).plot(top=7)
 pyplot.show()
 
 # %%

@@ -24,18 +24,18 @@ model = XGBClassifier(enable_categorical=True, **options).fit(X, bad)
 # The model has the classes 0 and 1. ``classes`` gives them names.
 explainer = shafer.Explainer(model, X, classes=["good", "bad"], prior="own")
 ev = explainer(X)
-plots.WaterfallDisplay.from_evidence(ev, 226, class_="bad", features=X, max_components=9).plot()
+plots.WaterfallDisplay.from_evidence(ev, 226, class_="bad", features=X, top=9).plot()
 pyplot.show()
 
 # %%
 # The same as a table, in log-odds as SHAP values of the margin. Positive weights count for "bad",
 # negative ones against it. ``top`` is large so that no component is left out.
-ev[[226]].reasons(for_="bad", over="good", top=20)[["component", "value", "weight"]]
+ev[[226]].reasons(class_="bad", over="good", top=20)[["component", "value", "log_odds"]]
 
 # %%
 # All rows: colours show numeric values; categories have no order and stay grey.
 figure, ax = pyplot.subplots(figsize=(7, 5), layout="constrained")
-plots.SummaryDisplay.from_evidence(ev, features=X, classes="bad").plot(ax, max_components=8)
+plots.SummaryDisplay.from_evidence(ev, features=X, classes="bad").plot(ax, top=8)
 pyplot.show()
 
 # %%

@@ -33,7 +33,7 @@ pyplot.show()
 # %%
 # The same pixels as bars. With ``order="sign"`` all evidence for the answer lies above all evidence
 # against it, so you see how much of it cancels.
-plots.WaterfallDisplay.from_evidence(ev, 5, max_components=9).plot(order="sign")
+plots.WaterfallDisplay.from_evidence(ev, 5, top=9).plot(order="sign")
 pyplot.show()
 
 # %%

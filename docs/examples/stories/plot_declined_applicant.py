@@ -33,18 +33,14 @@ pd.DataFrame(columns, index=["first", "second"]).round(2)
 
 # %%
 # **The thin file.** Most inputs of the first applicant are near the average: most bars are short.
-display = plots.WaterfallDisplay.from_evidence(
-    ev, 32, class_="bad", features=X, max_components=13
-).plot()
+display = plots.WaterfallDisplay.from_evidence(ev, 32, class_="bad", features=X, top=13).plot()
 display.ax_.set_xlim(-2.4, 1.2)
 pyplot.show()
 
 # %%
 # **The mixed file.** The second asks for a large and long loan, but has large savings. Long bars
 # point both ways.
-display = plots.WaterfallDisplay.from_evidence(
-    ev, 226, class_="bad", features=X, max_components=13
-).plot()
+display = plots.WaterfallDisplay.from_evidence(ev, 226, class_="bad", features=X, top=13).plot()
 display.ax_.set_xlim(-2.4, 1.2)
 pyplot.show()
 
@@ -56,7 +52,7 @@ pd.DataFrame(600 - 20 / np.log(2) * (ends + np.log(50)), columns=["lower", "uppe
 
 # %%
 # The four main reasons of each.
-two.reasons(for_="bad", over="good", top=4)[["index", "rank", "component", "value", "weight"]]
+two.reasons(class_="bad", over="good", top=4)[["index", "rank", "component", "value", "log_odds"]]
 
 # %%
 # **How to misread it.** The reasons compare an applicant with all applicants; they are not advice,

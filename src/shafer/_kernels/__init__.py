@@ -27,6 +27,7 @@ from shafer._kernels.forms import (
     LogTerms,
     conflict,
     conflict_for_against,
+    doubt,
     log_belief,
     log_ignorance,
     log_plausibility,
@@ -34,6 +35,8 @@ from shafer._kernels.forms import (
     own_weights_of_conflict,
     pignistic,
     probability,
+    surplus,
+    surprise,
     weight_of_conflict,
 )
 from shafer._kernels.pooling import (
@@ -76,6 +79,7 @@ __all__ = [
     "commonality_of",
     "conflict",
     "conflict_for_against",
+    "doubt",
     "e_admissible_classes",
     "excess_belief",
     "focal_logarithms",
@@ -100,6 +104,8 @@ __all__ = [
     "pool_located",
     "probability",
     "shares",
+    "surplus",
+    "surprise",
     "upper_expectation",
     "upper_risk",
     "weight_of_conflict",

@@ -19,7 +19,7 @@ from types import ModuleType
 import array_api_compat
 import numpy as np
 
-from shafer._kernels import pooling
+from shafer._kernels import direct_forms, pooling
 from shafer._kernels.forms import Forms
 from shafer._kernels.forms import closed_forms as reference_closed_forms
 from shafer._kernels.pooling import Pooled
@@ -233,7 +233,9 @@ def closed_forms(pooled: Pooled) -> Forms:
     shape = pooled.logits.shape
     kernels = _fast(_WEIGHTS_PER_CLOSED_FORM * math.prod(shape), *pooled)
     if kernels is None:
-        return reference_closed_forms(pooled)
+        if not isinstance(pooled.logits, np.ndarray):
+            return reference_closed_forms(pooled)
+        kernels = direct_forms
     if len(shape) == 2:
         forms: Forms = kernels.closed_forms(pooled)
         return forms

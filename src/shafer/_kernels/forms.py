@@ -15,6 +15,7 @@ import numpy as np
 from array_api_compat import array_namespace
 
 from shafer._kernels.logspace import (
+    is_top,
     leave_one_out_logsumexp,
     leave_one_out_sum,
     log1mexp,
@@ -23,7 +24,7 @@ from shafer._kernels.logspace import (
     logsumexp,
     neg_log1mexp,
 )
-from shafer._kernels.pooling import Pooled
+from shafer._kernels.pooling import Pooled, Shares, one_minus_exp_ratio
 from shafer._typing import Array, FloatArray
 
 
@@ -341,6 +342,67 @@ def conflict_for_against(terms: LogTerms) -> Array:
     )
     log_denied = log_others_open - terms.neg_log_v - terms.log_1mp
     return xp.clip(xp.sum(xp.exp(log_for + log_denied), axis=-1), max=1.0)
+
+
+# What lies above and below the plausibilities: doubt in each class, and their sum less one.
+
+
+def doubt(parts: Shares) -> Array:
+    r"""Return :math:`1 - pl_k`, the belief in all other classes, as a sum of nonnegative terms.
+
+    .. math:: 1 - pl_k = \Bigl(\sum_{l \ne k} s_l
+              + v_k \bigl(1 - \prod_{l \ne k} v_l\bigr)\Bigr) / D
+
+    Parameters
+    ----------
+    parts : Shares
+        From :func:`shares`.
+
+    Returns
+    -------
+    array of shape (..., K)
+        From 0 to 1. A small doubt keeps its digits, which 1 − pl would lose.
+    """
+    xp = array_namespace(parts.s)
+    others = leave_one_out_sum(parts.t_share) * one_minus_exp_ratio(leave_one_out_sum(parts.t))
+    return xp.clip(leave_one_out_sum(parts.s) + parts.v * others, max=1.0)
+
+
+def surplus(parts: Shares) -> Array:
+    r"""Return :math:`\sum_k pl_k - 1 = \sum_A m(A) (|A| - 1)`, as a sum of nonnegative terms.
+
+    .. math:: \sum_k pl_k - 1 = \sum_k u_k \Bigl(1 - \prod_{l < k} v_l\Bigr) / D
+
+    Parameters
+    ----------
+    parts : Shares
+        From :func:`shares`.
+
+    Returns
+    -------
+    array of shape (...)
+        From 0 to K − 1.
+    """
+    xp = array_namespace(parts.s)
+    before = xp.cumulative_sum(parts.t[..., :-1], axis=-1)
+    return xp.sum(parts.u[..., 1:] * -xp.expm1(-before), axis=-1)
+
+
+def surprise(logits: Array) -> Array:
+    r"""Return :math:`-\ln \max_k p_k` of the softmax of the logits, with the digits of a small one.
+
+    Parameters
+    ----------
+    logits : array of shape (..., K)
+
+    Returns
+    -------
+    array of shape (...)
+        From 0 to ln K.
+    """
+    xp = array_namespace(logits)
+    behind = xp.where(is_top(logits), -xp.inf, logits - xp.max(logits, axis=-1, keepdims=True))
+    return xp.log1p(xp.sum(xp.exp(behind), axis=-1))
 
 
 # The pignistic probability, by exact quadrature instead of a sum over 2^K sets.

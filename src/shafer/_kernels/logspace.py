@@ -77,7 +77,7 @@ def logsumexp(x: Array, *, keepdims: bool = False) -> Array:
     return total if keepdims else total[..., 0]
 
 
-def _is_top(x: Array) -> Array:
+def is_top(x: Array) -> Array:
     """Mark the first largest entry along the last axis."""
     xp = array_namespace(x)
     position = xp.arange(x.shape[-1], device=x.device)
@@ -91,7 +91,7 @@ def leave_one_out_sum(x: Array) -> Array:
     Equal entries get equal results, to the last digit, so tied classes stay tied.
     """
     xp = array_namespace(x)
-    rest_of_top = xp.sum(xp.where(_is_top(x), 0.0, x), axis=-1, keepdims=True)
+    rest_of_top = xp.sum(xp.where(is_top(x), 0.0, x), axis=-1, keepdims=True)
     largest = x == xp.max(x, axis=-1, keepdims=True)
     return xp.where(largest, rest_of_top, xp.sum(x, axis=-1, keepdims=True) - x)
 
@@ -99,7 +99,7 @@ def leave_one_out_sum(x: Array) -> Array:
 def leave_one_out_logsumexp(x: Array) -> Array:
     r"""Return :math:`\ln \sum_{l \ne k} e^{x_l}`, with the same care."""
     xp = array_namespace(x)
-    top = _is_top(x)
+    top = is_top(x)
     rest_of_top = logsumexp(xp.where(top, -xp.inf, x), keepdims=True)
     total = logsumexp(x, keepdims=True)
     largest = x == xp.max(x, axis=-1, keepdims=True)

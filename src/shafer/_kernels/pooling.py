@@ -7,8 +7,10 @@ from the other by subtraction would lose digits. Sums are in double precision, a
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from array_api_compat import array_namespace
@@ -22,6 +24,13 @@ if TYPE_CHECKING:
 
 # Elements of the largest temporary array; there are three at a time (48 MB in double precision).
 _BLOCK = 2**21
+
+# The order in which NumPy and compiled kernels add up the features of a linear model; changing it
+# changes last digits. With few classes, a feature in each of 16 lanes, and the lanes at the end.
+# With more, four features at a time: Σ|w| and Σw, or both sides where that would lose digits.
+FEW_CLASSES = 8
+LANES_OF_FEATURES = 16
+FEW_FEATURES = 32  # with so few features digits would often be lost: both sides at once
 
 
 def one_sided(bits: int) -> float:
@@ -80,7 +89,28 @@ def pool(weights: Array) -> Pooled:
     -------
     Pooled
     """
+    if isinstance(weights, np.ndarray):
+        return _pool_by_row(weights)
     return _finish(*_split_sum(weights), weights.dtype)
+
+
+def _pool_by_row(weights: FloatArray) -> Pooled:
+    """Add up the components one after the other, as the compiled kernel does."""
+    *instances, n_components, n_classes = weights.shape
+    n = math.prod(instances)
+    flat = weights.reshape(n, n_components, n_classes)
+    # NumPy would add up a single class in another order.
+    sides = np.empty((2, n, max(n_classes, 2)))
+    rows = max(1, _IN_CACHE // max(1, n_components * n_classes))
+    for start in range(0, n, rows):
+        block = slice(start, start + rows)
+        some = np.zeros((min(rows, n - start), n_components, sides.shape[2]))
+        some[:, :, :n_classes] = flat[block]
+        np.add.reduce(np.maximum(some, 0.0), axis=1, out=sides[0, block])
+        np.add.reduce(np.maximum(-some, 0.0), axis=1, out=sides[1, block])
+    sides += 0.0  # no negative zero
+    positive, negative = sides[:, :, :n_classes].reshape(2, *instances, n_classes)
+    return _finish(positive, negative, weights.dtype)
 
 
 def linear_weights(centred: Array, beta: Array, offset: Array) -> Array:
@@ -115,6 +145,8 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
     offset : array of shape (K,)
         The share of the intercept that every component gets.
     """
+    if isinstance(features, np.ndarray):
+        return _pool_in_order(features, centre, beta, offset)
     xp = array_namespace(features)
     n, n_components = features.shape
     n_classes = beta.shape[1]
@@ -134,6 +166,104 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
             positive, negative = positive + more_positive, negative + more_negative
         blocks.append(_finish(positive, negative, features.dtype))
     return Pooled(*(xp.concat(list(column), axis=0) for column in zip(*blocks, strict=True)))
+
+
+# The same for NumPy arrays, in the order of the compiled kernels: equal bits.
+
+_IN_CACHE = 2**17  # elements of a temporary array
+_FOURS = 4
+
+
+def _pool_in_order(
+    features: FloatArray, centre: FloatArray, beta: FloatArray, offset: FloatArray
+) -> Pooled:
+    n, n_classes = features.shape[0], beta.shape[1]
+    wide, shares = (np.ascontiguousarray(array, np.float64) for array in (beta, offset))
+    sides = np.zeros((2, n, n_classes))
+    sum_block = _sums_in_lanes if n_classes < FEW_CLASSES else _sums_in_fours
+    rows = max(1, _IN_CACHE // max(1, features.shape[1]))
+    for start in range(0, n, rows):
+        block = slice(start, start + rows)
+        centred = features[block].astype(np.float64, copy=False) - centre
+        sides[:, block] = sum_block(centred, wide, shares)
+    return _finish(sides[0], sides[1], features.dtype)
+
+
+def _sums_in_lanes(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> FloatArray:
+    """Return the sums of both sides, (2, n, K), with a feature in each of 16 lanes."""
+    n, n_features = centred.shape
+    groups = -(-n_features // LANES_OF_FEATURES)
+    # A group of zeros first: sums start at zero. The last one is filled up with zeros.
+    lanes = np.zeros((groups + 1, n, LANES_OF_FEATURES))
+    features = lanes[1:].transpose(1, 0, 2)
+    found = np.empty((2, n, len(offset)))
+    whole = np.zeros((n, groups * LANES_OF_FEATURES))
+    for k in range(len(offset)):
+        if k == 1 and len(offset) == 2 and offset[1] == -offset[0] and _are_opposite(beta):
+            found[:, :, 1] = found[::-1, :, 0]
+            break
+        np.multiply(centred, beta[:, k], out=whole[:, :n_features])
+        whole[:, :n_features] += offset[k]
+        parts = whole.reshape(n, groups, LANES_OF_FEATURES)
+        for side, sign in enumerate((1.0, -1.0)):
+            np.maximum(parts * sign, 0.0, out=features)
+            total = np.add.reduce(lanes, axis=0)
+            half = LANES_OF_FEATURES // 2
+            while half:
+                total = total[:, :half] + total[:, half:]
+                half //= 2
+            found[side, :, k] = total[:, 0]
+    return found
+
+
+def _are_opposite(beta: FloatArray) -> bool:
+    return bool(np.array_equal(beta[:, 0], -beta[:, 1]))
+
+
+def _sums_in_fours(centred: FloatArray, beta: FloatArray, offset: FloatArray) -> FloatArray:
+    """Return the sums of both sides, (2, n, K), four features at a time."""
+    if len(beta) < FEW_FEATURES:
+        return _totals(centred, beta, offset, _both_sides)
+    size, total = _totals(centred, beta, offset, _size_and_sum)
+    found = 0.5 * np.stack([size + total, size - total])
+    lost = size - np.abs(total) <= one_sided(64) * size
+    rows, classes = lost.any(axis=1), lost.any(axis=0)
+    if rows.any():
+        some = np.ascontiguousarray(beta[:, classes])  # sums depend on the layout
+        again = _totals(centred[rows], some, offset[classes], _both_sides)
+        where = np.ix_([True, True], rows, classes)
+        found[where] = np.where(lost[np.ix_(rows, classes)], again, found[where])
+    return found
+
+
+def _both_sides(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return np.maximum(weights, 0.0), np.maximum(-weights, 0.0)
+
+
+def _size_and_sum(weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    return np.abs(weights), weights
+
+
+def _totals(
+    centred: FloatArray, beta: FloatArray, offset: FloatArray, read: Callable[..., Any]
+) -> FloatArray:
+    """Add up two readings of the weights over the features, (2, n, K)."""
+    n, n_features = centred.shape
+    totals = np.zeros((2, n, len(offset)))
+    fours = n_features // _FOURS * _FOURS
+    step = max(1, _IN_CACHE // (_FOURS * max(1, n * len(offset)))) * _FOURS
+    columns = np.ascontiguousarray(centred.T)[:, :, None]
+    for start in range(0, fours, step):
+        part = slice(start, min(start + step, fours))
+        weights = columns[part] * beta[part, None, :] + offset
+        for total, values in zip(totals, read(weights), strict=True):
+            four = values.reshape(-1, _FOURS, *total.shape)
+            sums = (four[:, 0] + four[:, 1]) + (four[:, 2] + four[:, 3])
+            total[...] = np.add.reduce(np.concatenate([total[None], sums]), axis=0)
+    for j in range(fours, n_features):
+        for total, values in zip(totals, read(columns[j] * beta[j] + offset), strict=True):
+            total += values
+    return totals
 
 
 # Pool the weights of a linear head on feature maps: each location is a component.
@@ -234,28 +364,45 @@ def pool_linear_sparse(
     beta : array of shape (J, K)
     offset : array of shape (K,)
     """
-    beta64 = beta.astype(np.float64)
-    at_zero = offset - centre[:, None] * beta64  # (J, K): the weights of an absent feature
-    positive_at_zero = np.clip(at_zero, 0, None)
-    negative_at_zero = np.clip(-at_zero, 0, None)
-    positive = np.empty((features.shape[0], beta.shape[1]))
-    negative = np.empty_like(positive)
+    size, total = sums_at_zero(centre, beta, offset)
+    wide, shares = beta.astype(np.float64), offset.astype(np.float64)
+    shape = (features.shape[0], beta.shape[1])
+    sizes, totals = np.empty(shape), np.empty(shape)
     for rows in _row_blocks(features.indptr, beta.shape[1]):
         start, stop = features.indptr[rows.start], features.indptr[rows.stop]
         column = features.indices[start:stop]
-        weights = features.data[start:stop, None] * beta64[column] + at_zero[column]
+        changes = features.data[start:stop, None].astype(np.float64) * wide[column]
+        absent = shares - centre.astype(np.float64)[column, None] * wide[column]
         indptr = features.indptr[rows.start : rows.stop + 1] - start
         row_of = sparse.csr_array(
             (np.ones(stop - start), np.arange(stop - start), indptr),
             shape=(len(indptr) - 1, stop - start),
         )
-        positive[rows] = row_of @ (np.clip(weights, 0, None) - positive_at_zero[column])
-        negative[rows] = row_of @ (np.clip(-weights, 0, None) - negative_at_zero[column])
-    # Both sums have positive and negative terms; rounding must not leave a result below zero.
-    positive = np.clip(positive + positive_at_zero.sum(axis=0), 0, None)
-    negative = np.clip(negative + negative_at_zero.sum(axis=0), 0, None)
-    logits = features @ beta64 + at_zero.sum(axis=0)
-    return Pooled(*(a.astype(beta.dtype, copy=False) for a in (logits, positive, negative)))
+        sizes[rows] = row_of @ (np.abs(absent + changes) - np.abs(absent))
+        totals[rows] = row_of @ changes
+    return from_size_and_sum(sizes + size, totals + total, beta.dtype)
+
+
+def sums_at_zero(
+    centre: FloatArray, beta: FloatArray, offset: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return Σ|w| and Σw of a row whose features are all zero, (K,) each."""
+    size, total = np.zeros((2, beta.shape[1]))
+    rows = max(1, _BLOCK // beta.shape[1])
+    for start in range(0, len(beta), rows):
+        part = slice(start, start + rows)
+        slopes = np.ascontiguousarray(beta[part], np.float64)  # sums depend on the layout
+        at_zero = offset.astype(np.float64) - centre[part, None].astype(np.float64) * slopes
+        size += np.abs(at_zero).sum(axis=0)
+        total += at_zero.sum(axis=0)
+    return size, total
+
+
+def from_size_and_sum(size: FloatArray, total: FloatArray, dtype: Any) -> Pooled:
+    """Return both sides from Σ|w| and Σw; rounding leaves none below zero."""
+    size = np.maximum(size, np.abs(total))
+    parts = total, 0.5 * (size + total), 0.5 * (size - total)
+    return Pooled(*(array.astype(dtype, copy=False) for array in parts))
 
 
 # Weights of contributions that are given directly: centring over the classes, and a constant.
@@ -282,6 +429,14 @@ def additive_weights(contributions: Array, constant: Array) -> Array:
 
     The star is centring over the classes, and c of shape (G, K) is :math:`b_k / G - \mu_{gk}`.
     """
+    if isinstance(contributions, np.ndarray):
+        relative = contributions - contributions[..., :1]
+        total = np.zeros_like(relative[..., 0])
+        for k in range(relative.shape[-1]):  # one after the other, as the compiled kernel
+            total += relative[..., k]
+        relative -= (total / total.dtype.type(relative.shape[-1]))[..., None]
+        relative += constant
+        return np.ascontiguousarray(relative)
     return centred_over_classes(contributions) + constant
 
 

@@ -91,6 +91,16 @@ class DiscountedMasses(Masses):
         return self.pooled.weight_of_conflict
 
     @property
+    def doubt(self) -> Array:
+        """Belief in all other classes, (..., K): r times that of m."""
+        return self._mixed(self.pooled.doubt, 0.0)
+
+    @property
+    def surplus(self) -> Array:
+        """Sum of the plausibilities less one, (...)."""
+        return self._mixed(self.pooled.surplus, self._n_classes - 1.0)
+
+    @property
     def _n_classes(self) -> int:
         return int(self.pooled.pooled.logits.shape[-1])
 

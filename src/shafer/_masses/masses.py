@@ -84,6 +84,35 @@ class Masses(ABC):
         weight = -xp.log1p(-xp.where(total, 0.0, self.conflict))
         return frozen(xp.where(total, xp.inf, weight))
 
+    @property
+    @abstractmethod
+    def doubt(self) -> Array:
+        """Belief in all other classes, (..., K): 1 − plausibility, also where that rounds to 0."""
+
+    @property
+    @abstractmethod
+    def surplus(self) -> Array:
+        """Sum of the plausibilities less one, (...): Σ m(A) (|A| − 1), with all its digits."""
+
+    @property
+    def lack(self) -> Array:
+        """Ln Σ pl, (...): from 0, where all mass is on single classes, to ln K."""
+        return self.lack_and_contradiction[0]
+
+    @property
+    def contradiction(self) -> Array:
+        """−ln max pl, (...): from 0, where the evidence leaves some class undenied, to ln K."""
+        return self.lack_and_contradiction[1]
+
+    @cached_property
+    def lack_and_contradiction(self) -> tuple[Array, Array]:
+        """Ln Σ pl and −ln max pl, (...) each: their sum is −ln max p."""
+        xp = array_namespace(self.surplus)
+        # The largest plausibility is at least 1/K, as their sum is at least one.
+        most = 1.0 - 1.0 / self.doubt.shape[-1]
+        least_doubt = xp.clip(xp.min(self.doubt, axis=-1), max=most)
+        return frozen(xp.log1p(self.surplus)), frozen(-xp.log1p(-least_doubt))
+
     # -- sets of classes, by the sorted positions of their classes ------------------------------
 
     @abstractmethod

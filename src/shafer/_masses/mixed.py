@@ -81,6 +81,16 @@ class MixedMasses(Masses):
         """Conflict between the sources, (n,)."""
         return self.conflict_mass
 
+    @cached_property
+    def doubt(self) -> Array:
+        """Belief in all other classes, (n, K)."""
+        return self._mixed(lambda member: member.doubt)
+
+    @cached_property
+    def surplus(self) -> Array:
+        """Sum of the plausibilities less one, (n,)."""
+        return self._mixed(lambda member: member.surplus)
+
     def mass_of(self, inside: list[int]) -> Array:
         """Mass of a set of classes, (n,)."""
         return self._mixed(lambda member: member.mass_of(inside))

@@ -116,6 +116,30 @@ class PooledMasses(Masses):
         """Softmax of the logits, (..., K)."""
         return self.forms.probability
 
+    @cached_property
+    def doubt(self) -> Array:
+        """Belief in all other classes, (..., K)."""
+        return frozen(kernels.doubt(self.shares))
+
+    @cached_property
+    def surplus(self) -> Array:
+        """Sum of the plausibilities less one, (...)."""
+        return frozen(kernels.surplus(self.shares))
+
+    @cached_property
+    def lack_and_contradiction(self) -> tuple[Array, Array]:
+        """Ln Σ pl and −ln max pl, (...) each.
+
+        Large weights cost digits of D, but not of the logits. So the larger part is what the
+        smaller one leaves of −ln max p, which the logits give.
+        """
+        lack, contradiction = super().lack_and_contradiction
+        xp = array_namespace(self.pooled.logits)
+        total = kernels.surprise(self.pooled.logits)
+        smaller = xp.minimum(xp.minimum(lack, contradiction), total)
+        larger, lacks = total - smaller, lack > contradiction
+        return frozen(xp.where(lacks, larger, smaller)), frozen(xp.where(lacks, smaller, larger))
+
     @property
     def log_plausibility(self) -> Array:
         """The logits, (..., K): log plausibilities up to a constant, also where those underflow."""

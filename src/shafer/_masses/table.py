@@ -64,6 +64,17 @@ class TableMasses(Masses):
         """The mass of the empty set before normalising, (n,)."""
         return self.conflict_mass
 
+    @cached_property
+    def doubt(self) -> Array:
+        """Belief in all other classes, (n, K): the mass of all sets without the class."""
+        found = self.table[:, 1:] @ (1.0 - members(self._n_classes)[1:])
+        return frozen(np.minimum(found, 1.0))
+
+    @cached_property
+    def surplus(self) -> Array:
+        """Sum of the plausibilities less one, (n,)."""
+        return frozen(self.table[:, 1:] @ (members(self._n_classes)[1:].sum(axis=1) - 1.0))
+
     @property
     def _sets(self) -> NDArray[np.intp]:
         """Every set as the bits of its classes, (2^K,)."""

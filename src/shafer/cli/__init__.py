@@ -12,6 +12,7 @@ except ImportError as error:  # pragma: no cover - click is there wherever the t
     raise SystemExit("The command line needs its extra: pip install 'shafer[cli]'") from error
 
 import shafer
+from shafer.cli.budget import budget
 from shafer.cli.explain import explain
 from shafer.cli.monitor import monitor
 from shafer.cli.next import next_
@@ -27,5 +28,5 @@ def main() -> None:
     """Show the evidence behind a classifier's probabilities."""
 
 
-for command in (report, explain, score, next_, monitor, save, paper):
+for command in (report, explain, score, next_, budget, monitor, save, paper):
     main.add_command(command)

@@ -18,7 +18,7 @@ from shafer.scale.engines import ENGINES, job_engine
         "shafer score new.csv --model model.skops --out scored.parquet",
         "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
-        "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --reasons-for 1",
+        "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --class 1",
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
         "shafer score new.csv --model explainer.skops --defer --out scored.csv",
         "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
@@ -48,7 +48,15 @@ from shafer.scale.engines import ENGINES, job_engine
     help="Write so many reasons for each row: the components that favour its answer most.",
 )
 @click.option(
-    "--reasons-for", metavar="CLASS", help="Write the reasons for this class, not for the answer."
+    "--class",
+    "class_",
+    metavar="CLASS",
+    help="Write the reasons for this class, not for the answer.",
+)
+@click.option(
+    "--over",
+    metavar="CLASS",
+    help="Compare it with this class; by default with the most probable other class of the row.",
 )
 @click.option(
     "--codes",
@@ -112,9 +120,9 @@ def score(
     conformalize, the decided set is the calibrated one. The table is read in chunks, so it may be
     larger than the memory. The file --out appears when it is complete.
 
-    With --reasons there are also the columns reasons_for and reasons_over (the two classes
+    With --reasons there are also the columns reasons_class and reasons_over (the two classes
     compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),
-    reason_1_weight (what it adds to the log-odds) and reason_1_share (of all that is added); with
+    reason_1_log_odds (what it adds to the log-odds) and reason_1_share (of all that is added); with
     --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
 
     With --ask there are also the columns fragility (the chance that the answer changes if each

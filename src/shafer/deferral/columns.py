@@ -29,8 +29,8 @@ def promise_of(predictor: Predictor | None) -> DeferralControl:
     control = None if predictor is None else predictor.promises.deferral
     if control is None:
         raise ValueError(
-            "--defer needs a model file with a promise. Call control_error(X, y) on an Explainer "
-            "or a classifier of shafer, and save it."
+            "--defer needs a model file with a promise. Write one with shafer budget; or call "
+            "control_error(X, y) on an Explainer or a classifier of shafer, and save it."
         )
     if control.by is not None and control.column is None:
         raise ValueError(
@@ -58,7 +58,7 @@ class _Deferred:
         predictor, control = self.predictor, self.control
         by = rows.beside(control.column)
         labels = rows_of_known_groups(rows.X, by, control, predictor.columns).by
-        found = deferred_answers(control, rows.seen, predictor.classes, labels)
+        found = deferred_answers(predictor, control, rows.seen, labels)
         return {
             "answer": found.labels,
             "deferred": found.deferred,

@@ -17,7 +17,7 @@ from shafer._files.codec import Limits, OneOf, Says, read, written
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.decision.ties import exceeds
-from shafer.deferral.promise import KINDS, Promise
+from shafer.deferral.promise import KINDS, Promise, percent
 from shafer.deferral.reasons import MEASURES, NO_PROMISE, SMALL_GROUP, UNKNOWN_GROUP, ReasonScale
 from shafer.deferral.search import SelectiveThreshold
 from shafer.evidence.table import native_frame
@@ -190,12 +190,43 @@ class DeferralControl:
         return native_frame(columns, None, backend)
 
     @property
+    def error_bound(self) -> float | dict[Any, float] | None:
+        """The upper bound of the error of decided rows; by group, a mapping.
+
+        It is that of the promise: the level of :meth:`shafer.Explainer.control_error`, or what
+        :meth:`shafer.Explainer.control_budget` found for its share. None if the promise is about
+        misses or losses. 1 where no row is decided.
+        """
+        if self.promise.kind not in ("error", "budget"):
+            return None
+        bounds = [
+            part.upper_bound if self.promise.kind == "budget" else self.promise.level
+            for part in self.found
+        ]
+        return bounds[0] if self.by is None else dict(zip(self.by, bounds, strict=True))
+
+    @property
     def text(self) -> str:
         """The promise in words, and for whom it holds."""
+        if self.promise.kind == "budget":
+            return self._budget_text
         if self.by is None:
             return self.promise.text
         where = "each group" if self.column is None else f"each group of {self.column!r}"
         return f"{self.promise.text}, in {where}"
+
+    @property
+    def _budget_text(self) -> str:
+        """What is handed on, and the bound for the rest."""
+        sure = f"with {percent(self.promise.confidence)} confidence"
+        bounds = [f"{100.0 * part.upper_bound:.3g} %" for part in self.found]
+        if self.by is None:
+            return f"{self.promise.text}; at most {bounds[0]} of the decided rows are wrong, {sure}"
+        each = listed([f"{b} of {g!r}" for g, b in zip(self.by, bounds, strict=True)], written=str)
+        where = "each group" if self.column is None else f"each group of {self.column!r}"
+        return (
+            f"{self.promise.text}, in {where}; of the decided rows are wrong at most {each}, {sure}"
+        )
 
     def __repr__(self) -> str:
         return f"<DeferralControl: {self.text}>"
@@ -227,6 +258,13 @@ def warn_if_unreachable(control: DeferralControl) -> None:
     """Warn where nothing is decided: too few rows, or too many errors."""
     idle = [k for k, part in enumerate(control.found) if part.decides_nothing]
     if not idle:
+        return
+    if control.promise.kind == "budget":
+        message = (
+            f"All rows are handed on{_named(control, idle)}: the share leaves no row, or their "
+            "probabilities tie. Hand on a smaller share, or give more rows."
+        )
+        warnings.warn(message, UserWarning, stacklevel=4)
         return
     needed = control.promise.rows_needed
     short = [k for k in idle if control.found[k].n_calibration < needed]

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._checks.frames import frame_columns
 from shafer._checks.labels import one_position
-from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer.decision.acts import is_number, read_loss
+from shafer.decision.acts import is_number, loss_of_answers
 from shafer.deferral.search import (
     SelectiveThreshold,
+    budget_threshold,
     error_threshold,
     loss_threshold,
     miss_threshold,
 )
 from shafer.metrics.bounds import rows_without_error
 
-KINDS = ("error", "false_negative_rate", "mean_loss")
+KINDS = ("error", "false_negative_rate", "mean_loss", "budget")
 DEFAULT_ERROR = 0.05
 
 
@@ -33,9 +31,9 @@ class Promise:
 
     Attributes
     ----------
-    kind : {"error", "false_negative_rate", "mean_loss"}
+    kind : {"error", "false_negative_rate", "mean_loss", "budget"}
     level : float
-        The bound.
+        The bound; for a budget, the share of rows that is handed on.
     confidence : float
         The probability, over calibration sets, that the bound holds.
     class_ : label or None
@@ -51,8 +49,15 @@ class Promise:
     loss: FloatArray | None = None
 
     @property
+    def method(self) -> str:
+        """The name of the method that makes it."""
+        return "control_budget" if self.kind == "budget" else "control_error"
+
+    @property
     def rows_needed(self) -> int:
         """How many rows without error are needed at least; of the class, if there is one."""
+        if self.kind == "budget":
+            return 1  # every number of rows gives some bound
         return rows_without_error(self.scaled_level, self.confidence)
 
     @property
@@ -78,13 +83,15 @@ class Promise:
     @property
     def text(self) -> str:
         """The promise in words."""
-        sure = f"with {_percent(self.confidence)} confidence"
+        sure = f"with {percent(self.confidence)} confidence"
         if self.kind == "error":
-            return f"at most {_percent(self.level)} of the decided rows are wrong, {sure}"
+            return f"at most {percent(self.level)} of the decided rows are wrong, {sure}"
+        if self.kind == "budget":
+            return f"{percent(self.level)} of the rows are handed on"
         if self.kind == "mean_loss":
             return f"the mean loss of the decided rows is at most {self.level:g}, {sure}"
         return (
-            f"of the rows of class {self.class_!r}, at most {_percent(self.level)} are decided as "
+            f"of the rows of class {self.class_!r}, at most {percent(self.level)} are decided as "
             f"another class, {sure}"
         )
 
@@ -95,6 +102,8 @@ class Promise:
         wrong, sure = answers != truth, self.confidence
         if self.kind == "error":
             return error_threshold(scores, wrong, self.level, sure)
+        if self.kind == "budget":
+            return budget_threshold(scores, wrong, self.level, sure)
         if self.loss is not None:
             losses = self.scaled_losses(answers, truth)
             return loss_threshold(scores, losses, self.scaled_level, sure, self.unit)
@@ -113,6 +122,16 @@ class Promise:
             return np.asarray(answers != truth, dtype=np.float64)
         low, high = self.loss.min(), self.loss.max()
         return np.asarray((self.loss[answers, truth] - low) / (high - low))
+
+
+def read_budget(share: Any, confidence: Any) -> Promise:
+    """Return the promise of a budget: a share of rows for a person."""
+    if not is_number(share) or not 0.0 < share < 1.0:
+        raise ValueError(
+            "share must be the share of rows to hand on, between 0 and 1, such as 20 / 500; got "
+            f"{share!r}."
+        )
+    return Promise("budget", float(share), _rate(confidence, "confidence"))
 
 
 def read_promise(
@@ -138,7 +157,7 @@ def read_promise(
     _check_partner("class_", class_, kind in ("false_negative_rate", "recall"), kind)
     _check_partner("loss", loss, kind == "mean_loss", kind)
     if kind == "mean_loss":
-        table = _loss_table(loss, classes)
+        table = loss_of_answers(loss, classes)
         return Promise(kind, _bound(mean_loss, table), sure, loss=table)
     if kind == "error":
         return Promise(kind, DEFAULT_ERROR if error is None else _rate(error, "error"), sure)
@@ -165,29 +184,6 @@ def _rate(value: Any, name: str) -> float:
     return float(value)
 
 
-def _loss_table(loss: Any, classes: NDArray[Any]) -> FloatArray:
-    """Return losses (K, K): rows are answers, columns true classes, both in order of classes."""
-    acts = read_loss(loss, np.zeros((1, len(classes))), classes)
-    labels, names = classes.tolist(), list(acts.names)
-    numbered = names == list(range(len(labels))) and not isinstance(loss, Mapping)
-    if numbered and (frame_columns(loss) is None or set(names) != set(labels)):
-        order = list(range(len(labels)))  # the rows of an array, in the order of the classes
-    elif len(names) == len(labels) and set(names) == set(labels):
-        order = [names.index(label) for label in labels]
-    else:
-        raise ValueError(
-            f"loss must have one row for each class, named by its label; got rows "
-            f"[{listed(names)}], and the classes are [{listed(labels)}]."
-        )
-    table = np.asarray(acts.loss, dtype=np.float64)[order]
-    if table.min() == table.max():
-        raise ValueError(
-            f"loss must differ between answers; got {table.min():g} everywhere. Give a table with "
-            "larger losses for wrong answers."
-        )
-    return table
-
-
 def _bound(mean_loss: Any, table: FloatArray) -> float:
     low, high = float(table.min()), float(table.max())
     if not is_number(mean_loss) or not low < mean_loss < high:
@@ -198,5 +194,6 @@ def _bound(mean_loss: Any, table: FloatArray) -> float:
     return float(mean_loss)
 
 
-def _percent(value: float) -> str:
+def percent(value: float) -> str:
+    """Return a share in percent."""
     return f"{100.0 * value:.4g} %"

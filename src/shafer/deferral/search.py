@@ -153,6 +153,40 @@ def miss_threshold(
     return SelectiveThreshold(threshold, n, int(above.sum()), misses / n, bound)
 
 
+def budget_threshold(
+    scores: FloatArray, wrong: BoolArray, share: float, confidence: float
+) -> SelectiveThreshold:
+    """Return the threshold that hands on a share of the rows, with a bound for the others.
+
+    The threshold is a rank of the scores, whatever the answers are worth. Given it, the rows above
+    are independent draws from the rows that will be decided. So the bound of one rate holds as it
+    is, without a price for a choice among thresholds. Rows that tie with the threshold are handed
+    on too.
+
+    Parameters
+    ----------
+    scores, wrong, confidence
+        As in :func:`error_threshold`.
+    share : float
+        The share of rows to hand on, in (0, 1); rounded down to whole rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scores = np.arange(100.0)
+    >>> found = budget_threshold(scores, scores < 10, 0.04, 0.9)
+    >>> found.threshold, found.n_decided, round(found.upper_bound, 3)
+    (3.0, 96, 0.108)
+    """
+    order, tested = _ranked(scores)
+    n = len(order)
+    most = n - math.floor(share * n + 1e-9)
+    rank = int(np.flatnonzero(tested[: most + 1]).max(initial=0))
+    errors = int(np.asarray(wrong, dtype=bool)[order][:rank].sum())
+    bound = float(upper_rate(errors, rank, confidence)) if rank else 1.0
+    return _found(np.asarray(scores)[order], rank, float(errors), bound)
+
+
 def _ranked(scores: FloatArray, unit: float = 1.0) -> tuple[NDArray[np.intp], BoolArray]:
     """Return the order from the surest row down, and which ranks 0..n lie between two scores.
 

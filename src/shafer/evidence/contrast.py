@@ -9,7 +9,7 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._checks.arrays import to_numpy
+from shafer._checks.arrays import frozen, to_numpy
 from shafer._checks.labels import one_position
 from shafer._typing import Array, FloatArray, Label
 from shafer.decision.policy import answers
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
 
 
+_BLOCK = 2**20  # weights of a pair of classes in memory at a time
 TOP = 5  # classes whose weights are shown
 
 
@@ -101,6 +102,37 @@ def answer_and_rival(evidence: Evidence) -> tuple[Positions, Positions]:
     return found, most_probable_but(logits, found)
 
 
+def odds_of_sides(evidence: Evidence) -> tuple[Array, Array]:
+    """Return by how much components for and against the answer change its odds, two (n,)."""
+    if evidence.parts:
+        raise ValueError(
+            "odds_for and odds_against compare the components of a row; this is the evidence of "
+            "single components. Ask the evidence that they belong to."
+        )
+    xp = array_api_compat.array_namespace(evidence.logits)
+    device = evidence.logits.device
+    both = xp.asarray(np.stack(answer_and_rival(evidence), axis=1), device=device)
+    source = evidence.unchanged_source()
+    size = max(1, _BLOCK // max(1, evidence.n_components))
+    starts = range(0, max(len(evidence), 1), size)
+    found = [
+        _sides(source.rows(list(rows)).of_row_classes(both[rows.start : rows.stop, :]))
+        for rows in (range(start, min(start + size, len(evidence))) for start in starts)
+    ]
+    return tuple(frozen(xp.concat(side)) for side in zip(*found, strict=True))
+
+
+def _sides(weights: Array) -> tuple[Array, Array]:
+    """Return both sides as factors, given the weights of two classes (n, G, 2)."""
+    xp = array_api_compat.array_namespace(weights)
+    contrast = weights[..., 0] - weights[..., 1]
+    with np.errstate(over="ignore"):
+        return (
+            xp.exp(xp.sum(xp.clip(contrast, min=0.0), axis=-1)),
+            xp.exp(xp.sum(xp.clip(-contrast, min=0.0), axis=-1)),
+        )
+
+
 def pair_of_row(evidence: Evidence, class_: Label | None, over: Label | None) -> Pair:
     """Return the two classes to compare in the first row of an evidence.
 
@@ -108,10 +140,9 @@ def pair_of_row(evidence: Evidence, class_: Label | None, over: Label | None) ->
     """
     logits = to_numpy(evidence.logits)[:1]
     if class_ is None:
-        avoided = logits.astype(np.float64)
-        if over is not None:
-            avoided[0, one_position(over, evidence.classes, "over")] = -np.inf
-        first = int(answers(avoided, evidence.cutoff)[0])
+        found = answers(logits, evidence.cutoff)
+        avoided = None if over is None else one_position(over, evidence.classes, "over")
+        first = int(found[0] if found[0] != avoided else most_probable_but(logits, found)[0])
     else:
         first = one_position(class_, evidence.classes, "class_")
     if over is None:

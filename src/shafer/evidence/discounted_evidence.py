@@ -84,6 +84,8 @@ class DiscountedEvidence(MassEvidence):
     reliability: Array
 
     _scalar_columns: ClassVar[tuple[str, ...]] = (
+        "lack",
+        "contradiction",
         "ignorance",
         "epistemic_ignorance",
         "conflict",

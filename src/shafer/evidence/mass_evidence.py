@@ -95,7 +95,13 @@ class MassEvidence(ABC):
     index: Any = None
 
     # Names of the arrays (n,) and (n, K) that tables show; a type may have more.
-    _scalar_columns: ClassVar[tuple[str, ...]] = ("ignorance", "conflict", "weight_of_conflict")
+    _scalar_columns: ClassVar[tuple[str, ...]] = (
+        "lack",
+        "contradiction",
+        "ignorance",
+        "conflict",
+        "weight_of_conflict",
+    )
     _class_columns: ClassVar[tuple[str, ...]] = (
         "probability",
         "belief",
@@ -201,6 +207,33 @@ class MassEvidence(ABC):
     def weight_of_conflict(self) -> Array:
         """Shafer's weight of conflict −ln(1 − κ), (n,): it does not saturate."""
         return self._masses.weight_of_conflict
+
+    @property
+    def surprise(self) -> Array:
+        """How far the most probable class is from certain, (n,) in nats: −ln of its probability.
+
+        It is the sum of ``lack`` and ``contradiction``. It does not depend on the base rate, the
+        groups and the background, because ``probability`` does not. For discounted evidence, all
+        three are those of the discounted mass function.
+        """
+        return self.lack + self.contradiction
+
+    @property
+    def lack(self) -> Array:
+        r"""What the evidence leaves open, (n,) in nats: :math:`\ln \sum_k pl_k`, from 0 to ln K.
+
+        It is 0 where all mass is on single classes, and ln K without any evidence (Denœux 2025:
+        imprecision).
+        """
+        return self._masses.lack
+
+    @property
+    def contradiction(self) -> Array:
+        r"""How much evidence denies every class, (n,) in nats: :math:`-\ln \max_k pl_k`, to ln K.
+
+        It is 0 where nothing speaks against the most probable class (Denœux 2025: conflict).
+        """
+        return self._masses.contradiction
 
     # -- sets of classes ------------------------------------------------------------------------
 
@@ -509,7 +542,8 @@ class MassEvidence(ABC):
         """Return one row per instance as a data frame (pandas, polars or pyarrow).
 
         Columns: ``probability_c``, ``belief_c``, ``plausibility_c``, ``pignistic_c`` for each
-        class c, then ``ignorance``, ``conflict``, ``weight_of_conflict`` and ``decision`` (the set
+        class c, then ``lack``, ``contradiction``, ``ignorance``, ``conflict``,
+        ``weight_of_conflict`` and ``decision`` (the set
         kept by interval dominance). Discounted evidence also has ``betting_probability_c`` and
         ``epistemic_ignorance``. A pandas frame has ``index`` as its index, if there is one.
 

@@ -29,7 +29,9 @@ from shafer.explain.weighing import WeighedModel
 from shafer.models.read_model import AdditiveModel, LinearModel, ModelRows, ReadModel, TermBags
 from shafer.rows.access import values_of
 
-KINDS = ("laplace", "bags", "bootstrap")
+KINDS = ("laplace", "bags", "bootstrap", "sandwich")
+OF_COEFFICIENTS = ("laplace", "sandwich")
+"""Those that are a covariance of a linear head's coefficients: of the posterior, over samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +61,9 @@ class StoredBars:
 
     Attributes
     ----------
-    kind : {"laplace", "bags", "bootstrap"}
+    kind : {"laplace", "sandwich", "bags", "bootstrap"}
     covariance : array of shape (K − 1, J + 1, K − 1, J + 1), optional
-        For ``"laplace"``.
+        For ``"laplace"`` and ``"sandwich"``.
     """
 
     kind: Annotated[str, OneOf(*KINDS), Says(f"errors must be one of {KINDS}; got {{got}}.")]
@@ -128,8 +130,8 @@ class ErrorBarsFit:
         self.laplace: LaplaceFit | None = None
         self.refits: tuple[Any, ...] = ()
         name = type(model).__name__
-        if errors == "laplace":
-            self.laplace = laplace_fit(adapted, name)
+        if errors in OF_COEFFICIENTS:
+            self.laplace = laplace_fit(adapted, name, errors)
         elif errors == "bags":
             read_bags(adapted, name)
         elif errors == "bootstrap":
@@ -137,8 +139,8 @@ class ErrorBarsFit:
 
     def bars(self, weighed: WeighedModel, refits: Sequence[WeighedModel]) -> ErrorBars | None:
         """Return the error bars, given all batches, and the refits read like the model."""
-        if self.laplace is not None:
-            return LaplaceBars.fit(weighed, self.laplace)
+        if self.laplace is not None and self._kind is not None:
+            return LaplaceBars.fit(weighed, self.laplace, self._kind)
         if self._kind == "bags":
             return BagBars.fit(weighed)
         if self._kind == "bootstrap":
@@ -153,13 +155,13 @@ def restored_bars(
     if stored is None:
         return None
     if stored.covariance is not None:
-        return LaplaceBars.of_covariance(weighed, stored.covariance)
+        return LaplaceBars.of_covariance(weighed, stored.covariance, stored.kind)
     if stored.kind == "bags":
         return BagBars.fit(weighed)
     return RefitBars.fit(weighed, refits)
 
 
-# Error bars from the posterior of a linear head's coefficients.
+# Error bars from a covariance of a linear head's coefficients: posterior, or over samples.
 
 
 @final
@@ -173,24 +175,28 @@ class LaplaceBars(ErrorBars):
         Of the coefficients and the base rate, as in ``LinearErrors``.
     means : array of shape (J,)
     sums : ComponentSums
+    kind : {"laplace", "sandwich"}
+        Whether the covariance is that of the posterior, or that over samples.
     """
 
     covariance: FloatArray
     means: FloatArray
     sums: ComponentSums
+    kind: str
 
     @classmethod
-    def fit(cls, weighed: WeighedModel, laplace: LaplaceFit) -> LaplaceBars:
-        """Take the posterior from the curvature over all background rows."""
+    def fit(cls, weighed: WeighedModel, laplace: LaplaceFit, kind: str) -> LaplaceBars:
+        """Take the covariance from the curvature over all background rows."""
         means = to_numpy(weighed.means).astype(np.float64)
-        posterior = laplace.coefficient_posterior(component_names(weighed.names, len(means)))
-        return cls.of_covariance(weighed, posterior.at_means(means))
+        names = component_names(weighed.names, len(means))
+        found = laplace.coefficient_posterior(names, sampling=kind == "sandwich")
+        return cls.of_covariance(weighed, found.at_means(means), kind)
 
     @classmethod
-    def of_covariance(cls, weighed: WeighedModel, covariance: FloatArray) -> LaplaceBars:
+    def of_covariance(cls, weighed: WeighedModel, covariance: FloatArray, kind: str) -> LaplaceBars:
         """Make the bars from a covariance that is known."""
         means = to_numpy(weighed.means).astype(np.float64)
-        return cls(covariance, means, sums_of(weighed, len(means), with_shares=True))
+        return cls(covariance, means, sums_of(weighed, len(means), with_shares=True), kind)
 
     def __call__(self, X: Any, rows: ModelRows) -> LinearErrors:  # noqa: ARG002 - for refits
         # A copy: the features may be the caller's own array, and the weights need not notice that
@@ -204,10 +210,10 @@ class LaplaceBars(ErrorBars):
         return LinearErrors(features, self.means, self.covariance, self.sums, ones)
 
     def plain(self) -> StoredBars:
-        return StoredBars("laplace", self.covariance)
+        return StoredBars(self.kind, self.covariance)
 
 
-def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
+def laplace_fit(adapted: ReadModel, model: str, kind: str = "laplace") -> LaplaceFit:
     """Start to collect the curvature of a model's log loss.
 
     Parameters
@@ -215,6 +221,8 @@ def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
     adapted : ReadModel
     model : str
         The name of the model's class, for an error.
+    kind : {"laplace", "sandwich"}
+        The error bars that were asked for, for an error.
 
     Raises
     ------
@@ -224,7 +232,7 @@ def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
     loss = adapted.loss if isinstance(adapted, LinearModel) else None
     if not isinstance(adapted, LinearModel) or loss is None or loss.has_corner:
         raise UnsupportedModelError(
-            "errors='laplace' needs a linear head that was trained by log loss with an L2 penalty "
+            f"errors={kind!r} needs a linear head that was trained by log loss with an L2 penalty "
             "or none: LogisticRegression, MLPClassifier or a torch module, alone or at the end of "
             f"a pipeline. {model} is not one, or has an L1 penalty. Use errors='bootstrap' with "
             "refits=, or errors='bags' for an ExplainableBoostingClassifier."
@@ -233,12 +241,12 @@ def laplace_fit(adapted: ReadModel, model: str) -> LaplaceFit:
     n_contrasts = max(1, (shape[0] if len(shape) == 2 else 1) - 1)
     if n_contrasts * (shape[-1] + 1) > LARGEST_CURVATURE:
         raise UnsupportedModelError(
-            f"errors='laplace' accepts at most {LARGEST_CURVATURE} coefficients, because it needs "
+            f"errors={kind!r} accepts at most {LARGEST_CURVATURE} coefficients, because it needs "
             f"a matrix of all pairs of them; {model} has {n_contrasts} × {shape[-1] + 1} "
             "(contrasts of classes × features and intercept). Select features, or use "
             "errors='bootstrap' with refits=."
         )
-    weighting = ClassWeighting.read(loss.class_weight, adapted.head.classes)
+    weighting = ClassWeighting.read(loss.class_weight, adapted.head.classes, kind)
     return LaplaceFit.of_loss(adapted.head, loss, weighting)
 
 

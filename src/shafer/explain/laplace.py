@@ -13,6 +13,10 @@ are written in an orthonormal basis of K − 1 contrasts, in which they are uniq
 With class weights c the loss is not a likelihood: its curvature would count a row of weight 10 as
 ten rows. Then the covariance is :math:`(H + \tau I)^{-1} (M + \tau I) (H + \tau I)^{-1}`. Here M is
 the covariance of the gradient (``ClassWeighting``). Without class weights M = H.
+
+Over samples of classes from the fitted model, the penalised estimate itself has the covariance
+:math:`(H + \tau I)^{-1} M (H + \tau I)^{-1}`, the sandwich: a direction that the data leave to the
+penalty is wide under the posterior, but does not vary over samples.
 """
 
 from __future__ import annotations
@@ -205,7 +209,9 @@ class LaplaceFit:
                 if a != b:
                     total[b, a] += block
 
-    def coefficient_posterior(self, names: Sequence[str]) -> CoefficientPosterior:
+    def coefficient_posterior(
+        self, names: Sequence[str], *, sampling: bool = False
+    ) -> CoefficientPosterior:
         """Return the covariance of all coefficients of all classes, given all batches.
 
         There must be at most ``LARGEST_CURVATURE`` of them, the intercepts included.
@@ -214,10 +220,14 @@ class LaplaceFit:
         ----------
         names : sequence of J strings
             Names of the features, for an error.
+        sampling : bool
+            The covariance over samples of the penalised estimate, instead of the posterior.
         """
         centre = np.zeros(len(self._coef)) if self._centre is None else self._centre
         gradient = self._curvature if self._gradient is None else self._gradient
-        return CoefficientPosterior.fit(self._curvature, gradient, self._prior(), centre, names)
+        return CoefficientPosterior.fit(
+            self._curvature, gradient, self._prior(), centre, names, sampling=sampling
+        )
 
     def _prior(self) -> FloatArray:
         """Return the precision of each coefficient, and of the intercept if it is free."""
@@ -292,7 +302,7 @@ class ClassWeighting:
     weights: FloatArray
 
     @classmethod
-    def read(cls, class_weight: Any, classes: Any) -> ClassWeighting | None:
+    def read(cls, class_weight: Any, classes: Any, kind: str = "laplace") -> ClassWeighting | None:
         """Read scikit-learn's ``class_weight``; None if all classes count the same.
 
         Raises
@@ -305,7 +315,7 @@ class ClassWeighting:
             return None
         if not isinstance(class_weight, Mapping):
             raise UnsupportedModelError(
-                f"errors='laplace' needs the weights of the classes; class_weight={class_weight!r} "
+                f"errors={kind!r} needs the weights of the classes; class_weight={class_weight!r} "
                 "leaves them to the training data, and the model does not store them. Train with "
                 "a dictionary, class_weight={label: n / (K * count)}, or use errors='bootstrap' "
                 "with refits=."
@@ -315,7 +325,7 @@ class ClassWeighting:
         if not (weights > 0.0).all():
             zero = labels[int(np.argmin(weights))]
             raise UnsupportedModelError(
-                f"errors='laplace' needs class weights > 0; class {zero!r} has the weight "
+                f"errors={kind!r} needs class weights > 0; class {zero!r} has the weight "
                 f"{weights.min():g}, so its rows played no part in training. Use "
                 "errors='bootstrap' with refits=."
             )
@@ -352,6 +362,8 @@ _SINGULAR = 1e-13
 class CoefficientPosterior:
     """Laplace's approximation of the posterior of all coefficients of all classes together.
 
+    Or, with the same shapes, their covariance over samples.
+
     Attributes
     ----------
     covariance : array of shape (K − 1, J + 1, K − 1, J + 1)
@@ -371,6 +383,8 @@ class CoefficientPosterior:
         prior: FloatArray,
         centre: FloatArray,
         names: Sequence[str],
+        *,
+        sampling: bool = False,
     ) -> CoefficientPosterior:
         """Invert the curvature.
 
@@ -383,14 +397,19 @@ class CoefficientPosterior:
             Precisions of the prior.
         centre : array of shape (J,)
         names : sequence of J strings
+        sampling : bool
+            Return the sandwich, which leaves the prior out of the middle.
         """
         n_contrasts, _, size, _ = curvature.shape
         precision = np.diag(np.tile(prior, n_contrasts))
         whole = _flat(curvature) + precision
         inverse = _posterior_inverse(whole)
         if inverse is None:
-            raise ValueError(_flat_loss(curvature[0, 0] + np.diag(prior), prior, names))
-        if gradient is not curvature:
+            kind = "sandwich" if sampling else "laplace"
+            raise ValueError(_flat_loss(curvature[0, 0] + np.diag(prior), prior, names, kind))
+        if sampling:
+            inverse = inverse @ _flat(gradient) @ inverse
+        elif gradient is not curvature:
             inverse = inverse @ (_flat(gradient) + precision) @ inverse
         covariance = np.zeros((n_contrasts, len(centre) + 1, n_contrasts, len(centre) + 1))
         covariance[:, :size, :, :size] = inverse.reshape(n_contrasts, size, n_contrasts, size)
@@ -429,7 +448,7 @@ def _posterior_inverse(curvature: FloatArray) -> FloatArray | None:
     return np.asarray((inverse + inverse.T) / 2.0 * scale[:, None] * scale)
 
 
-def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str]) -> str:
+def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str], kind: str) -> str:
     """Return the text of an error, with the features along which the loss is flat."""
     diagonal = np.diag(curvature)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
@@ -439,7 +458,7 @@ def _flat_loss(curvature: FloatArray, prior: FloatArray, names: Sequence[str]) -
     which = f" in the coefficients of {listed([names[j] for j in involved])}" if involved else ""
     penalty = "without a penalty" if not prior.any() else "with so weak a penalty"
     return (
-        f"errors='laplace' needs coefficients that the background determines. Here, {penalty}, the "
+        f"errors={kind!r} needs coefficients that the background determines. Here, {penalty}, the "
         f"log loss is flat{which}: features are constant, repeat each other or separate the "
         "classes perfectly. Train with a penalty (a smaller C), or remove such features."
     )

@@ -16,7 +16,7 @@ from shafer.decision.policy import Policy
 from shafer.decision.rules import PRECISE_RULES
 from shafer.deferral.deferring import control_error, predict_or_defer
 from shafer.deferral.prediction import DeferringPrediction, sure_answers
-from shafer.deferral.promise import read_promise
+from shafer.deferral.promise import read_budget, read_promise
 from shafer.explain.named_acts import named_acts
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import RowPass
@@ -74,17 +74,18 @@ class Predictor(Savable, ABC):
         X : as the model takes it
             The rows.
         rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
-            The first names the most probable class, and is the default, unless the model has a
-            threshold. For costs, use :meth:`decide`.
+            The first names the most probable class, and is the default, unless a threshold or
+            losses were stated, or the model has a threshold. For other acts, use :meth:`decide`.
 
         Returns
         -------
         array of shape (n,)
             Class labels.
         """
-        rule = one_class_rule(rule)
-        if rule is None and self.policy.cutoff is not None:
-            return np.asarray(self.classes[sure_answers(self.observe(X).bet).positions])
+        rule, answer = one_class_rule(rule), self.policy.cutoff
+        if rule is None and answer is not None:
+            found = sure_answers(self.observe(X).bet, rule=answer)
+            return np.asarray(self.classes[found.positions])
         chosen = to_numpy(self.observe(X).bet.decide("plausibility" if rule is None else rule))
         return np.asarray(self.classes[np.argmax(chosen, axis=1)])
 
@@ -333,6 +334,65 @@ class Predictor(Savable, ABC):
         promise = read_promise(
             error, confidence, false_negative_rate, recall, class_, mean_loss, loss, self.classes
         )
+        self.promises.deferral = control_error(self, X, y, promise, by)
+        return self
+
+    def control_budget(
+        self, X: Any, y: Any, share: float, confidence: float = 0.9, by: Any = None
+    ) -> Self:
+        """Find the threshold for :meth:`predict_or_defer` that hands on a share of the rows.
+
+        The other way round than :meth:`control_error`: how many rows a person can take is given,
+        and the result is what can be promised for the others. ``promises.error_bound`` is an upper
+        bound of their error rate. It holds with the stated confidence for the very threshold that
+        is found here, for any model, if new rows come from the same distribution. On new rows, the
+        number that is handed on varies around the share.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            Rows that were not used to train or temper the model. A data frame may have the column
+            of the groups in addition.
+        y : array of shape (n,)
+            Their classes.
+        share : float
+            The share of rows to hand on, such as ``20 / 500``. The least sure rows are handed on,
+            and those that tie with them.
+        confidence : float
+            The probability, over calibration sets, that the error of the others is below the bound.
+        by : str or array of shape (n,), optional
+            A column of X, or a label for each row: the share is handed on in each group, and each
+            has its own bound, with this confidence each.
+
+        Returns
+        -------
+        the object itself
+
+        Warns
+        -----
+        UserWarning
+            If all rows are handed on, because their probabilities tie.
+
+        See Also
+        --------
+        shafer.Explainer.control_error : Promises an error instead.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> heart = shafer.datasets.load_heart()
+        >>> X, y = heart.data, heart.target
+        >>> model = LogisticRegression(max_iter=5000).fit(X[:200], y[:200])
+        >>> explainer = shafer.Explainer(model, X[:200])
+        >>> explainer = explainer.control_budget(X[200:400], y[200:400], share=0.2)
+        >>> round(explainer.promises.error_bound, 3)
+        0.286
+        >>> explainer.deferral
+        <DeferralControl: 20 % of the rows are handed on; at most 28.6 % of the decided rows are
+        wrong, with 90 % confidence>
+        """
+        promise = read_budget(share, confidence)
         self.promises.deferral = control_error(self, X, y, promise, by)
         return self
 

@@ -38,6 +38,15 @@ class Promises:
     deferral: DeferralControl | None = None
     guarded: Promises | None = None
 
+    @property
+    def error_bound(self) -> float | dict[Any, float] | None:
+        """The upper bound of the error of the rows that ``predict_or_defer`` decides.
+
+        With ``by``, a mapping from the group. None without a promise about errors; see
+        :meth:`shafer.Explainer.control_budget`.
+        """
+        return None if self.deferral is None else self.deferral.error_bound
+
     def about_guarded(self) -> Promises:
         """Return the promises about guarded predictions, empty at first."""
         if self.guarded is None:

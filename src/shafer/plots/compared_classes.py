@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +13,7 @@ from shafer.decision.policy import answers
 from shafer.evidence.evidence import Evidence
 from shafer.plots.style import numbers, without_middle
 
-QUANTITIES = ("log-odds", "weight")
+UNITS = ("log_odds", "weight")
 ODDS_NOTE = "+1 multiplies the odds by 2.7"
 WEIGHT_NOTE = "not log-odds: the logistic function does not\nturn it into the probability"
 
@@ -45,10 +43,10 @@ class Compared(NamedTuple):
 
 
 def compared_in_row(
-    evidence: Evidence, class_: Label | None, over: Label | None, quantity: str
+    evidence: Evidence, class_: Label | None, over: Label | None, units: str
 ) -> Compared:
     """Choose the classes to compare in the first row: by default the answer and its rival."""
-    plain = plain_weights(quantity, over)
+    plain = plain_weights(units, over)
     logits, classes = numbers(evidence.logits)[0], evidence.classes
     answer = int(answers(logits[None], evidence.cutoff)[0])
     k = answer if class_ is None else one_position(class_, classes, "class_")
@@ -78,19 +76,19 @@ def best_others(logits: FloatArray, k: int) -> NDArray[np.intp]:
     return best
 
 
-def plain_weights(quantity: str, over: Label | None) -> bool:
-    """Return whether plain weights are asked for; refuse unknown quantities."""
-    if quantity not in QUANTITIES:
+def plain_weights(units: str, over: Label | None) -> bool:
+    """Return whether plain weights are asked for; refuse other units."""
+    if units not in UNITS:
         raise ValueError(
-            f"quantity must be 'log-odds' (a class over another) or 'weight' (the weights of one "
-            f"class); got {quantity!r}."
+            f"units must be 'log_odds' (a class over another) or 'weight' (the weights of one "
+            f"class); got {units!r}."
         )
-    if quantity == "weight" and over is not None:
+    if units == "weight" and over is not None:
         raise ValueError(
-            f"over= compares two classes, so it needs quantity='log-odds'; got over={over!r} and "
-            "quantity='weight'."
+            f"over= compares two classes, so it needs units='log_odds'; got over={over!r} and "
+            "units='weight'."
         )
-    return quantity == "weight"
+    return units == "weight"
 
 
 def axis_text(label: object, over: object | None, most: int = 24) -> str:
@@ -99,22 +97,3 @@ def axis_text(label: object, over: object | None, most: int = 24) -> str:
     if over is None:
         return f"weight of evidence for {name}"
     return f"log-odds of {name} over {without_middle(over, most)}"
-
-
-# The option ``classes`` of Displays, and its old name ``labels``.
-
-
-def classes_or_labels(
-    classes: Label | Iterable[Label] | None, labels: Label | Iterable[Label] | None
-) -> Label | Iterable[Label] | None:
-    """Return the classes to draw; warn if they were given by the old name."""
-    if labels is None:
-        return classes
-    if classes is not None:
-        raise ValueError("Give classes or labels, not both: labels is the old name of classes.")
-    warnings.warn(
-        "labels= is now called classes=; the old name will be removed in a later release.",
-        FutureWarning,
-        stacklevel=3,
-    )
-    return labels

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shafer._checks.labels import class_labels, one_position, positions_of
 from shafer._typing import FloatArray, Label
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.plots.compared_classes import ODDS_NOTE, axis_text, classes_or_labels, other_than
+from shafer.plots.compared_classes import ODDS_NOTE, axis_text, other_than
 from shafer.plots.mass_curves import (
     axis_name,
     component_alone,
@@ -195,7 +195,6 @@ class DependenceDisplay:
         classes: Label | Iterable[Label] | None = None,
         over: Label | None = None,
         legend: bool = True,
-        labels: Label | Iterable[Label] | None = None,
     ) -> Self:
         """Draw on ``ax``, or on new axes.
 
@@ -211,8 +210,6 @@ class DependenceDisplay:
             default; with more, plain weights of evidence are drawn by default.
         legend : bool
             Whether to name the curves, if there are several, and the groups of instances.
-        labels : class label or several, optional
-            The old name of ``classes``.
 
         Returns
         -------
@@ -222,7 +219,7 @@ class DependenceDisplay:
         if kind not in _KINDS:
             raise ValueError(f"kind must be one of {', '.join(map(repr, _KINDS))}; got {kind!r}.")
         self.ax_, self.figure_ = axes_for(ax)
-        chosen = self._chosen(classes_or_labels(classes, labels), over)
+        chosen = self._chosen(classes, over)
         if kind == "weight":
             self._draw_weights(chosen, over)
         else:

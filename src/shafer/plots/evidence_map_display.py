@@ -116,7 +116,7 @@ class EvidenceMapDisplay:
         class_: Label | None = None,
         over: Label | None = None,
         classes: Label | Iterable[Label] | None = None,
-        quantity: str | None = None,
+        units: str | None = None,
         show: str | Sequence[str] = "evidence",
         shape: tuple[int, int] | None = None,
         regions: Any = None,
@@ -142,8 +142,8 @@ class EvidenceMapDisplay:
         classes : class labels, optional
             One map for each of these classes, on one scale; instead of ``class_``. Without
             ``over``, the maps show plain weights.
-        quantity : {"log-odds", "weight"}, optional
-            ``"log-odds"``: what each location adds to the log-odds of the class over the other one,
+        units : {"log_odds", "weight"}, optional
+            ``"log_odds"``: what each location adds to the log-odds of the class over the other one,
             as in :meth:`shafer.Evidence.contrast`. ``"weight"``: the weights of evidence for the
             class by itself, ``ev.weights``, which compare it with the average of all classes.
             Weights for ``classes``, log-odds otherwise.
@@ -168,7 +168,7 @@ class EvidenceMapDisplay:
         """
         one, plain = take_row(evidence, row), take_row(evidence.weighed, row)
         kinds = read_kinds(show)
-        asked = _asked(plain, class_, over, classes, quantity) if "evidence" in kinds else []
+        asked = _asked(plain, class_, over, classes, units) if "evidence" in kinds else []
         bet = numbers(one.betting_probability)[0]
         maps = {
             "evidence": [evidence_map(plain, pair, bet) for pair in asked],
@@ -199,7 +199,7 @@ class EvidenceMapDisplay:
         if not found:
             drawn = ", ".join(dict.fromkeys(repr(m.kind) for m in self.maps))
             raise ValueError(f"kind must be one of the maps drawn, {drawn}; got {kind!r}.")
-        at = 0 if class_ is None else one_position(class_, [m.label for m in found])
+        at = 0 if class_ is None else one_position(class_, [m.class_ for m in found])
         return self.cells.spread(found[at].values)
 
     def plot(
@@ -284,11 +284,11 @@ def _asked(
     class_: Label | None,
     over: Label | None,
     classes: Label | Iterable[Label] | None,
-    quantity: str | None,
+    units: str | None,
 ) -> list[Compared]:
     """Return the classes to draw, each with the one it is compared with."""
     if classes is None:
-        return [compared_in_row(evidence, class_, over, quantity or "log-odds")]
+        return [compared_in_row(evidence, class_, over, units or "log_odds")]
     if class_ is not None:
         raise ValueError(f"Give class_ or classes, not both; got {class_!r} and {classes!r}.")
     wanted = positions_of(classes, evidence.classes)
@@ -299,7 +299,7 @@ def _asked(
         wanted = list(dict.fromkeys(given.tolist()))
     if over is not None:
         return [Compared(k, other_than(k, over, evidence.classes)) for k in wanted]
-    chosen = quantity or "weight"
+    chosen = units or "weight"
     labels = evidence.classes.tolist()
     return [compared_in_row(evidence, labels[k], None, chosen) for k in wanted]
 
@@ -321,7 +321,7 @@ class LocationMap:
     title : str
     caption : str
         Written below the map.
-    label, over : class labels, optional
+    class_, over : class labels, optional
         The class, and the one that it is compared with, of a map of evidence.
     """
 
@@ -329,7 +329,7 @@ class LocationMap:
     values: FloatArray
     title: str
     caption: str = ""
-    label: Label | None = None
+    class_: Label | None = None
     over: Label | None = None
 
 
@@ -606,8 +606,8 @@ def scale_of(maps: Sequence[LocationMap], cells: MapCells, note: str = "") -> Ma
         raise ValueError("regions must give at least one pixel a component; got −1 everywhere.")
     if maps[0].kind == "evidence":
         most = float(np.abs(values).max()) or 1.0
-        same = len({one.label for one in maps}) == 1
-        label, over = maps[0].label if same else None, maps[0].over
+        same = len({one.class_ for one in maps}) == 1
+        label, over = maps[0].class_ if same else None, maps[0].over
         name = evidence_axis(over, note)
         return MapScale(FOR_AND_AGAINST, -most, most, name, bar_ends(label, over))
     if maps[0].kind == "ignorance":
@@ -675,7 +675,7 @@ def sums_text(
 
     Parameters
     ----------
-    label, over : class labels
+    class_, over : class labels
     sums : pair of floats
         Of the locations for the class, and of those against it.
     base : float, optional

@@ -161,7 +161,7 @@ class IntervalDisplay:
         self,
         ax: Axes | None = None,
         *,
-        max_classes: int = 10,
+        top: int = 10,
         legend: bool = True,
         pignistic: bool = False,
     ) -> Self:
@@ -170,7 +170,7 @@ class IntervalDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-        max_classes : int
+        top : int
             Bars for each instance at most; the last one is for all other classes.
         legend : bool
             Whether to explain the marks above the picture.
@@ -182,9 +182,9 @@ class IntervalDisplay:
         IntervalDisplay
             The object itself, with ``ax_`` and ``figure_``.
         """
-        if isinstance(max_classes, bool) or max_classes < 2:
-            raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")
-        blocks = [self._rows(i, max_classes) for i in range(len(self.belief))]
+        if isinstance(top, bool) or top < 2:
+            raise ValueError(f"top must be at least 2; got {top!r}.")
+        blocks = [self._rows(i, top) for i in range(len(self.belief))]
         gap = 1.3 if self.names is not None else 0.0
         places, heads, bottom = stacked(blocks, gap)
         width = width_beside(row.name for rows in blocks for row in rows)
@@ -197,11 +197,11 @@ class IntervalDisplay:
             draw_legend_above(self.ax_, interval_handles(blocks, self._words, pignistic))
         return self
 
-    def _rows(self, i: int, max_classes: int) -> list[IntervalRow]:
+    def _rows(self, i: int, top: int) -> list[IntervalRow]:
         n_classes = len(self.classes)
         kept: NDArray[np.intp] = np.arange(n_classes)
-        if n_classes > max_classes:
-            kept = np.argsort(-self.plausibility[i], kind="stable")[: max_classes - 1]
+        if n_classes > top:
+            kept = np.argsort(-self.plausibility[i], kind="stable")[: top - 1]
         rows = [
             IntervalRow(
                 without_middle(self.classes[k]),

@@ -118,13 +118,13 @@ class MassDisplay:
         """The mass of all sets that are not drawn."""
         return max(0.0, 1.0 - float(self.masses.sum()))
 
-    def plot(self, ax: Axes | None = None, *, max_classes: int = 12) -> Self:
+    def plot(self, ax: Axes | None = None, *, top: int = 12) -> Self:
         """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
-        max_classes : int
+        top : int
             Lines of dots at most, where there are more than three classes; the last one is for all
             other classes.
 
@@ -133,12 +133,12 @@ class MassDisplay:
         MassDisplay
             The object itself, with ``ax_`` and ``figure_``.
         """
-        if isinstance(max_classes, bool) or max_classes < 2:
-            raise ValueError(f"max_classes must be at least 2; got {max_classes!r}.")
+        if isinstance(top, bool) or top < 2:
+            raise ValueError(f"top must be at least 2; got {top!r}.")
         if len(self.classes) <= _FEW:
             self._plot_named(ax)
         else:
-            self._plot_dots(ax, max_classes)
+            self._plot_dots(ax, top)
         return self
 
     def _bars(self) -> tuple[FloatArray, list[dict[str, Any]]]:
@@ -176,9 +176,9 @@ class MassDisplay:
 
     # -- more classes: dots under the bars ------------------------------------------------------
 
-    def _plot_dots(self, ax: Axes | None, max_classes: int) -> None:
+    def _plot_dots(self, ax: Axes | None, top: int) -> None:
         masses, looks = self._bars()
-        lines = self._lines(max_classes)
+        lines = self._lines(top)
         width = width_beside((name for name, _ in lines), 0.4 + 0.42 * len(masses))
         self.ax_, self.figure_ = axes_for(ax, (width, 0.5 + 0.27 * (_BARS_HIGH + len(lines))))
         # One axes holds both: bars stand on zero, lines of dots lie a unit of mass apart below.
@@ -194,22 +194,22 @@ class MassDisplay:
         self.ax_.set_xticks([])
         self.ax_.set_xlim(-0.7, len(masses) - 0.3)
         narrow = inner_width(self.ax_) < 22.0 * len(masses)
-        top = _BARS_HIGH + (2.5 if narrow else 1.0)
-        self.ax_.set_ylim(-(len(lines) + 0.6) * unit, top * unit)
+        height = _BARS_HIGH + (2.5 if narrow else 1.0)
+        self.ax_.set_ylim(-(len(lines) + 0.6) * unit, height * unit)
         for spine in self.ax_.spines.values():
             spine.set_visible(False)
         self._write_masses(masses, narrow)
 
-    def _lines(self, max_classes: int) -> list[tuple[str, NDArray[np.intp]]]:
+    def _lines(self, top: int) -> list[tuple[str, NDArray[np.intp]]]:
         """Return the lines of dots: a name and the classes on it, those of most mass first."""
         every = np.arange(len(self.classes))
-        if len(every) <= max_classes:
+        if len(every) <= top:
             return [(without_middle(self.classes[k]), np.array([k])) for k in every]
         inside = self._membership()
         _, pattern, sizes = np.unique(inside, axis=1, return_inverse=True, return_counts=True)
         alike = pattern == sizes.argmax()  # the classes that no set tells apart
         order = np.lexsort((-(self.masses @ inside), alike))
-        kept = order[: min(max_classes - 1, int((~alike).sum()))]
+        kept = order[: min(top - 1, int((~alike).sum()))]
         rest = np.setdiff1d(every, kept)
         lines = [(without_middle(self.classes[k]), np.array([k])) for k in kept]
         return [*lines, (f"the other {len(rest)}", rest)]

@@ -114,7 +114,7 @@ class MonitorDisplay:
         self,
         ax: Axes | None = None,
         *,
-        max_components: int = 20,
+        top: int = 20,
         quantities: Sequence[str] | None = None,
     ) -> Self:
         """Draw the heat map, and the quantities below it if ``ax`` is None.
@@ -123,7 +123,7 @@ class MonitorDisplay:
         ----------
         ax : matplotlib axes, optional
             For the heat map alone.
-        max_components : int
+        top : int
             The components shown, in their order.
         quantities : sequence of strings, optional
             Quantities to draw; by default the share of decisions moved, the ignorance, the
@@ -134,9 +134,9 @@ class MonitorDisplay:
         MonitorDisplay
             The object itself, with ``ax_`` and ``figure_``.
         """
-        if max_components < 1:
-            raise ValueError(f"max_components must be at least 1; got {max_components!r}.")
-        shown = list(range(min(max_components, len(self.component_names))))
+        if top < 1:
+            raise ValueError(f"top must be at least 1; got {top!r}.")
+        shown = list(range(min(top, len(self.component_names))))
         chosen = self._chosen(quantities)
         self.curves_ax_ = None
         if ax is None:

@@ -117,8 +117,8 @@ class SetConfusionDisplay:
         self,
         ax: Axes | None = None,
         *,
-        max_sets: int = 16,
-        max_classes: int = 16,
+        top: int = 16,
+        top_classes: int = 16,
         values_format: str | None = None,
     ) -> Self:
         """Draw the table on ``ax``, or on new axes.
@@ -126,7 +126,7 @@ class SetConfusionDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-        max_sets, max_classes : int
+        top, top_classes : int
             Rows and columns at most; beyond them the rarest sets and classes are pooled.
         values_format : str, optional
             Format of the numbers, such as ".2f"; one decimal by default, none for counts.
@@ -136,11 +136,11 @@ class SetConfusionDisplay:
         SetConfusionDisplay
             The object itself, with ``ax_`` and ``figure_``.
         """
-        for name, value in (("max_sets", max_sets), ("max_classes", max_classes)):
+        for name, value in (("top", top), ("top_classes", top_classes)):
             if value < 2:
                 raise ValueError(f"{name} must be at least 2; got {value!r}.")
         pooled = pooled_table(
-            self.counts, self.sets, self.classes, self.normalize, (max_sets, max_classes)
+            self.counts, self.sets, self.classes, self.normalize, (top, top_classes)
         )
         whole = self.normalize is None and np.issubdtype(self.counts.dtype, np.integer)
         form = values_format or (".0f" if whole else ".1f")

@@ -21,7 +21,6 @@ from shafer.plots.compared_classes import (
     Compared,
     axis_text,
     best_others,
-    classes_or_labels,
     other_than,
     plain_weights,
 )
@@ -64,15 +63,15 @@ class SummaryDisplay:
     ----------
     weights : array of shape (n, G, C)
         Weights for each of C classes, one panel each.
-    labels : sequence of C class labels
-        The classes.
+    classes : sequence of C class labels
+        The classes, one panel each.
     names : sequence of G strings, optional
         Names of the components; x0, x1, ... by default.
     values : array of shape (n, G), optional
         Feature values, for the colours; NaN where there is none.
     left_out : int
         Number of classes that have no panel.
-    quantity : {"weight", "log-odds"}
+    units : {"weight", "log_odds"}
         Plain weights of evidence, or those for the class over another one.
     over : class label, optional
         The other class; by default the most probable other class of each row.
@@ -103,19 +102,19 @@ class SummaryDisplay:
     ... )
     >>> ev = pool(heart.data[:, [8, 2]])
     >>> display = shafer.plots.SummaryDisplay.from_evidence(ev, features=heart.data[:, [8, 2]])
-    >>> display.names, display.labels, display.over, display.weights.shape
+    >>> display.names, display.classes, display.over, display.weights.shape
     (('age', 'ldl'), ('yes',), 'no', (462, 2, 1))
     """
 
     def __init__(
         self,
         weights: FloatArray,
-        labels: Sequence[Label],
+        classes: Sequence[Label],
         *,
         names: Sequence[str] | None = None,
         values: FloatArray | None = None,
         left_out: int = 0,
-        quantity: str = "weight",
+        units: str = "weight",
         over: Label | None = None,
         lower: FloatArray | None = None,
         upper: FloatArray | None = None,
@@ -123,16 +122,16 @@ class SummaryDisplay:
         notes: Sequence[str] = (),
     ) -> None:
         self.weights = np.asarray(weights, dtype=np.float64)
-        if self.weights.ndim != 3 or self.weights.shape[2] != len(labels):
+        if self.weights.ndim != 3 or self.weights.shape[2] != len(classes):
             raise ValueError(
-                f"weights must have shape (n, G, {len(labels)}), the last axis for the labels; "
+                f"weights must have shape (n, G, {len(classes)}), the last axis for the classes; "
                 f"got {self.weights.shape}."
             )
-        self.labels = tuple(labels)
+        self.classes = tuple(classes)
         self.names = component_names(names, self.weights.shape[1])
         self.values = values
         self.left_out = left_out
-        self.quantity = quantity
+        self.units = units
         self.over = over
         self.lower = lower
         self.upper = upper
@@ -147,9 +146,8 @@ class SummaryDisplay:
         features: Any = None,
         classes: Label | Iterable[Label] | None = None,
         over: Label | None = None,
-        quantity: str = "log-odds",
+        units: str = "log_odds",
         level: float = 0.9,
-        labels: Label | Iterable[Label] | None = None,
     ) -> Self:
         """Return a Display of the weights of all instances.
 
@@ -164,30 +162,27 @@ class SummaryDisplay:
             evidence, for or against.
         over : class label, optional
             The class to compare with. By default the most probable other class of each row.
-        quantity : {"log-odds", "weight"}
-            ``"log-odds"``: the weights for a class over another one, as in
+        units : {"log_odds", "weight"}
+            ``"log_odds"``: the weights for a class over another one, as in
             :meth:`shafer.Evidence.contrast`; with two classes the unit of SHAP values.
             ``"weight"``: the weights of evidence for a class by itself, ``ev.weights``.
         level : float
             Of the error bars, if the errors of the weights are known.
-        labels : class label or several, optional
-            The old name of ``classes``.
 
         Returns
         -------
         SummaryDisplay
             Call its :meth:`plot`.
         """
-        wanted = classes_or_labels(classes, labels)
         plain = of_instances(evidence.weighed)
-        kept = None if wanted is None else positions_of(wanted, plain.classes)
+        kept = None if classes is None else positions_of(classes, plain.classes)
         panels = panel_classes(plain, kept, over, _MOST_PANELS)
-        found = compared_rows(plain, panels, over, quantity, level)
+        found = compared_rows(plain, panels, over, units, level)
         own = base_rate_position(plain)
         stay = [g for g in range(plain.n_components) if g != own]
         names = tuple(plain.component_names[g] for g in stay)
         every = plain.classes.tolist()
-        if len(every) == 2 and quantity == "log-odds" and len(panels) == 1:
+        if len(every) == 2 and units == "log_odds" and len(panels) == 1:
             over = every[1 - panels[0]]
         values = None if features is None else feature_table(features, names, len(plain))
         known = [None if part is None else part[:, stay] for part in found]
@@ -196,8 +191,8 @@ class SummaryDisplay:
             [every[k] for k in panels],
             names=names,
             values=values,
-            left_out=len(every) - len(panels) - (over is not None) if wanted is None else 0,
-            quantity=quantity,
+            left_out=len(every) - len(panels) - (over is not None) if classes is None else 0,
+            units=units,
             over=over,
             lower=known[1],
             upper=known[2],
@@ -205,16 +200,14 @@ class SummaryDisplay:
             notes=base_rate_notes(plain),
         )
 
-    def plot(
-        self, ax: Axes | None = None, *, max_components: int = 12, colorbar: bool = True
-    ) -> Self:
+    def plot(self, ax: Axes | None = None, *, top: int = 12, colorbar: bool = True) -> Self:
         """Draw on ``ax``, or on new axes.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             With several classes, the panels share the room of these axes.
-        max_components : int
+        top : int
             Rows at most; the weights of the weakest components are added up in the last one.
         colorbar : bool
             Whether to explain the colours of feature values.
@@ -224,15 +217,15 @@ class SummaryDisplay:
         SummaryDisplay
             The object itself, with ``ax_`` and ``figure_``.
         """
-        if isinstance(max_components, bool) or max_components < 1:
-            raise ValueError(f"max_components must be at least 1; got {max_components!r}.")
-        names, weights, kept = self._rows(max_components)
+        if isinstance(top, bool) or top < 1:
+            raise ValueError(f"top must be at least 1; got {top!r}.")
+        names, weights, kept = self._rows(top)
         swarms = [
             [
                 self._swarm(weights[:, r, panel], int(kept[r]) if r < len(kept) else None, panel)
                 for r in range(len(names))
             ]
-            for panel in range(len(self.labels))
+            for panel in range(len(self.classes))
         ]
         inner = 5.0 if len(swarms) == 1 else 0.6 + 2.1 * len(swarms)
         lines = self._axis_name().count("\n") + (0 if self.lower is None else 2)
@@ -273,18 +266,18 @@ class SummaryDisplay:
 
     def _split(self) -> list[Axes]:
         """Return one axes for each class, inside ``ax_`` where there are several."""
-        if len(self.labels) == 1:
+        if len(self.classes) == 1:
             return [self.ax_]
         self.ax_.set(xticks=[], yticks=[])
         self.ax_.set_axis_off()
-        step = 1.0 / len(self.labels)
-        bounds = [(panel * step, 0.0, 0.93 * step, 1.0) for panel in range(len(self.labels))]
+        step = 1.0 / len(self.classes)
+        bounds = [(panel * step, 0.0, 0.93 * step, 1.0) for panel in range(len(self.classes))]
         return [self.ax_.inset_axes(bound) for bound in bounds]
 
     def _axis_name(self) -> str:
-        label = self.labels[0] if len(self.labels) == 1 else "the class"
+        label = self.classes[0] if len(self.classes) == 1 else "the class"
         over: object = None
-        if self.quantity == "log-odds":
+        if self.units == "log_odds":
             over = _RIVAL if self.over is None else self.over
         text = axis_text(label, over, 30)
         if self.left_out:
@@ -302,19 +295,19 @@ class SummaryDisplay:
         ax.set_xlim(*limits)
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
-        if len(self.labels) == 1:
+        if len(self.classes) == 1:
             ax.set_xlabel(self._axis_name())
             return
         # Away from the edges, so that the numbers of neighbours stay apart.
         low, high = np.interp([0.12, 0.88], [0.0, 1.0], limits)
         ax.set_xticks([t for t in MaxNLocator(4).tick_values(*limits) if low < t < high])
-        ax.set_title(without_middle(self.labels[panel], 20), fontsize="medium")
-        if panel == (len(self.labels) - 1) // 2:
-            ax.set_xlabel(self._axis_name(), x=1.04 if len(self.labels) % 2 == 0 else 0.5)
+        ax.set_title(without_middle(self.classes[panel], 20), fontsize="medium")
+        if panel == (len(self.classes) - 1) // 2:
+            ax.set_xlabel(self._axis_name(), x=1.04 if len(self.classes) % 2 == 0 else 0.5)
 
     def _explain_bars(self) -> None:
         of = f" of two points, at the {ENDS[0]}th and {ENDS[1]}th percentile"
-        lift = 0.0 if len(self.labels) == 1 else 18.0  # above the names of the panels
+        lift = 0.0 if len(self.classes) == 1 else 18.0  # above the names of the panels
         whisker_legend(self.ax_, self.level, of=of, lift=lift)
 
     def _explain_colors(self) -> None:
@@ -357,14 +350,14 @@ def panel_classes(
 
 
 def compared_rows(
-    evidence: Evidence, panels: list[int], over: Label | None, quantity: str, level: float
+    evidence: Evidence, panels: list[int], over: Label | None, units: str, level: float
 ) -> ComparedRows:
     """Return the weights of all rows for each class of ``panels``.
 
-    With ``quantity="log-odds"``, over the class ``over``; without it, over the most probable other
+    With ``units="log_odds"``, over the class ``over``; without it, over the most probable other
     class of each row.
     """
-    plain = plain_weights(quantity, over)
+    plain = plain_weights(units, over)
     logits = numbers(evidence.logits)
     found = []
     for k in panels:

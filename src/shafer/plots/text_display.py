@@ -51,7 +51,7 @@ class TextDisplay:
         Words without a weight.
     stop_words : boolean array of shape (s,), optional
         Which of these are stop words; the others are not known to the model.
-    label : class label
+    class_ : class label
     over : class label, optional
         The class it is compared with. Without it, weights are those for the class by itself.
     base_rate : float
@@ -110,7 +110,7 @@ class TextDisplay:
         *,
         silent: ArrayLike = (),
         stop_words: ArrayLike | None = None,
-        label: Label = "the class",
+        class_: Label = "the class",
         over: Label | None = None,
         base_rate: float = 0.0,
         absent: float = 0.0,
@@ -133,7 +133,7 @@ class TextDisplay:
         self.silent = _checked_spans(silent, text, "silent")
         stops = np.zeros(len(self.silent)) if stop_words is None else stop_words
         self.stop_words: NDArray[np.bool_] = np.asarray(stops, dtype=bool)
-        self.label = label
+        self.class_ = class_
         self.over = over
         self.base_rate = base_rate
         self.absent = absent
@@ -154,7 +154,7 @@ class TextDisplay:
         *,
         class_: Label | None = None,
         over: Label | None = None,
-        quantity: str = "log-odds",
+        units: str = "log_odds",
         column: str | None = None,
     ) -> Self:
         """Return a Display of the words of one instance.
@@ -175,8 +175,8 @@ class TextDisplay:
             By default the most plausible class.
         over : class label, optional
             The class to compare with. By default the most plausible other class.
-        quantity : {"log-odds", "weight"}
-            ``"log-odds"``: the weights for the class over the other one. ``"weight"``: the weights
+        units : {"log_odds", "weight"}
+            ``"log_odds"``: the weights for the class over the other one. ``"weight"``: the weights
             of evidence for the class by itself; with three or more classes they tell better which
             words carry its probability, and with two classes they are half the log-odds.
         column : str, optional
@@ -188,7 +188,7 @@ class TextDisplay:
             Call its :meth:`plot`.
         """
         plain = take_row(evidence.weighed, row)
-        compared = compared_in_row(plain, class_, over, quantity)
+        compared = compared_in_row(plain, class_, over, units)
         labels = plain.classes.tolist()
         one, first = take_row(evidence, row), labels[compared.class_]
         second = None if compared.over is None else labels[compared.over]
@@ -206,7 +206,7 @@ class TextDisplay:
             segments.marks[held],
             silent=spans[silent],
             stop_words=segments.kinds[silent] == STOP,
-            label=marked.label,
+            class_=marked.class_,
             over=marked.over,
             base_rate=marked.base_rate,
             absent=marked.absent,
@@ -236,7 +236,7 @@ class TextDisplay:
         )
         return MarkedText(
             segments_of(spans, self.weights),
-            self.label,
+            self.class_,
             self.over,
             self.base_rate,
             self.absent,

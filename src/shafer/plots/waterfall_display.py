@@ -75,7 +75,7 @@ class WaterfallDisplay:
         plain weights of evidence for the class.
     names : sequence of G strings, optional
         Names of the components; x0, x1, ... by default.
-    label : class label
+    class_ : class label
         The class.
     over : class label, optional
         The class it is compared with. Without it, the axis is one of plain weights.
@@ -97,7 +97,7 @@ class WaterfallDisplay:
         Feature values, written beside the names.
     shared_base_rate : bool
         The components share the base rate; written below the axis.
-    max_components : int
+    top : int
         Bars at most; the components with the smallest weights are pooled into the last one.
 
     Attributes
@@ -128,7 +128,7 @@ class WaterfallDisplay:
         weights: FloatArray,
         names: Sequence[str] | None = None,
         *,
-        label: Label = "the class",
+        class_: Label = "the class",
         over: Label | None = None,
         base_rate: float | None = None,
         probability: float | None = None,
@@ -140,13 +140,13 @@ class WaterfallDisplay:
         intervals: WaterfallIntervals | None = None,
         values: Sequence[str | None] | None = None,
         shared_base_rate: bool = False,
-        max_components: int = 12,
+        top: int = 12,
     ) -> None:
-        if isinstance(max_components, bool) or max_components < 1:
-            raise ValueError(f"max_components must be at least 1; got {max_components!r}.")
+        if isinstance(top, bool) or top < 1:
+            raise ValueError(f"top must be at least 1; got {top!r}.")
         self.weights = np.asarray(weights, dtype=np.float64)
         self.names = component_names(names, len(self.weights))
-        self.label = label
+        self.class_ = class_
         self.over = over
         self.base_rate = base_rate
         self.probability = probability
@@ -158,7 +158,7 @@ class WaterfallDisplay:
         self.intervals = intervals
         self.values = tuple(values) if values is not None else (None,) * len(self.names)
         self.shared_base_rate = shared_base_rate
-        self.max_components = max_components
+        self.top = top
 
     @classmethod
     def from_evidence(
@@ -168,9 +168,9 @@ class WaterfallDisplay:
         *,
         class_: Label | None = None,
         over: Label | None = None,
-        quantity: str = "log-odds",
+        units: str = "log_odds",
         features: Any = None,
-        max_components: int = 12,
+        top: int = 12,
         level: float = 0.9,
     ) -> Self:
         """Return a Display of the weights of one instance.
@@ -185,15 +185,15 @@ class WaterfallDisplay:
         over : class label, optional
             The class to compare with: why ``class_`` rather than this. By default the most
             plausible other class.
-        quantity : {"log-odds", "weight"}
-            ``"log-odds"``: the weights for the class over the other one, as in
+        units : {"log_odds", "weight"}
+            ``"log_odds"``: the weights for the class over the other one, as in
             :meth:`shafer.Evidence.contrast`; with two classes the unit of SHAP values.
             ``"weight"``: the weights of evidence for the class by itself, ``ev.weights``. Their sum
             is the logit minus the mean of all classes' logits; with two classes, half the log-odds.
         features : mapping, data frame, array of shape (G,) or (n, G), optional
             Feature values to write beside the names of the components. A mapping and a data frame
             are matched by name, and may leave components out. The base rate has no value.
-        max_components : int
+        top : int
             Bars at most; the components with the smallest weights are pooled into the last one.
         level : float
             Of the error bars, if the errors of the weights are known.
@@ -205,7 +205,7 @@ class WaterfallDisplay:
         """
         one, plain = take_row(evidence, row), take_row(evidence.weighed, row)
         labels = plain.classes.tolist()
-        compared = compared_in_row(plain, class_, over, quantity)
+        compared = compared_in_row(plain, class_, over, units)
         base = base_rate_position(plain)
         features_at = np.setdiff1d(np.arange(plain.n_components), [] if base is None else [base])
         weights = compared.weights(plain)[0]
@@ -218,7 +218,7 @@ class WaterfallDisplay:
         return cls(
             weights[features_at],
             names,
-            label=labels[compared.class_],
+            class_=labels[compared.class_],
             over=None if compared.over is None else labels[compared.over],
             base_rate=None if base is None else float(weights[base]),
             probability=float(bet[compared.class_]),
@@ -227,12 +227,10 @@ class WaterfallDisplay:
             ignorance=float(numbers(one.ignorance)[0]),
             disagreement=float(numbers(plain.disagreement)[0]),
             disputed=disputed and (labels[disputed[0]], labels[disputed[1]]),
-            intervals=waterfall_intervals(
-                plain, compared, features_at, base, max_components, level
-            ),
+            intervals=waterfall_intervals(plain, compared, features_at, base, top, level),
             values=values_of_row(features, names, row, len(evidence)),
             shared_base_rate=shares_base_rate(plain),
-            max_components=max_components,
+            top=top,
         )
 
     @property
@@ -257,7 +255,7 @@ class WaterfallDisplay:
             raise ValueError(
                 f"order must be one of {', '.join(map(repr, _ORDERS))}; got {order!r}."
             )
-        kept, pooled = split_by_size(self.weights, self.max_components)
+        kept, pooled = split_by_size(self.weights, self.top)
         if order == "sign":
             kept = np.concatenate([kept[self.weights[kept] >= 0], kept[self.weights[kept] < 0]])
         steps = [self._step(int(g)) for g in kept]
@@ -296,7 +294,7 @@ class WaterfallDisplay:
         names = [*(step.name for step in steps), total.words, "" if base is None else base.name]
         width = width_beside(names, inner=5.0)
         self.ax_, self.figure_ = axes_for(ax, (width, 2.4 + 0.31 * rows))
-        self.ax_.set_xlabel(waterfall_axis(self.label, self.over, self.shared_base_rate))
+        self.ax_.set_xlabel(waterfall_axis(self.class_, self.over, self.shared_base_rate))
         draw_waterfall(self.ax_, steps, total, base)
         self._write_head(any(step.missing for step in steps))
         return self
@@ -304,7 +302,7 @@ class WaterfallDisplay:
     def _ends(self) -> tuple[WaterfallEnd, WaterfallEnd | None]:
         """Return the sum and the base rate, with the probabilities that belong to them."""
         bars = self.intervals
-        words = probability_words(self.label, self.over, self.probability, self.over_probability)
+        words = probability_words(self.class_, self.over, self.probability, self.over_probability)
         total = WaterfallEnd("all together", self.logit, words, bars and bars.total)
         if self.base_rate is None:
             return total, None
@@ -312,7 +310,7 @@ class WaterfallDisplay:
         if self.base_probability is not None:
             mine, other = self.base_probability
             compared = None if self.over_probability is None else other
-            words = probability_words(self.label, self.over, mine, compared)
+            words = probability_words(self.class_, self.over, mine, compared)
         name = f"{BASE_RATE} (average {'weight' if self.over is None else 'log-odds'})"
         return total, WaterfallEnd(name, self.base_rate, words, bars and bars.base_rate)
 
@@ -321,7 +319,7 @@ class WaterfallDisplay:
         level = None if self.intervals is None else self.intervals.level
         beneath = whisker_legend(self.ax_, level, gaps=gaps)
         room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath
-        title = waterfall_title(self.label, self.over, self.probability, self.over_probability)
+        title = waterfall_title(self.class_, self.over, self.probability, self.over_probability)
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")
 
 
@@ -566,7 +564,7 @@ _LONGEST = 42  # characters: name and value
 
 
 def waterfall_title(
-    label: Label, over: Label | None, probability: float | None, over_probability: float | None
+    class_: Label, over: Label | None, probability: float | None, over_probability: float | None
 ) -> str:
     """Ask why one class rather than another one, if there are more than two.
 
@@ -577,7 +575,7 @@ def waterfall_title(
     >>> waterfall_title("a", "b", 0.7, 0.2), waterfall_title("b", "a", 0.2, 0.7)
     ('Why a rather than b?', 'Evidence for b rather than a')
     """
-    name = without_middle(label, 24)
+    name = without_middle(class_, 24)
     if probability is None:
         return f"Evidence for {name}"
     if over_probability is None:
@@ -588,9 +586,9 @@ def waterfall_title(
     return f"Evidence for {name} rather than {other}"
 
 
-def waterfall_axis(label: Label, over: Label | None, shared_base_rate: bool) -> str:
+def waterfall_axis(class_: Label, over: Label | None, shared_base_rate: bool) -> str:
     """Return the name of the axis, and what its unit means."""
-    lines = [axis_text(label, over), WEIGHT_NOTE if over is None else ODDS_NOTE]
+    lines = [axis_text(class_, over), WEIGHT_NOTE if over is None else ODDS_NOTE]
     return "\n".join([*lines, SHARED_NOTE] if shared_base_rate else lines)
 
 
@@ -609,7 +607,7 @@ def row_name(name: str, value: str | None) -> str:
 
 
 def probability_words(
-    label: Label, over: Label | None, probability: float | None, over_probability: float | None
+    class_: Label, over: Label | None, probability: float | None, over_probability: float | None
 ) -> str:
     """Return the probability of the class, or those of both classes if there are more than two.
 
@@ -622,7 +620,7 @@ def probability_words(
         return ""
     if over_probability is None:
         return f"probability {degree(probability)}"
-    first, second = without_middle(label, 12), without_middle(over, 12)
+    first, second = without_middle(class_, 12), without_middle(over, 12)
     return f"{first} {degree(probability)}, {second} {degree(over_probability)}"
 
 

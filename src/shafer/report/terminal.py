@@ -488,7 +488,7 @@ def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = Tr
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> study = shafer.report.make_study(shafer.Explainer(([1.0, -2.0], 0.5), X), X)
     >>> shafer.report.summary(study, cases=False).splitlines()[2]
-    '2 instances, 2 components, 2 classes: 0, 1'
+    '2 instances, 2 components and the base rate, 2 classes: 0, 1'
     """
     labels = [label(text) for text in label_texts(study.evidence.classes)]
     features = study.undiscounted.n_components - (study.base_rate is not None)
@@ -562,7 +562,7 @@ def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> lis
         notes = [unclear, found.code[0, rank], found.text[0, rank]]
         note = "  ".join(harmless(str(part)) for part in notes if part is not None)
         lines.append(
-            f"  {rank + 1}. {padded(title, first_width)}  +{found.weight[0, rank]:.2f}  "
+            f"  {rank + 1}. {padded(title, first_width)}  +{found.log_odds[0, rank]:.2f}  "
             f"{found.share[0, rank]:4.0%} of what favours {first}  {note}".rstrip()
         )
     return [head, *lines]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -40,8 +40,10 @@ class ScoreOptions:
     ----------
     reasons : int, optional
         Reasons for each row.
-    reasons_for : str, optional
+    class_ : str, optional
         The class that they are for, as the user wrote it; by default each row's answer.
+    over : str, optional
+        The class it is compared with; by default the most probable other class of each row.
     ask : bool
         What to measure, what to check, and whether the answer would stand.
     defer : bool
@@ -55,7 +57,8 @@ class ScoreOptions:
     """
 
     reasons: int | None = None
-    reasons_for: str | None = None
+    class_: str | None = None
+    over: str | None = None
     ask: bool = False
     defer: bool = False
     reject: float | None = None
@@ -66,7 +69,8 @@ class ScoreOptions:
     def check(self) -> None:
         """Read the tables, and raise an error if options do not fit together."""
         _ = self.acts
-        for option, value in (("--reasons-for", self.reasons_for), ("--codes", self.codes)):
+        given = (("--class", self.class_), ("--over", self.over), ("--codes", self.codes))
+        for option, value in given:
             if value is not None and self.reasons is None:
                 raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
         _ = self.known_codes
@@ -80,8 +84,8 @@ class ScoreOptions:
 
     def choices(self) -> dict[str, Any]:
         """Return the options that are not files, as plain values."""
-        names = ("reasons", "reasons_for", "ask", "defer", "reject", "rule")
-        return {name.replace("_", "-"): getattr(self, name) for name in names}
+        names = ("reasons", "class_", "over", "ask", "defer", "reject", "rule")
+        return {name.strip("_"): getattr(self, name) for name in names}
 
     def contents(self) -> dict[str, Path | None]:
         """Return the options that are files, whose content changes the scores."""
@@ -155,7 +159,7 @@ class ScoreColumns:
         ]
         left_out = ""
         if options.reasons:
-            listed += _reasons(model, options.reasons, options.reasons_for, options.known_codes)
+            listed += _reasons(model, options)
         if options.ask:
             asked, left_out = ask_columns(model.evidence)
             listed += asked
@@ -190,17 +194,18 @@ def _of_evidence(rows: ScoredRows) -> dict[str, Any]:
     return evidence_columns(rows.seen.evidence)
 
 
-def _reasons(
-    model: MeasuredModel, top: int, class_text: str | None, codes: Mapping[str, Any] | None
-) -> tuple[Column, ...]:
-    explainer, class_ = model.evidence, None
-    if class_text is not None:
-        class_ = label_named(class_text, model.classes, "--reasons-for")
+def _reasons(model: MeasuredModel, options: ScoreOptions) -> tuple[Column, ...]:
+    explainer, codes, top = model.evidence, options.known_codes, options.reasons
+    assert top is not None
+    class_, over = (
+        None if text is None else label_named(text, model.classes, option)
+        for text, option in ((options.class_, "--class"), (options.over, "--over"))
+    )
 
     def table(rows: ScoredRows) -> dict[str, Any]:
         weighted = rows.given.evidence.weighed
         answers = rows.seen.evidence.weighed.logits if model.is_guarded else None
-        return reason_columns(weighted, top, class_=class_, codes=codes, logits=answers)
+        return reason_columns(weighted, top, class_=class_, over=over, codes=codes, logits=answers)
 
     bars = isinstance(explainer, Explainer) and explainer.errors is not None
     return columns_of(table, reason_column_kinds(top, errors=bars, codes=codes is not None))

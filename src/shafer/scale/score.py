@@ -53,11 +53,11 @@ def score(
     frame of the same kind
         The columns of ``keep``, those of :meth:`shafer.Evidence.to_frame` (``probability_yes``,
         ``belief_yes``, …, ``ignorance``, ``conflict``, ``decision``), and those of the reasons:
-        ``reasons_for`` and ``reasons_over`` (the two classes compared), ``reason_1`` (a
-        component), ``reason_1_value`` (of its input, as text), ``reason_1_weight`` (what it adds to
-        the log-odds) and ``reason_1_share`` (of all that is added). After ``conformalize``,
-        ``decision`` is the calibrated set of ``predict_set``; the column of its groups is read
-        from the frame. Otherwise it is interval dominance, without a guarantee.
+        ``reasons_class`` and ``reasons_over`` (the two classes compared), ``reason_1`` (a
+        component), ``reason_1_value`` (of its input, as text), ``reason_1_log_odds`` (what it adds
+        to the log-odds), ``reason_1_share`` (of all that is added) and ``reason_1_words``. After
+        ``conformalize``, ``decision`` is the calibrated set of ``predict_set``; the column of its
+        groups is read from the frame. Otherwise it is interval dominance, without a guarantee.
 
     See Also
     --------
@@ -114,8 +114,8 @@ def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASO
     --------
     >>> import numpy as np, shafer
     >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
-    >>> shafer.scale.schema(explainer, reasons=0).names[-4:]
-    ['ignorance', 'conflict', 'weight_of_conflict', 'decision']
+    >>> shafer.scale.schema(explainer, reasons=0).names[-6:]
+    ['lack', 'contradiction', 'ignorance', 'conflict', 'weight_of_conflict', 'decision']
     """
     return arrow_schema(listed_columns(explainer, reasons)[1])
 

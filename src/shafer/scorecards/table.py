@@ -64,13 +64,13 @@ def scorecard(
     >>> model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
     >>> explainer = shafer.Explainer(model, X, groups="source", prior="own")
     >>> shafer.scorecards.scorecard(explainer, class_="good").round(1)
-       component        bin  weight  points
-    0    housing       free    -0.5   -14.7
-    1    housing        own     0.2     5.2
-    2    housing       rent    -0.4   -11.7
-    3  telephone       none    -0.1    -2.3
-    4  telephone        yes     0.1     3.3
-    5  base rate  every row     0.9   512.0
+       component        bin  log_odds  points
+    0    housing       free      -0.5   -14.7
+    1    housing        own       0.2     5.2
+    2    housing       rent      -0.4   -11.7
+    3  telephone       none      -0.1    -2.3
+    4  telephone        yes       0.1     3.3
+    5  base rate  every row       0.9   512.0
     """
     if explainer.background is None:
         raise ValueError(
@@ -117,5 +117,6 @@ def points_table(
     table: dict[str, Any] = {"component": component, "bin": label, "class": class_of_row}
     if len(classes) == 2:
         del table["class"]
-    table |= {"weight": weights.ravel(), "points": points.ravel()}
+    table |= {"log_odds" if len(classes) == 2 else "weight": weights.ravel()}
+    table["points"] = points.ravel()
     return native_frame(table, None, backend)

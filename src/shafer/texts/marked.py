@@ -28,7 +28,7 @@ class MarkedText:
     ----------
     segments : Segments
         The text, with the weight of each word.
-    label : class label
+    class_ : class label
     over : class label, optional
         None if the weights are those of evidence for the class by itself.
     base_rate : float
@@ -50,7 +50,7 @@ class MarkedText:
     """
 
     segments: Segments
-    label: Label
+    class_: Label
     over: Label | None
     base_rate: float
     absent: float = 0.0

@@ -30,15 +30,15 @@ def name(label: object, most: int = 40) -> str:
 
 def sides(marked: MarkedText) -> tuple[str, str]:
     """Return what positive and negative weights are for."""
-    mine = name(marked.label)
+    mine = name(marked.class_)
     return f"for {mine}", f"against {mine}" if marked.over is None else f"for {name(marked.over)}"
 
 
 def question(marked: MarkedText) -> str:
     """Return what the marks explain."""
     if marked.over is None:
-        return f"What supports {name(marked.label)}, and what opposes it?"
-    return f"Why {name(marked.label)} rather than {name(marked.over)}?"
+        return f"What supports {name(marked.class_)}, and what opposes it?"
+    return f"Why {name(marked.class_)} rather than {name(marked.over)}?"
 
 
 def unit(marked: MarkedText) -> str:
@@ -66,7 +66,7 @@ def total_words(marked: MarkedText) -> str:
     text = f"{'weight' if marked.over is None else 'log-odds'} {signed(marked.total)}"
     if marked.probability is None:
         return text
-    text += f", probability {marked.probability:.3f} for {name(marked.label)}"
+    text += f", probability {marked.probability:.3f} for {name(marked.class_)}"
     if marked.over is None or marked.over_probability is None:
         return text
     return f"{text} and {marked.over_probability:.3f} for {name(marked.over)}"

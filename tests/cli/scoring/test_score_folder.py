@@ -178,10 +178,12 @@ def test_wrong_input(tables: Path) -> None:
 def test_driver_killed_with_workers(tables: Path) -> None:
     """SIGKILL while Dask's workers score; the same command finishes what is left."""
     pytest.importorskip("distributed", reason="Dask is not installed")
-    call = [sys.executable, "-m", "shafer", "score", "parquet", "--model", "model.skops"]
-    call += ["--out", "out", "--engine", "dask", "--workers", "1", "--chunk", "3"]  # slowly
+    call = ["score", tables / "parquet", "--model", tables / "model.skops"]
+    # Small chunks, so that there is time to kill it.
+    call += ["--out", tables / "out", "--engine", "dask", "--workers", "1", "--chunk", "3"]
     growing = tables / ".out.unfinished"
-    driver = subprocess.Popen(call, cwd=tables, stderr=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "shafer", *call]
+    driver = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     while not list(growing.glob("part-*")) and driver.poll() is None:
         time.sleep(0.002)
     driver.send_signal(signal.SIGKILL)
@@ -189,7 +191,8 @@ def test_driver_killed_with_workers(tables: Path) -> None:
     before = {path.name: path.stat().st_mtime_ns for path in growing.glob("part-*")}
     assert not (tables / "out").exists()
     assert 1 <= len(before) < PARTS
-    subprocess.run(call, cwd=tables, check=True, stderr=subprocess.DEVNULL)
+    again = run(*call)
+    assert again.exit_code == 0, again.output
     found = pd.read_parquet(tables / "out")
     pd.testing.assert_frame_equal(found, wanted(tables), rtol=0, atol=1e-12)
     after = {name: (tables / "out" / name).stat().st_mtime_ns for name in before}

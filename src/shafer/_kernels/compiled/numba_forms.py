@@ -1,7 +1,6 @@
-"""The closed forms of each row, compiled by numba: the twin of ``forms.py``.
+"""The closed forms of each row, compiled by numba: the twin of ``direct_forms.py``, in equal bits.
 
-Without logarithms, where nothing can underflow. Rows where it is possible go to the reference;
-logits that are centred over the classes, as those of models, never have such rows.
+Without logarithms, where nothing can underflow. Rows where it is possible go to ``forms.py``.
 """
 
 from __future__ import annotations
@@ -11,13 +10,20 @@ import numpy as np
 
 from shafer._kernels.compiled import numba_lanes as lanes
 from shafer._kernels.compiled.numba_lanes import (
-    FUSED,
     LANES,
     aligned,
     chances,
     exponential,
     read_only,
     use_full_width,
+)
+from shafer._kernels.direct_forms import (
+    FEW_CLASSES,
+    LARGEST_EXPONENT,
+    NOTHING,
+    SMALLEST_D,
+    SMALLEST_PRODUCT,
+    SMALLEST_SHIFT,
 )
 from shafer._kernels.forms import Forms
 from shafer._kernels.forms import closed_forms as reference_closed_forms
@@ -27,30 +33,24 @@ from shafer._kernels.pooling import Pooled
 # The compiler infers types from the arguments; annotations inside compiled code have no effect.
 
 
-_FEW_CLASSES = 128  # up to here a lane is a row; beyond, every 64th class of one row
 _SERIAL_WORK = 2**17  # rows × classes below which waking threads may take longer
 _TASKS_PER_THREAD = 4
-# Where products are used instead of logarithms, they must stay far from underflow.
-_SMALLEST_PRODUCT = 1e-290
-_SMALLEST_D = 1e-200
-_SMALLEST_SHIFT = -30.0
-# A class that changes nothing, to fill the last lanes.
-_NO_ODDS, _CERTAINLY_DENIED = -1e4, 1e4
+_NO_ODDS, _NO_WEIGHT, _CERTAINLY_DENIED = NOTHING
 
 _Z, _FOR, _AGAINST = lanes.Z, lanes.FOR, lanes.AGAINST
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _row_numbers(state, shift, against, d, scalars):
     """Write D, ignorance and conflict of each lane; D is 0 if something may underflow."""
     use_full_width()
     for b in range(LANES):
-        here = max(shift[b], _SMALLEST_SHIFT)
+        here = max(shift[b], SMALLEST_SHIFT)
         found = state[lanes.SUM_S + b] + state[lanes.OPEN + b] * exponential(-here)
-        safe = found > _SMALLEST_D and shift[b] > _SMALLEST_SHIFT
+        safe = found > SMALLEST_D and shift[b] > SMALLEST_SHIFT
         d[b] = found if safe else 1.0
         d[LANES + b] = 0.0 if safe else 1.0
-        scalars[b] = min(1.0, exponential(min(-against[b] - shift[b], 600.0)) / d[b])
+        scalars[b] = min(1.0, exponential(min(-against[b] - shift[b], LARGEST_EXPONENT)) / d[b])
         kappa = state[lanes.TWO + b] + state[lanes.CONTRADICTED + b]
         kappa += state[lanes.NONE + b] * state[lanes.PRODUCT + b]
         scalars[LANES + b] = min(1.0, kappa)
@@ -75,7 +75,7 @@ def _shifts(logits, w_against, first, rows, shift, against):
         shift[b], against[b] = most, total
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _times_after(kept, after):
     """Complete the products of the v of other classes, and take in one class more."""
     use_full_width()
@@ -122,11 +122,12 @@ def _load_classes(logits, w_for, w_against, i, k0, shift, given):
     for b in range(count):
         given[_AGAINST + b] = w_against[i, k0 + b]
     for b in range(count, LANES):
-        given[_Z + b], given[_FOR + b], given[_AGAINST + b] = _NO_ODDS, 0.0, _CERTAINLY_DENIED
+        given[_Z + b], given[_FOR + b] = _NO_ODDS, _NO_WEIGHT
+        given[_AGAINST + b] = _CERTAINLY_DENIED
     return count
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _divide(kept, product):
     use_full_width()
     for b in range(LANES):
@@ -136,7 +137,7 @@ def _divide(kept, product):
 @numba.njit(error_model="numpy", cache=True)
 def _products_of_others(kept, product):
     """Write the product of the v of all other classes, also where dividing would not do."""
-    if product > _SMALLEST_PRODUCT:
+    if product > SMALLEST_PRODUCT:
         for group in range(kept.shape[0]):
             _divide(kept[group], product)
         return
@@ -182,18 +183,91 @@ def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belie
     hard[i] = d[LANES] > 0.0
 
 
+# The closed forms of two classes with opposite weights, as all models of two classes have them.
+
+# Places in the flat array of one block: the weights for the two classes, then results of both.
+_TWO, _P, _PL, _BEL = LANES, 2 * LANES, 4 * LANES, 6 * LANES
+_IGNORANCE, _CONFLICT, _SIZE = 8 * LANES, 9 * LANES, 10 * LANES
+
+
+@numba.njit(error_model="numpy", cache=True)
+def _is_opposite(w_for, w_against, i):
+    """Tell whether the evidence for one of two classes is the evidence against the other."""
+    return (w_for[i, 0] == w_against[i, 1]) & (w_for[i, 1] == w_against[i, 0])
+
+
+@numba.njit(error_model="numpy", cache=True)
+def _opposite_rows(w_for, w_against, first, last):
+    count = 0
+    for i in range(first, last):
+        count += _is_opposite(w_for, w_against, i)
+    return count
+
+
+@numba.njit(error_model="numpy", cache=True)
+def _forms_of_block(s):
+    """Compute the closed forms of 64 rows.
+
+    With a = e^{−W⁺} of the class with the larger logit, b of the other and r = a / b, the common
+    denominator is 1 + r − a.
+    """
+    use_full_width()
+    for b in range(LANES):
+        first, second = s[b], s[_TWO + b]
+        larger, smaller = max(first, second), min(first, second)
+        a, not_a = chances(larger)
+        _, not_b = chances(smaller)
+        r = exponential(smaller - larger)
+        over = 1.0 / (1.0 + (r - a))
+        p_one, pl_one, pl_two = 1.0 / (1.0 + r), min(1.0, over), min(1.0, r * over)
+        p_two = r * p_one
+        bel_one, bel_two = min(pl_one, not_a * over), min(pl_two, not_b * (r * over))
+        leads = first >= second
+        s[_P + b] = p_one if leads else p_two
+        s[_P + LANES + b] = p_two if leads else p_one
+        s[_PL + b] = pl_one if leads else pl_two
+        s[_PL + LANES + b] = pl_two if leads else pl_one
+        s[_BEL + b] = bel_one if leads else bel_two
+        s[_BEL + LANES + b] = bel_two if leads else bel_one
+        s[_IGNORANCE + b] = min(1.0, a * over)
+        s[_CONFLICT + b] = not_a * not_b
+
+
+@numba.njit(error_model="numpy", cache=True)
+def _opposite_forms(
+    w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
+):
+    """Compute the closed forms of the rows of this kind; nothing can underflow that matters."""
+    use_full_width()
+    s = aligned(_SIZE)
+    for start in range(first, last, LANES):
+        rows = min(LANES, last - start)
+        for b in range(rows):
+            # In double precision: e^-100 is almost zero in single, and r is a ratio of such.
+            s[b] = np.float64(w_for[start + b, 0]) + w_against[start + b, 1]
+            s[_TWO + b] = np.float64(w_for[start + b, 1]) + w_against[start + b, 0]
+        _forms_of_block(s)
+        for b in range(rows):
+            i = start + b
+            if not _is_opposite(w_for, w_against, i):
+                continue
+            probability[i, 0], probability[i, 1] = s[_P + b], s[_P + LANES + b]
+            plausibility[i, 0], plausibility[i, 1] = s[_PL + b], s[_PL + LANES + b]
+            belief[i, 0], belief[i, 1] = s[_BEL + b], s[_BEL + LANES + b]
+            scalars[0, i], scalars[1, i] = s[_IGNORANCE + b], s[_CONFLICT + b]
+            hard[i] = False
+
+
+# All rows.
+
+
 @numba.njit(nogil=True, error_model="numpy", cache=True)
-def _some_rows(
+def _other_rows(
     logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
 ):
     use_full_width()
     n_classes = logits.shape[1]
-    if are_opposite(w_for, w_against, first, last):
-        opposite_forms(
-            w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
-        )
-        return
-    groups = n_classes if n_classes <= _FEW_CLASSES else (n_classes + LANES - 1) // LANES
+    groups = n_classes if n_classes <= FEW_CLASSES else (n_classes + LANES - 1) // LANES
     work = (
         aligned(lanes.GIVEN_SIZE),
         aligned(lanes.STATE_SIZE),
@@ -206,13 +280,30 @@ def _some_rows(
         aligned(3 * LANES),
     )
     out = (work, probability, plausibility, belief, scalars, hard)
-    if n_classes <= _FEW_CLASSES:
+    if n_classes <= FEW_CLASSES:
         for i in range(first, last, LANES):
             rows = min(LANES, last - i)
             _block_of_rows(logits, w_for, w_against, i, rows, *out)
     else:
         for i in range(first, last):
             _one_row(logits, w_for, w_against, i, *out)
+
+
+@numba.njit(nogil=True, error_model="numpy", cache=True)
+def _some_rows(
+    logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
+):
+    use_full_width()
+    n_classes = logits.shape[1]
+    pairs = _opposite_rows(w_for, w_against, first, last) if n_classes == 2 else 0
+    if pairs < last - first:
+        _other_rows(
+            logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
+        )
+    if pairs:
+        _opposite_forms(
+            w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
+        )
 
 
 @numba.njit(parallel=True, error_model="numpy", cache=True)
@@ -235,7 +326,7 @@ def _in_tasks(logits, w_for, w_against, rows, probability, plausibility, belief,
 
 
 def closed_forms(pooled: Pooled) -> Forms:
-    """Return the closed forms of every row; the reference is in ``forms.py``."""
+    """Return the closed forms of every row; the reference is in ``direct_forms.py``."""
     n, n_classes = pooled.logits.shape
     dtype = pooled.logits.dtype
     by_class = [*np.empty((3, n, n_classes), dtype=dtype)]  # one block: fewer pages
@@ -244,7 +335,7 @@ def closed_forms(pooled: Pooled) -> Forms:
     if n * n_classes < _SERIAL_WORK:
         _some_rows(*given, 0, n, *by_class, scalars, hard)
     else:
-        step = LANES if n_classes <= _FEW_CLASSES else 1
+        step = LANES if n_classes <= FEW_CLASSES else 1
         rows = -(-n // (_TASKS_PER_THREAD * numba.get_num_threads() * step)) * step
         _in_tasks(*given, rows, *by_class, scalars, hard)
     result = Forms(*by_class, *scalars)
@@ -253,75 +344,6 @@ def closed_forms(pooled: Pooled) -> Forms:
         for values, those in zip(result, reference_closed_forms(rest), strict=True):
             values[hard] = those
     return result
-
-
-# The closed forms of two classes with opposite weights, as all models of two classes have them.
-
-_LANES = 64
-# Places in the flat array of one block: the weights for the two classes, then results of both.
-_TWO, _P, _PL, _BEL = _LANES, 2 * _LANES, 4 * _LANES, 6 * _LANES
-_IGNORANCE, _CONFLICT, _SIZE = 8 * _LANES, 9 * _LANES, 10 * _LANES
-
-
-@numba.njit(error_model="numpy", cache=True)
-def are_opposite(w_for, w_against, first, last):
-    """Tell whether the evidence for one of two classes is the evidence against the other."""
-    if w_for.shape[1] != 2:
-        return False
-    different = 0
-    for i in range(first, last):
-        different += (w_for[i, 0] != w_against[i, 1]) | (w_for[i, 1] != w_against[i, 0])
-    return different == 0
-
-
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
-def _forms_of_block(s):
-    """Compute the closed forms of 64 rows.
-
-    With a = e^{−W⁺} of the class with the larger logit, b of the other and r = a / b, the common
-    denominator is 1 + r − a.
-    """
-    use_full_width()
-    for b in range(_LANES):
-        first, second = s[b], s[_TWO + b]
-        larger, smaller = max(first, second), min(first, second)
-        a, not_a = chances(larger)
-        _, not_b = chances(smaller)
-        r = exponential(smaller - larger)
-        over = 1.0 / (1.0 + (r - a))
-        p_one, pl_one, pl_two = 1.0 / (1.0 + r), min(1.0, over), min(1.0, r * over)
-        p_two = r * p_one
-        bel_one, bel_two = min(pl_one, not_a * over), min(pl_two, not_b * (r * over))
-        leads = first >= second
-        s[_P + b] = p_one if leads else p_two
-        s[_P + _LANES + b] = p_two if leads else p_one
-        s[_PL + b] = pl_one if leads else pl_two
-        s[_PL + _LANES + b] = pl_two if leads else pl_one
-        s[_BEL + b] = bel_one if leads else bel_two
-        s[_BEL + _LANES + b] = bel_two if leads else bel_one
-        s[_IGNORANCE + b] = min(1.0, a * over)
-        s[_CONFLICT + b] = not_a * not_b
-
-
-@numba.njit(error_model="numpy", cache=True)
-def opposite_forms(w_for, w_against, first, last, probability, plausibility, belief, scalars, hard):
-    """Compute the closed forms of some rows; nothing can underflow that matters."""
-    use_full_width()
-    s = aligned(_SIZE)
-    for start in range(first, last, _LANES):
-        rows = min(_LANES, last - start)
-        for b in range(rows):
-            # In double precision: e^-100 is almost zero in single, and r is a ratio of such.
-            s[b] = np.float64(w_for[start + b, 0]) + w_against[start + b, 1]
-            s[_TWO + b] = np.float64(w_for[start + b, 1]) + w_against[start + b, 0]
-        _forms_of_block(s)
-        for b in range(rows):
-            i = start + b
-            probability[i, 0], probability[i, 1] = s[_P + b], s[_P + _LANES + b]
-            plausibility[i, 0], plausibility[i, 1] = s[_PL + b], s[_PL + _LANES + b]
-            belief[i, 0], belief[i, 1] = s[_BEL + b], s[_BEL + _LANES + b]
-            scalars[0, i], scalars[1, i] = s[_IGNORANCE + b], s[_CONFLICT + b]
-            hard[i] = False
 
 
 __all__ = ["closed_forms"]

@@ -1,39 +1,40 @@
 """What numba kernels need to become vector code: full-width registers, and an exponential.
 
 numba has no exponential that it can vectorise, so a loop that calls ``np.exp`` runs one number at a
-time. The one here is plain arithmetic. Its error is below 1.3 units in the last place.
+time. The one here is the arithmetic of ``arithmetic.py``, which NumPy runs as well.
 """
 
 from __future__ import annotations
-
-import math
-from typing import Any
 
 import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
+from shafer._kernels.arithmetic import (
+    BITS_OF_ONE,
+    LEAST_EXPONENT,
+    ROUND,
+    SMALLEST_POWER,
+    exponent_and_rest,
+    joined_chances,
+    with_one_more,
+)
+from shafer._kernels.pooling import FEW_FEATURES, LANES_OF_FEATURES, one_sided
 from shafer._typing import Array
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
 # The compiler infers types from the arguments; annotations inside compiled code have no effect.
 
 
-# Multiplications and additions may be fused. Sums are not reordered: a row gets the same numbers
-# in any batch.
-FUSED: Any = {"contract"}
-
-# Adding this to a small number rounds it to an integer, which is then in the lowest bits.
-_ROUND = 6755399441055744.0  # 1.5 · 2^52
-_PER_LN2 = 1.4426950408889634
-# ln 2 in two parts; the first has zeros at its end, so that its product with n is exact.
-_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-_SMALLEST_POWER = -1000.0  # of two, in one factor
-_ONE = 1023 << 52  # the bits of 1.0: its exponent is 1023
-_C2, _C3, _C4, _C5, _C6, _C7 = (1.0 / math.factorial(k) for k in range(2, 8))
-_C8, _C9, _C10, _C11, _C12, _C13 = (1.0 / math.factorial(k) for k in range(8, 14))
+# No fast mathematics: multiplications and additions are not fused, sums are not reordered. So NumPy
+# gets the same bits (``direct_forms.py``, ``pooling.py``), and a row gets them in any batch.
+_ONE_SIDED = one_sided(64)
+_exponent_and_rest = numba.njit(error_model="numpy", cache=True)(exponent_and_rest)
+_with_one_more = numba.njit(error_model="numpy", cache=True)(with_one_more)
+_joined_chances = numba.njit(error_model="numpy", cache=True)(joined_chances)
 
 
 @intrinsic
@@ -72,40 +73,32 @@ def _from_bits(_, value):  # pragma: no cover - runs in the compiler
     return types.float64(types.int64), generate
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _power_of_two(rounded):
-    return _from_bits((_bits(rounded) << 52) + _ONE)
+    return _from_bits((_bits(rounded) << 52) + BITS_OF_ONE)
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def power_and_rest(x):
     r"""Return :math:`2^n` and :math:`e^r - 1` with :math:`x = n \ln 2 + r`, :math:`|r| \le 0.35`.
 
     Their product plus the power is e^x; below −745 it is zero. Takes finite x up to 700.
     """
-    x = max(x, -800.0)
-    n = (x * _PER_LN2 + _ROUND) - _ROUND
-    r = (x - n * _LN2_HIGH) - n * _LN2_LOW
-    r2 = r * r
-    r4 = r2 * r2
-    low = (_C2 + _C3 * r) + (_C4 + _C5 * r) * r2
-    middle = (_C6 + _C7 * r) + (_C8 + _C9 * r) * r2
-    high = (_C10 + _C11 * r) + (_C12 + _C13 * r) * r2
-    rest = r + r2 * (low + (middle + high * r4) * r4)
+    n, rest = _exponent_and_rest(max(x, LEAST_EXPONENT))
     # In two factors: the smallest doubles are below the smallest power that has full digits.
-    first = max(n, _SMALLEST_POWER)
-    power = _power_of_two(first + _ROUND) * _power_of_two((n - first) + _ROUND)
+    first = max(n, SMALLEST_POWER)
+    power = _power_of_two(first + ROUND) * _power_of_two((n - first) + ROUND)
     return power, rest
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def exponential(x):
     """Return e^x for finite x up to 700."""
     power, rest = power_and_rest(x)
     return power + power * rest
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def chances(weight):
     """Return e^−w and 1 − e^−w for w ≥ 0, each with relative accuracy, from one exponential."""
     power, rest = power_and_rest(-weight)
@@ -134,7 +127,12 @@ def read_only(array: Array) -> Array:
 # Sums of weights with a class in each lane of the vector registers: for few rows.
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
+def _loses_digits(size, z):
+    return size - abs(z) <= _ONE_SIDED * size
+
+
+@numba.njit(error_model="numpy", cache=True)
 def _add_sizes(b0, b1, b2, b3, x0, x1, x2, x3, offset, size, total):
     """Add |w| and w of four features, for all classes."""
     use_full_width()
@@ -148,7 +146,7 @@ def _add_sizes(b0, b1, b2, b3, x0, x1, x2, x3, offset, size, total):
         total[k] += (w0 + w1) + (w2 + w3)
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _add_size(b0, x0, offset, size, total):
     use_full_width()
     for k in range(size.shape[0]):
@@ -157,7 +155,7 @@ def _add_size(b0, x0, offset, size, total):
         total[k] += w
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _sum_sizes(row, beta, offset, k0, k1, size, total):
     use_full_width()
     n_features = row.shape[0]
@@ -182,7 +180,7 @@ def _sum_sizes(row, beta, offset, k0, k1, size, total):
         _add_size(beta[j, k0:k1], row[j], share, size, total)
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _sides(row, beta, offset, k):
     """Sum the positive and the negative weights of one class, in the order of ``pool_blocks``."""
     n_features, o = row.shape[0], np.float64(offset[k])
@@ -202,7 +200,7 @@ def _sides(row, beta, offset, k):
     return up, down
 
 
-@numba.njit(nogil=True, fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(nogil=True, error_model="numpy", cache=True)
 def pool_single_rows(features, centre, beta, offset, k0, k1, logits, positive, negative):
     """Pool all rows, one by one, for some classes."""
     use_full_width()
@@ -216,7 +214,7 @@ def pool_single_rows(features, centre, beta, offset, k0, k1, logits, positive, n
             _sum_sizes(row, beta, offset, k0, k1, size, total)
         for k in range(k1 - k0):
             up, down = 0.5 * (size[k] + total[k]), 0.5 * (size[k] - total[k])
-            if few or size[k] - abs(total[k]) <= ONE_SIDED * size[k]:
+            if few or _loses_digits(size[k], total[k]):
                 up, down = _sides(row, beta, offset, k0 + k)
             positive[i, k0 + k], negative[i, k0 + k] = up, down
             logits[i, k0 + k] = up - down
@@ -224,27 +222,54 @@ def pool_single_rows(features, centre, beta, offset, k0, k1, logits, positive, n
 
 # Sums of weights with a feature in each lane of the vector registers: for few classes.
 
-# Sums may be reordered, so that lanes are added at the end. The order is the same for each row.
-_REORDERED: Any = {"reassoc", "contract", "nsz"}
-_TILE = 1024  # features summed in the precision of the input before the double total
+
+@intrinsic
+def _two_sides(_, row, beta, offset, up, down):  # pragma: no cover - runs in the compiler
+    """Sum both sides of the weights, with every 16th feature in the same lane.
+
+    Written for vectors: from a loop over an array of 16 sums LLVM makes code of five times the
+    run time.
+    """
+    arrays = (row, beta, offset, up, down)
+
+    def generate(context, builder, signature, args):
+        kind = ir.VectorType(ir.DoubleType(), LANES_OF_FEATURES)
+        made = [
+            context.make_array(array)(context, builder, arg)
+            for array, arg in zip(signature.args, args, strict=True)
+        ]
+        *given, up_at, down_at = (array.data for array in made)
+        size, zero = made[0].nitems, ir.Constant(kind, [0.0] * LANES_OF_FEATURES)
+        sums = [cgutils.alloca_once_value(builder, zero) for _ in range(2)]
+        groups = builder.udiv(size, size.type(LANES_OF_FEATURES))
+        with cgutils.for_range(builder, groups) as loop:
+            start = builder.mul(loop.index, size.type(LANES_OF_FEATURES))
+            x, slope, share = (
+                builder.load(
+                    builder.bitcast(builder.gep(place, [start]), kind.as_pointer()), align=8
+                )
+                for place in given
+            )
+            w = builder.fadd(builder.fmul(slope, x), share)
+            for total, side in zip(sums, (w, builder.fneg(w)), strict=True):
+                part = builder.select(builder.fcmp_ordered(">", side, zero), side, zero)
+                builder.store(builder.fadd(builder.load(total), part), total)
+        for place, total in zip((up_at, down_at), sums, strict=True):
+            out = builder.bitcast(place, kind.as_pointer())
+            builder.store(builder.load(total), out, align=8)
+        return context.get_dummy_value()
+
+    return types.void(*arrays), generate
 
 
-@numba.njit(fastmath=_REORDERED, error_model="numpy", cache=True)
-def _subtract(row, centre, out):
-    use_full_width()
-    for j in range(row.shape[0]):
-        out[j] = row[j] - centre[j]
-
-
-@numba.njit(fastmath=_REORDERED, error_model="numpy", cache=True)
-def _two_sides(row, beta, offset):
-    use_full_width()
-    up = down = row[0] - row[0]  # zero, of the precision of the input
-    for j in range(row.shape[0]):
-        w = beta[j] * row[j] + offset
-        up += max(w, 0)
-        down += max(-w, 0)
-    return up, down
+@numba.njit(error_model="numpy", cache=True)
+def _joined_lanes(lanes):
+    """Add lanes to those half as many places before, until one is left."""
+    for b in range(8):
+        lanes[b] += lanes[b + 8]
+    for b in range(4):
+        lanes[b] += lanes[b + 4]
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 
 
 @numba.njit(error_model="numpy", cache=True)
@@ -262,22 +287,25 @@ def _are_opposite(beta, offset):
 def pool_few_classes(features, centre, beta, offset, first, last, logits, positive, negative):
     """Pool some rows; ``beta`` is (K, J). Of two opposite classes one is computed."""
     use_full_width()
-    n_features = features.shape[1]
+    n_features, n_classes = features.shape[1], beta.shape[0]
     opposite = _are_opposite(beta, offset)
-    row = np.empty(n_features, dtype=features.dtype)
+    # Filled up with features that weigh nothing, so that all lanes are full.
+    whole = (n_features + LANES_OF_FEATURES - 1) // LANES_OF_FEATURES * LANES_OF_FEATURES
+    row, up, down = aligned(whole), aligned(LANES_OF_FEATURES), aligned(LANES_OF_FEATURES)
+    coefficients = aligned(n_classes * whole).reshape(n_classes, whole)
+    shares = aligned(n_classes * whole).reshape(n_classes, whole)
+    for k in range(n_classes):
+        for j in range(n_features):
+            coefficients[k, j], shares[k, j] = beta[k, j], offset[k]
     for i in range(first, last):
-        _subtract(features[i], centre, row)
-        for k in range(1 if opposite else beta.shape[0]):
-            up, down = 0.0, 0.0
-            for start in range(0, n_features, _TILE):
-                end = min(n_features, start + _TILE)
-                more_up, more_down = _two_sides(row[start:end], beta[k, start:end], offset[k])
-                up, down = up + more_up, down + more_down
-            positive[i, k], negative[i, k] = up, down
-            logits[i, k] = up - down
-        if opposite:
-            positive[i, 1], negative[i, 1] = negative[i, 0], positive[i, 0]
-            logits[i, 1] = -logits[i, 0]
+        for j in range(n_features):
+            row[j] = features[i, j] - np.float64(centre[j])
+        for k in range(1 if opposite else n_classes):
+            _two_sides(row, coefficients[k], shares[k], up, down)
+            one, other = _joined_lanes(up), _joined_lanes(down)
+            positive[i, k], negative[i, k], logits[i, k] = one, other, one - other
+            if opposite:
+                positive[i, 1], negative[i, 1], logits[i, 1] = other, one, other - one
 
 
 # The sums and products behind the closed forms, for 64 lanes at a time.
@@ -302,7 +330,7 @@ def start(state):
     state[PRODUCT : PRODUCT + LANES] = 1.0
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def add_class(given, state, kept):
     """Add a class to the state of each lane; ``OTHERS`` is the product of the classes before it."""
     use_full_width()
@@ -311,10 +339,10 @@ def add_class(given, state, kept):
         u, denied = chances(given[AGAINST + b])
         odds = exponential(given[Z + b])
         none, one, product = state[NONE + b], state[ONE + b], state[PRODUCT + b]
-        first = none * fires
         state[TWO + b] += one * fires
-        state[ONE + b] = one * silent + first
-        state[CONTRADICTED + b] = state[CONTRADICTED + b] * silent + first * denied
+        state[ONE + b], state[CONTRADICTED + b] = _with_one_more(
+            one, state[CONTRADICTED + b], none, silent, fires, denied
+        )
         state[NONE + b] = none * silent
         state[OPEN + b] += u * product
         state[PRODUCT + b] = product * denied
@@ -326,24 +354,31 @@ def add_class(given, state, kept):
         kept[OTHERS + b] = product
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def joined(state):
-    """Join the lanes of one row; the result is in the first lane."""
-    for b in range(1, LANES):
-        none, one, product = state[NONE], state[ONE], state[PRODUCT]
-        more_none, more_one = state[NONE + b], state[ONE + b]
-        more_two = state[TWO + b]
-        state[TWO] += one * (more_one + more_two) + none * more_two
-        state[ONE] = one * more_none + none * more_one
-        state[CONTRADICTED] = state[CONTRADICTED] * more_none + none * state[CONTRADICTED + b]
-        state[NONE] = none * more_none
-        state[OPEN] += product * state[OPEN + b]
-        state[PRODUCT] = product * state[PRODUCT + b]
-        state[SUM_ODDS] += state[SUM_ODDS + b]
-        state[SUM_S] += state[SUM_S + b]
+    """Join the lanes of one row, half of them at a time; the result is in the first lane."""
+    half = LANES // 2
+    while half:
+        for b in range(half):
+            other = b + half
+            more = (state[NONE + other], state[ONE + other], state[TWO + other])
+            none, one, two, contradicted = _joined_chances(
+                state[NONE + b],
+                state[ONE + b],
+                state[TWO + b],
+                state[CONTRADICTED + b],
+                (*more, state[CONTRADICTED + other]),
+            )
+            state[NONE + b], state[ONE + b] = none, one
+            state[TWO + b], state[CONTRADICTED + b] = two, contradicted
+            state[OPEN + b] += state[PRODUCT + b] * state[OPEN + other]
+            state[PRODUCT + b] *= state[PRODUCT + other]
+            state[SUM_ODDS + b] += state[SUM_ODDS + other]
+            state[SUM_S + b] += state[SUM_S + other]
+        half //= 2
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def class_forms(kept, d, total, result):
     """Write probability, plausibility and belief; ``d`` and ``total`` are given for each lane."""
     use_full_width()
@@ -364,14 +399,8 @@ CLASSES = 256  # classes whose sums are kept for a block: 256 KB
 _ROW_TILE = 128  # features of a block, a multiple of 4; with 64 rows 64 KB
 _LINE = 8  # doubles in a cache line
 
-# Summing |w| and w is faster than summing both sides. But (Σ|w| ± Σw) / 2 loses digits of the
-# smaller side. Where that is below this share, both sides are summed in a second pass.
-ONE_SIDED = 1e-3
-# With few features this would happen often, so they have only the second pass.
-FEW_FEATURES = 32
 
-
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _fill_eight(features, centre, i, b, start, width, tile):
     """Write eight rows into neighbouring lanes: whole registers, no scattered writes."""
     for j in range(width):
@@ -386,7 +415,7 @@ def _fill_eight(features, centre, i, b, start, width, tile):
         tile[at + 7] = features[i + 7, start + j] - mean
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _fill_tile(features, centre, first, rows, start, width, tile):
     eights = rows // 8 * 8
     for b in range(0, eights, 8):
@@ -396,7 +425,7 @@ def _fill_tile(features, centre, first, rows, start, width, tile):
             tile[j * LANES + b] = features[first + b, start + j] - np.float64(centre[start + j])
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _add_row_sizes(tile, sums, beta, o):
     """Add |w| and w of the features of a tile, for one class."""
     use_full_width()
@@ -419,7 +448,7 @@ def _add_row_sizes(tile, sums, beta, o):
             sums[b + LANES] += w
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _add_sides(tile, sums, beta, o):
     """Add the positive and the negative weights of the features of a tile, for one class."""
     use_full_width()
@@ -442,7 +471,7 @@ def _add_sides(tile, sums, beta, o):
             sums[b + LANES] -= min(w, 0.0)
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
+@numba.njit(error_model="numpy", cache=True)
 def _sweep(features, centre, beta, offset, first, rows, k0, chosen, sides, tile, column, sums):
     """Sum over all features for the chosen classes, tile by tile."""
     use_full_width()
@@ -462,28 +491,37 @@ def _sweep(features, centre, beta, offset, first, rows, k0, chosen, sides, tile,
                 _add_row_sizes(tile, here, column[:width], np.float64(offset[k0 + k]))
 
 
-@numba.njit(fastmath=FUSED, error_model="numpy", cache=True)
-def _split(sums, rows, chosen):
-    """Turn Σ|w| and Σw into both sides; choose the classes where that loses digits, and clear them.
-
-    Returns whether there are any.
-    """
-    use_full_width()
+@numba.njit(error_model="numpy", cache=True)
+def _choose(sums, rows, chosen):
+    """Choose the classes with a row where Σ|w| and Σw would lose digits; tell if there are any."""
     found = False
     for k in range(chosen.shape[0]):
         here = sums[k * 2 * LANES : (k + 1) * 2 * LANES]
         lost = 0
         for b in range(rows):
-            lost += here[b] - abs(here[b + LANES]) <= ONE_SIDED * here[b]
+            lost += _loses_digits(here[b], here[b + LANES])
         chosen[k] = lost > 0
         found = found or lost > 0
-        if lost > 0:
-            here[:] = 0.0
+    return found
+
+
+@numba.njit(error_model="numpy", cache=True)
+def _split(sums, sides, chosen):
+    """Turn Σ|w| and Σw into both sides; take the sides where they were summed and needed."""
+    use_full_width()
+    for k in range(chosen.shape[0]):
+        here = sums[k * 2 * LANES : (k + 1) * 2 * LANES]
+        if chosen[k]:
+            there = sides[k * 2 * LANES : (k + 1) * 2 * LANES]
+            for b in range(LANES):
+                size, z = here[b], here[b + LANES]
+                lost = _loses_digits(size, z)
+                here[b] = there[b] if lost else 0.5 * (size + z)
+                here[b + LANES] = there[b + LANES] if lost else 0.5 * (size - z)
         else:
             for b in range(LANES):
                 size, z = here[b], here[b + LANES]
                 here[b], here[b + LANES] = 0.5 * (size + z), 0.5 * (size - z)
-    return found
 
 
 @numba.njit(error_model="numpy", cache=True)
@@ -504,6 +542,7 @@ def pool_blocks(features, centre, beta, offset, first, last, k0, k1, logits, pos
     use_full_width()
     count, few = k1 - k0, features.shape[1] < FEW_FEATURES
     tile, sums = aligned(LANES * _ROW_TILE), aligned(2 * LANES * count)
+    sides = aligned(0 if few else 2 * LANES * count)
     column, chosen = np.empty(_ROW_TILE), np.empty(count, dtype=np.bool_)
     for start in range(first, last, LANES):
         rows = min(LANES, last - start)
@@ -514,6 +553,8 @@ def pool_blocks(features, centre, beta, offset, first, last, k0, k1, logits, pos
             _sweep(*head, True, tile, column, sums)
         else:
             _sweep(*head, False, tile, column, sums)
-            if _split(sums, rows, chosen):
-                _sweep(*head, True, tile, column, sums)
+            if _choose(sums, rows, chosen):
+                sides[:] = 0.0
+                _sweep(*head, True, tile, column, sides)
+            _split(sums, sides, chosen)
         _store(sums, start, rows, k0, count, logits, positive, negative)

@@ -1,4 +1,4 @@
-"""Sums of weights, compiled by numba: the twin of ``pooling.py``.
+"""Sums of weights, compiled by numba: the twin of ``pooling.py``, with equal bits.
 
 What is in a lane of the vector registers depends on the shape: a feature (few classes), a row (many
 rows), or a class (few rows). A row gets the same numbers in any batch.
@@ -19,7 +19,7 @@ from shafer._kernels.compiled.numba_lanes import (
     pool_single_rows,
     read_only,
 )
-from shafer._kernels.pooling import Pooled
+from shafer._kernels.pooling import FEW_CLASSES, Pooled, from_size_and_sum, sums_at_zero
 from shafer._typing import Array, FloatArray
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator, misc"
@@ -27,7 +27,6 @@ from shafer._typing import Array, FloatArray
 
 
 # Thresholds, as measured. They change speed alone.
-_FEW_CLASSES = 8  # below this, a feature is in each lane
 _FEW_ROWS = 16  # below this, a class is in each lane
 _SERIAL_WORK = 2**22  # weights below which waking threads may take longer than the sums
 _SERIAL_WORK_OF_ONE_ROW = 2**20  # the same for few rows: they wait for memory
@@ -69,10 +68,10 @@ def pool_linear(
     n, n_classes = features.shape[0], beta.shape[1]
     few_rows = n < _FEW_ROWS
     serial = n * beta.size < (_SERIAL_WORK_OF_ONE_ROW if few_rows else _SERIAL_WORK)
-    coefficients = beta if n_classes >= _FEW_CLASSES else beta.T
+    coefficients = beta if n_classes >= FEW_CLASSES else beta.T
     head = [read_only(array) for array in (features, centre, coefficients, offset)]
     pooled = Pooled(*np.empty((3, n, n_classes), dtype=features.dtype))  # one block: fewer pages
-    if n_classes < _FEW_CLASSES:
+    if n_classes < FEW_CLASSES:
         if serial:
             pool_few_classes(*head, 0, n, *pooled)
         else:
@@ -139,7 +138,7 @@ def pool(weights: FloatArray) -> Pooled:
 
 
 @numba.njit(nogil=True, error_model="numpy", cache=True)
-def _weigh_rows(contributions, constant, first, last, weights):
+def _weigh_rows(contributions, constant, count, first, last, weights):
     """Centre over the classes, relative to the first class, and add the constant."""
     n_components, n_classes = constant.shape
     for i in range(first, last):
@@ -148,27 +147,28 @@ def _weigh_rows(contributions, constant, first, last, weights):
             total = base - base  # zero, of the precision of the input
             for k in range(n_classes):
                 total += contributions[i, g, k] - base
-            mean = total / n_classes
+            mean = total / count
             for k in range(n_classes):
                 weights[i, g, k] = ((contributions[i, g, k] - base) - mean) + constant[g, k]
 
 
 @numba.njit(parallel=True, error_model="numpy", cache=True)
-def _weigh_in_tasks(contributions, constant, rows, weights):
+def _weigh_in_tasks(contributions, constant, count, rows, weights):
     n = weights.shape[0]
     for task in numba.prange((n + rows - 1) // rows):
         first = task * rows
-        _weigh_rows(contributions, constant, first, min(n, first + rows), weights)
+        _weigh_rows(contributions, constant, count, first, min(n, first + rows), weights)
 
 
 def additive_weights(contributions: FloatArray, constant: FloatArray) -> FloatArray:
     """Return the weights of contributions (n, G, K); the reference is in ``pooling.py``."""
     given, added = read_only(contributions), read_only(constant)
     weights = np.empty(given.shape, dtype=given.dtype)
+    count = given.dtype.type(given.shape[2])  # the mean stays in this precision
     if given.size < _SERIAL_DENSE_WORK:
-        _weigh_rows(given, added, 0, len(given), weights)
+        _weigh_rows(given, added, count, 0, len(given), weights)
     else:
-        _weigh_in_tasks(given, added, _rows_of_task(len(given)), weights)
+        _weigh_in_tasks(given, added, count, _rows_of_task(len(given)), weights)
     return weights
 
 
@@ -193,32 +193,18 @@ def _sparse_sums(data, indices, indptr, centre, beta, offset, absolute, logits):
                 logits[i, k] += change
 
 
-@numba.njit(error_model="numpy", cache=True)
-def _sums_at_zero(centre, beta, offset):
-    """Return Σ|w| and Σw of a row whose features are all zero."""
-    n_features, n_classes = beta.shape
-    absolute, total = np.zeros(n_classes), np.zeros(n_classes)
-    for j in range(n_features):
-        for k in range(n_classes):
-            w = offset[k] - centre[j] * beta[j, k]
-            absolute[k] += abs(w)
-            total[k] += w
-    return absolute, total
-
-
 def pool_linear_sparse(
     features: Array, centre: FloatArray, beta: FloatArray, offset: FloatArray
 ) -> Pooled:
     """Pool over CSR features; see :func:`shafer._kernels.pooling.pool_linear_sparse`."""
-    head = (centre, beta, offset)
-    wide = [read_only(array.astype(np.float64, copy=False)) for array in head]
-    n = features.shape[0]
-    absolute, logits = (np.tile(total, (n, 1)) for total in _sums_at_zero(*wide))
+    size, total = sums_at_zero(centre, beta, offset)
+    wide = [read_only(a.astype(np.float64, copy=False)) for a in (centre, beta, offset)]
+    sizes, totals = np.zeros((2, features.shape[0], beta.shape[1]))
     rows = [read_only(array) for array in (features.data, features.indices, features.indptr)]
-    _sparse_sums(*rows, *wide, absolute, logits)
-    absolute = np.maximum(absolute, np.abs(logits))
-    parts = logits, 0.5 * (absolute + logits), 0.5 * (absolute - logits)
-    return Pooled(*(a.astype(beta.dtype, copy=False) for a in parts))
+    _sparse_sums(*rows, *wide, sizes, totals)
+    sizes += size
+    totals += total
+    return from_size_and_sum(sizes, totals, beta.dtype)
 
 
 __all__ = ["additive_weights", "pool", "pool_linear", "pool_linear_sparse"]
