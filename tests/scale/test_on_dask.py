@@ -24,7 +24,7 @@ dask_frames = pytest.importorskip("dask.dataframe", reason="Dask is not installe
 def cluster() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2,
+            n_workers=1,  # each imports the libraries
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,

@@ -29,10 +29,15 @@ pytestmark = [
 def session() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
-        builder = spark_sql.SparkSession.builder.master("local[2,4]")
-        for name in ("spark.ui.enabled", "spark.ui.showConsoleProgress"):
-            builder = builder.config(name, "false")
-        session = builder.config("spark.sql.shuffle.partitions", 2).getOrCreate()
+        # One worker imports the libraries; it gets two parts, one after the other. The compiler of
+        # the virtual machine does no more than short jobs pay back.
+        builder = spark_sql.SparkSession.builder.master("local[1,4]")
+        for name in ("ui.enabled", "ui.showConsoleProgress", "sql.codegen.wholeStage"):
+            builder = builder.config(f"spark.{name}", "false")
+        for name in ("sql.shuffle.partitions", "sql.files.minPartitionNum", "default.parallelism"):
+            builder = builder.config(f"spark.{name}", 2)
+        quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+        session = builder.config("spark.driver.extraJavaOptions", quick).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
@@ -43,7 +48,9 @@ def lazy(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("rows")
     contract.rows().iloc[:150].to_parquet(folder / "first.parquet")
     contract.rows().iloc[150:].to_parquet(folder / "second.parquet")
-    return session.read.parquet(str(folder))
+    rows = session.read.parquet(str(folder))
+    assert rows.rdd.getNumPartitions() == 2
+    return rows
 
 
 def test_scores(lazy: Any) -> None:
