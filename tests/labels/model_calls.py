@@ -157,6 +157,7 @@ def refits(world: World) -> list[Any]:
     "evidence.Evidence.reasons",
     "evidence.Evidence.summary",
     "evidence.Evidence.waterfall",
+    "plots.ImportanceDisplay",
     "plots.ImportanceDisplay.from_evidence",
     "evidence.Evidence.weights_of",
     trains=True,
