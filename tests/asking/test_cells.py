@@ -107,7 +107,7 @@ def test_everything_missing_leaves_nothing_to_check() -> None:
     found = explainer.ask.check_cells(np.full((2, 6), np.nan))
     assert found.empty
     assert list(found.columns) == [
-        "row", "rank", "input", "value", "expected", "surprise", "stake",
+        "row", "rank", "input", "value", "expected", "surprise", "stake", "answer",
     ]  # fmt: skip
     assert len(explainer.ask.check_cells(X[:2], top=None)) == 12
 

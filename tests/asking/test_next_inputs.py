@@ -117,8 +117,8 @@ def test_the_table() -> None:
     frame.loc["d", "x2"] = NAN
     found = explainer.ask.next_inputs(frame, top=2)
     assert list(found.columns) == [
-        "row", "rank", "input", "information", "cost", "information_per_cost", "class", "against",
-        "index",
+        "row", "rank", "input", "information", "cost", "information_per_cost", "overturn",
+        "class", "against", "index",
     ]  # fmt: skip
     assert found["row"].tolist() == [1, 1, 3]
     assert found["index"].tolist() == ["b", "b", "d"]

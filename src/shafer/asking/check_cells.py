@@ -23,6 +23,7 @@ from shafer._typing import BoolArray, FloatArray
 from shafer.asking.inputs import AskedModel, AskedRows, LinearInputs, with_index_column
 from shafer.asking.known_cells import CellDistances, KnownCells
 from shafer.asking.next_inputs import check_top
+from shafer.decision.policy import answers
 from shafer.explain.calibration import moderating_factor
 from shafer.explain.missing import patterns
 from shafer.rows.blocks import column_values
@@ -39,6 +40,7 @@ def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
             add_ranked_cells(table, rows, where, far, limit)
     columns = table.columns()
+    columns["answer"] = asked.classes[columns["answer"]]
     order = np.lexsort((columns["rank"], columns["row"]))
     return with_index_column({name: values[order] for name, values in columns.items()}, X)
 
@@ -52,6 +54,7 @@ def add_ranked_cells(
 ) -> None:
     """Add the known inputs of rows of one pattern, ranked by stake."""
     stake, surprise = stakes(far, rows.level, rows.factor[where]), far.surprise
+    answer = repaired_answers(far, rows, where)
     order = np.lexsort((-surprise, -stake), axis=1)[:, :top]
     n, width = order.shape
     owner, cell = np.repeat(np.arange(n), width), order.reshape(-1)
@@ -63,7 +66,20 @@ def add_ranked_cells(
         far.expected()[owner],
         surprise=surprise[owner, cell],
         stake=stake[owner, cell],
+        answer=answer[owner, cell],
     )
+
+
+def repaired_answers(
+    far: CellDistances, rows: AskedRows, where: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return the answer with the expectation of each known input in its place, (n, inputs)."""
+    result = np.empty(far.square.shape, dtype=np.intp)
+    for part, logits in far.repaired(rows.level):
+        scaled = rows.factor[where][part, None, None] * logits
+        flat = answers(scaled.reshape(-1, scaled.shape[2]), rows.rule)
+        result[part] = flat.reshape(scaled.shape[:2])
+    return result
 
 
 def stakes(far: CellDistances, level: FloatArray, factor: FloatArray) -> FloatArray:

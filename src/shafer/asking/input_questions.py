@@ -103,8 +103,9 @@ class InputQuestions:
         -------
         data frame
             ``row`` (its position in X), ``rank``, ``input``, ``information``, ``cost``,
-            ``information_per_cost``, and the two classes between which the input decides most,
-            ``class`` (the more probable one) and ``against``. If X is a pandas frame, ``index``
+            ``information_per_cost``, ``overturn`` (the chance that knowing this input changes the
+            answer), and the two classes between which the input decides most, ``class`` (the more
+            probable one) and ``against``. If X is a pandas frame, ``index``
             holds the labels of the rows. Rows without missing inputs are not listed.
 
         Examples
@@ -162,7 +163,8 @@ class InputQuestions:
         :math:`V_{ak} = (\beta_a - \beta_k)^T S (\beta_a - \beta_k)`. For two classes the chance is
         :math:`\Phi(-(z_a - z_k) / \sqrt{V_{ak}})`, exact under the Gaussian; for more classes it is
         the chance that some lead turns negative, mostly within 0.01. Rows without missing inputs
-        have 0.
+        have 0. With a threshold or losses, the decision is the answer of ``predict`` with
+        ``missing="conditional"``; two classes stay exact, more classes are within 0.01.
 
         Parameters
         ----------
@@ -217,7 +219,8 @@ class InputQuestions:
             ``row``, ``rank``, ``input``, its ``value``, the value ``expected`` given the other
             inputs, ``surprise`` (how many standard deviations lie between them) and ``stake`` in
             nats: the probability that the value is wrong, times the divergence of the
-            probabilities with the expected value in its place. Sort by ``surprise`` to find wrong
+            probabilities with the expected value in its place. ``answer`` is the class that is
+            answered with the expected value in its place. Sort by ``surprise`` to find wrong
             values, by ``stake`` to find those that matter. Values are text if some input is. If
             X is a pandas frame, ``index`` holds the labels of the rows.
         """

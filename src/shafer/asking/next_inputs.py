@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from shafer._typing import FloatArray
-from shafer.asking.inputs import AskedModel, AskedRows, InputUnits, LinearInputs, with_index_column
+from shafer.asking.inputs import (
+    AskedModel,
+    AskedRows,
+    InputUnits,
+    LinearInputs,
+    open_covariance,
+    with_index_column,
+)
+from shafer.asking.overturn import unit_overturn
 from shafer.evidence.groups import Groups
 from shafer.explain.missing import patterns
 
@@ -25,6 +33,8 @@ class Suggestions:
     ----------
     row, rank, unit : arrays of int
     information : array
+    overturn : array
+        The chance that the measurement changes the answer.
     pair : array of shape (m, 2)
         Positions of the classes between which the measurement decides most.
     """
@@ -33,20 +43,23 @@ class Suggestions:
     rank: NDArray[np.intp]
     unit: NDArray[np.intp]
     information: FloatArray
+    overturn: FloatArray
     pair: NDArray[np.intp]
 
     @classmethod
     def joined(cls, parts: list[Suggestions]) -> Suggestions:
         """Put all parts into one, sorted by row and rank."""
-        names = ("row", "rank", "unit", "information", "pair")
+        names = ("row", "rank", "unit", "information", "overturn", "pair")
         if not parts:
             none = np.zeros(0, dtype=np.intp)
-            return cls(none, none, none, np.zeros(0), none.reshape(0, 2))
-        row, rank, unit, information, pair = (
+            return cls(none, none, none, np.zeros(0), np.zeros(0), none.reshape(0, 2))
+        row, rank, unit, information, overturn, pair = (
             np.concatenate([getattr(part, name) for part in parts]) for name in names
         )
         order = np.lexsort((rank, row))
-        return cls(row[order], rank[order], unit[order], information[order], pair[order])
+        return cls(
+            row[order], rank[order], unit[order], information[order], overturn[order], pair[order]
+        )
 
     def columns(self, X: Any, units: InputUnits, classes: NDArray[Any]) -> dict[str, Any]:
         """Return the columns of the table."""
@@ -58,6 +71,7 @@ class Suggestions:
             "information": self.information,
             "cost": cost,
             "information_per_cost": self.information / cost,
+            "overturn": self.overturn,
             "class": classes[self.pair[:, 0]],
             "against": classes[self.pair[:, 1]],
         }
@@ -90,7 +104,7 @@ def ranked_units(
         p, factor = rows.probability[where], rows.factor[where]
         gain = block_information(p, factor, roots)
         order = np.argsort(-gain / units.costs[which], axis=1, kind="stable")[:, :top]
-        found.append(_listed(rows.start + where, p, gain, order, which, roots))
+        found.append(_listed(rows, where, gain, order, which, roots))
     return found
 
 
@@ -103,18 +117,9 @@ def unit_roots(
     return block_roots(covariance, slopes, [[place[j] for j in block] for block in blocks])
 
 
-def open_covariance(
-    inputs: LinearInputs, gaps: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-    """Return the missing features, their covariance given the others, and their slopes."""
-    out, there = np.flatnonzero(gaps), np.flatnonzero(~gaps)
-    _, left = inputs.gaussian.given(there, out)
-    return out, left, inputs.beta[out] * inputs.gaussian.spread[out][:, None]
-
-
 def _listed(
-    row: NDArray[np.intp],
-    p: FloatArray,
+    rows: AskedRows,
+    where: NDArray[np.intp],
     gain: FloatArray,
     order: NDArray[np.intp],
     which: NDArray[np.intp],
@@ -123,15 +128,18 @@ def _listed(
     n, width = order.shape
     flat = order.reshape(-1)
     owner = np.repeat(np.arange(n), width)
-    pair = np.empty((len(flat), 2), dtype=np.intp)
+    pair, change = np.empty((len(flat), 2), dtype=np.intp), np.empty(len(flat))
     for u in np.unique(flat):
         lines = np.flatnonzero(flat == u)
-        pair[lines] = decided_pairs(p[owner[lines]], roots[u])
+        own = where[owner[lines]]
+        pair[lines] = decided_pairs(rows.probability[own], roots[u])
+        change[lines] = unit_overturn(rows, own, roots[u])
     return Suggestions(
-        row[owner],
+        rows.start + where[owner],
         np.tile(np.arange(1, width + 1), n),
         which[flat],
         gain[owner, flat],
+        change,
         pair,
     )
 

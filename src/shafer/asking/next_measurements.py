@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.asking.inputs import AskedModel, InputUnits, LinearInputs
+from shafer.asking.inputs import (
+    AskedModel,
+    AskedRows,
+    InputUnits,
+    LinearInputs,
+    open_covariance,
+)
 from shafer.asking.next_inputs import (
     Suggestions,
     block_information,
     block_roots,
     covariance_given,
     decided_pairs,
-    open_covariance,
     ranked_units,
 )
+from shafer.asking.overturn import unit_overturn
 from shafer.decision.acts import is_number
 from shafer.evidence.groups import Groups
 
@@ -43,6 +49,7 @@ def next_measurements(
         np.concatenate([rows.gaps for rows in chunks]),
         np.concatenate([rows.probability for rows in chunks]),
         np.concatenate([rows.factor for rows in chunks]),
+        chunks,
     )
     first = Suggestions.joined(
         [part for rows in chunks for part in ranked_units(rows, asked.inputs, units, 1)]
@@ -60,6 +67,7 @@ class _Plan:
     gaps: BoolArray  # (n, J)
     probability: FloatArray  # (n, K)
     factor: FloatArray  # (n,)
+    chunks: list[AskedRows]
     taken: dict[int, frozenset[int]] = field(default_factory=dict)
     known_roots: dict[tuple[bytes, frozenset[int]], _Roots] = field(default_factory=dict)
 
@@ -73,14 +81,14 @@ class _Plan:
             )
         ]
         heapq.heapify(queue)
-        found: list[tuple[int, int, float, NDArray[np.intp]]] = []
+        found: list[_Bought] = []
         while queue and budget >= costs.min():
             _, row, unit, gain = heapq.heappop(queue)
             if gain <= 0.0:
                 break
             if costs[unit] <= budget:
                 budget -= costs[unit]
-                found.append((row, unit, gain, self._pair(row, unit)))
+                found.append(self._bought(row, unit, gain))
                 self.taken[row] = self.taken.get(row, frozenset()) | {unit}
             best = self._best(row, budget)
             if best is not None:
@@ -117,20 +125,32 @@ class _Plan:
         k = int(np.argmax(gain / cost))
         return -float(gain[k] / cost[k]), row, left[affordable[k]], float(gain[k])
 
-    def _pair(self, row: int, unit: int) -> NDArray[np.intp]:
+    def _bought(self, row: int, unit: int, gain: float) -> _Bought:
         left, roots = self._roots(row)
-        pair: NDArray[np.intp] = decided_pairs(
-            self.probability[row : row + 1], roots[left.index(unit)]
-        )[0]
-        return pair
+        root = roots[left.index(unit)]
+        pair = decided_pairs(self.probability[row : row + 1], root)[0]
+        rows = next(part for part in self.chunks if row < part.start + len(part))
+        change = unit_overturn(rows, np.array([row - rows.start]), root)[0]
+        return _Bought(row, unit, gain, float(change), pair)
 
 
-def _listed(found: list[tuple[int, int, float, NDArray[np.intp]]]) -> Suggestions:
+class _Bought(NamedTuple):
+    """A measurement that was bought."""
+
+    row: int
+    unit: int
+    information: float
+    overturn: float
+    pair: NDArray[np.intp]
+
+
+def _listed(found: list[_Bought]) -> Suggestions:
     """Return the measurements in the order in which they were bought."""
     return Suggestions(
-        np.array([row for row, *_ in found], dtype=np.intp),
+        np.array([one.row for one in found], dtype=np.intp),
         np.arange(1, len(found) + 1),
-        np.array([unit for _, unit, *_ in found], dtype=np.intp),
-        np.array([gain for *_, gain, _ in found], dtype=np.float64),
-        np.array([pair for *_, pair in found], dtype=np.intp).reshape(-1, 2),
+        np.array([one.unit for one in found], dtype=np.intp),
+        np.array([one.information for one in found], dtype=np.float64),
+        np.array([one.overturn for one in found], dtype=np.float64),
+        np.array([one.pair for one in found], dtype=np.intp).reshape(-1, 2),
     )

@@ -58,7 +58,7 @@ class _Deferred:
         predictor, control = self.predictor, self.control
         by = rows.beside(control.column)
         labels = rows_of_known_groups(rows.X, by, control, predictor.columns).by
-        found = deferred_answers(control, rows.seen, predictor.classes, labels)
+        found = deferred_answers(predictor, control, rows.seen, labels)
         return {
             "answer": found.labels,
             "deferred": found.deferred,

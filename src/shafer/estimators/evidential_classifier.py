@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -80,6 +79,9 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     threshold : float or {class: float}, optional
         From which probability on the answer is the second of two classes, or the class that is
         named, as in :class:`Explainer`. By default that of the inner classifier, if it has one.
+    loss : array of shape (K, K), mapping or data frame, optional
+        Instead of a threshold: what each answer (row) costs under each true class (column), as in
+        :class:`Explainer`.
 
     Attributes
     ----------
@@ -120,6 +122,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         errors: str | None = None,
         guard: bool = False,
         threshold: float | dict[Any, float] | None = None,
+        loss: Any = None,
     ) -> None:
         self.estimator = estimator
         self.groups = groups
@@ -130,6 +133,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         self.errors = errors
         self.guard = guard
         self.threshold = threshold
+        self.loss = loss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier, and compute the background means from the same rows.
@@ -202,6 +206,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             prior=self.prior,
             check=check,
             threshold=self.threshold,
+            loss=self.loss,
             **bars,
         )
 
@@ -296,7 +301,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             return seen
         # The pass has refused NaN unless ``missing`` allows it; the guard takes it as missing.
         guarded = guard(explainer.ask.model(), X, seen.rows).evidence
-        return GuardedPass(seen, replace(guarded, cutoff=explainer.policy.cutoff))
+        return GuardedPass(seen, guarded)
 
     def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row.
@@ -427,7 +432,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         plain = self.missing == "error" and not self.guard
         # Calibrated probabilities cross a threshold in other rows than those of the classifier.
         alike = self.policy.cutoff is None or (
-            self.threshold is None and self.explainer_.calibration.is_plain
+            self.threshold is None and self.loss is None and self.explainer_.calibration.is_plain
         )
         if one_class_rule(rule) is None and plain and alike:
             return np.asarray(self.estimator_.predict(X))
@@ -507,7 +512,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {"threshold": None, **state}  # earlier files have none
+        state = {"threshold": None, "loss": None, **state}  # earlier files have none
         sets, folds = state.pop("conformal_", None), state.pop("fold_explainers_", ())
         older = "deferral_state_" not in state
         deferral = state.pop("deferral_state_", None)

@@ -22,7 +22,7 @@ from shafer._checks.labels import (
 from shafer._kernels.pooling import Pooled
 from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
-from shafer.decision.policy import Cutoff, Policy
+from shafer.decision.policy import AnswerRule, Policy
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import TOP, most_probable, odds_of_sides
@@ -85,8 +85,9 @@ class Evidence(MassEvidence):
         Where the components lie in an image or a text, if they do.
     calibrated : bool
         Whether the weights were tempered or moderated: then costs are decided by expected loss.
-    cutoff : Cutoff or None
-        The threshold of the model that made the evidence; None if the most probable class answers.
+    cutoff : Cutoff, LeastLoss or None
+        The threshold, or the losses, by which the model that made the evidence answers; None if
+        the most probable class answers.
     classes : array of shape (K,)
         Class labels.
     index : pandas index or array of shape (n,), optional
@@ -118,7 +119,7 @@ class Evidence(MassEvidence):
     errors: WeightErrors | None = None
     layout: ComponentLayout | None = None
     calibrated: bool = False
-    cutoff: Cutoff | None = None
+    cutoff: AnswerRule | None = None
 
     # -- making it ------------------------------------------------------------------------------
 
@@ -741,8 +742,7 @@ class Evidence(MassEvidence):
         """
         source = self.unchanged_source()
         certain = base_rate_positions(source, self.component_names)
-        shift = None if self.cutoff is None else self.cutoff.shift
-        found = source_fragility(source, check_chance(q), certain, shift)
+        found = source_fragility(source, check_chance(q), certain, self.cutoff)
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import row_weights, to_numpy
@@ -14,7 +15,7 @@ from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
 from shafer.conformal.split import ConformalSets
-from shafer.decision.policy import Cutoff, Policy
+from shafer.decision.policy import Cutoff, LeastLoss, Policy, read_answer_rule
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
@@ -29,7 +30,7 @@ from shafer.explain.missing import check_gaps, complete_rows
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import ModelPass
-from shafer.explain.self_check import check_answers, check_probabilities
+from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
 from shafer.models.registry import adapt, known_columns
@@ -104,6 +105,10 @@ class Explainer(Predictor):
         ``Monitor`` speak of this answer. By default the threshold of the model itself, if it is a
         ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV``; otherwise the most probable
         class answers. It must be the threshold that is used in practice.
+    loss : array of shape (K, K), mapping or data frame, optional
+        Instead of a threshold: what each answer (row) costs under each true class (column), such
+        as ``{"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}}``. The answer is then the
+        class of the least expected loss; with two classes this is a threshold.
     **options
         Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
@@ -173,6 +178,7 @@ class Explainer(Predictor):
         errors: str | None = None,
         refits: Iterable[Any] | None = None,
         threshold: float | Mapping[Any, float] | None = None,
+        loss: Any = None,
         **options: Any,
     ) -> None:
         has_own_base_rate(prior)  # an error if it is no known choice
@@ -213,12 +219,11 @@ class Explainer(Predictor):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
-        self._threshold = None if threshold is None else Cutoff.read(threshold, self.classes)
+        self._stated = read_answer_rule(threshold, loss, self.classes)
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
-            check_probabilities(model, compared, self.weighed_model.as_model)
-            if adapted.cutoff is not None and hasattr(model, "predict"):
-                check_answers(model, compared, self.weighed_model.as_model, adapted.cutoff)
+            stated = self._stated is not None
+            check_model(model, compared, self.weighed_model.as_model, adapted.cutoff, stated=stated)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
@@ -273,7 +278,7 @@ class Explainer(Predictor):
     def policy(self) -> Policy:
         """How evidence becomes a decision: bets, once the weights are tempered or moderated."""
         own = self.weighed_model.model.cutoff
-        cutoff = own if self._threshold is None else self._threshold
+        cutoff = own if self._stated is None else self._stated
         return Policy(cutoff=cutoff) if self.calibration.is_plain else Policy.of_bets(cutoff)
 
     @property
@@ -456,7 +461,8 @@ class Explainer(Predictor):
             prior=weighed.prior,
             errors=None if self.errors is None else self.errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
-            threshold=self._threshold,
+            threshold=self._stated if isinstance(self._stated, Cutoff) else None,
+            loss=np.array(self._stated.loss) if isinstance(self._stated, LeastLoss) else None,
             schema=weighed.schema,
         ).plain()
 
@@ -476,7 +482,7 @@ class Explainer(Predictor):
             state.schema,
         ).knowing(partial(known_columns, state.model, state.columns))
         self.factor = state.factor
-        self._threshold = state.threshold
+        self._stated = state.answer_rule()
         self._promises = Promises(state.conformal, deferral=state.restored_deferral())
         self._moderation, self._profile = state.moderation, state.profile
         self.background = self._background_weight = None
@@ -527,10 +533,8 @@ class Explainer(Predictor):
     def __repr__(self) -> str:
         size = f"{len(self.component_names)} components, {len(self.classes)} classes"
         cutoff = self.policy.cutoff
-        if cutoff is None:
-            return f"<Explainer: {size}>"
-        label = self.classes.tolist()[cutoff.position]
-        return f"<Explainer: {size}, answers {label!r} from {cutoff.threshold:.3g} on>"
+        answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
+        return f"<Explainer: {size}{answers}>"
 
 
 def _held(given: Any) -> Any:

@@ -74,17 +74,18 @@ class Predictor(Savable, ABC):
         X : as the model takes it
             The rows.
         rule : {"plausibility", "belief", "pignistic", "expected_loss", "hurwicz", "minimax_regret"}
-            The first names the most probable class, and is the default, unless the model has a
-            threshold. For costs, use :meth:`decide`.
+            The first names the most probable class, and is the default, unless a threshold or
+            losses were stated, or the model has a threshold. For other acts, use :meth:`decide`.
 
         Returns
         -------
         array of shape (n,)
             Class labels.
         """
-        rule = one_class_rule(rule)
-        if rule is None and self.policy.cutoff is not None:
-            return np.asarray(self.classes[sure_answers(self.observe(X).bet).positions])
+        rule, answer = one_class_rule(rule), self.policy.cutoff
+        if rule is None and answer is not None:
+            found = sure_answers(self.observe(X).bet, rule=answer)
+            return np.asarray(self.classes[found.positions])
         chosen = to_numpy(self.observe(X).bet.decide("plausibility" if rule is None else rule))
         return np.asarray(self.classes[np.argmax(chosen, axis=1)])
 
