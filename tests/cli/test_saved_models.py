@@ -42,7 +42,7 @@ def _ok(*arguments: Any) -> str:
 
 def test_score_needs_no_training_data(folder: Path, heart: Any) -> None:
     X, y = heart.drop(columns="chd"), heart["chd"]
-    explainer = shafer.Explainer(_pipeline().fit(X, y), X, "source").temper(X, y)
+    explainer = shafer.Explainer(_pipeline().fit(X, y), X, "source", prior="shared").temper(X, y)
     explainer.save(folder / "m.shafer")
     X[X.columns[::-1]].assign(id=range(len(X))).to_csv(folder / "new.csv", index=False)
     out = _ok(

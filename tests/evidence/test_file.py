@@ -507,7 +507,7 @@ def _patients(index: Any = None) -> Any:
         (OrdinalEncoder(), ["seen"]),
     )
     model = make_pipeline(encoder, LogisticRegression()).fit(frame, y)
-    return shafer.Explainer(model, frame, prior="own"), frame
+    return shafer.Explainer(model, frame, prior="own", groups=None), frame
 
 
 def _loaded(ev: Any, folder: Path) -> Any:

@@ -39,6 +39,7 @@ NAN = np.nan
 
 def missing_inputs(model: Any, X: Any, how: str, groups: Any = None, **options: Any) -> Any:
     """Return an explainer that reads missing inputs, and one that does not."""
+    options = {"prior": "shared", **options}
     reads_gaps = shafer.Explainer(model, X, groups, missing=how, **options)
     return reads_gaps, shafer.Explainer(model, X, groups, **options)
 
@@ -544,10 +545,10 @@ def test_vacuous_gaps_keep_the_base_rate(tmp_path: Path) -> None:
     rows[0, 1] = np.nan
     rows[1] = np.nan
     model = LogisticRegression().fit(X, y)
-    ev = shafer.Explainer(model, X, missing="vacuous")(rows)
+    ev = shafer.Explainer(model, X, missing="vacuous", prior="shared")(rows)
     # A row without any input has nothing but the base rate; a complete row has that of the model.
     assert_allclose(ev.base_rate[1], ev.logits[1], atol=1e-12)
-    complete = shafer.Explainer(model, X)(X[:6])
+    complete = shafer.Explainer(model, X, prior="shared")(X[:6])
     assert_allclose(ev.base_rate[2:], complete.base_rate[2:], atol=1e-12)
     ev.save(tmp_path / "ev.npz")
     read = shafer.Evidence.load(tmp_path / "ev.npz")

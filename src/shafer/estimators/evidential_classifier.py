@@ -43,15 +43,16 @@ _FOLDS = 5
 class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
-    By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
-    ``moderate`` accounts for coefficient uncertainty. ``docs/guide/calibrating.md`` has figures.
+    ``temper`` calibrates the weights (temperature scaling), and ``moderate`` accounts for
+    coefficient uncertainty. ``docs/guide/calibrating.md`` has figures. With ``groups=None`` and
+    ``prior="shared"`` the weights are the paper's.
 
     Parameters
     ----------
     estimator : estimator, optional
         Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
         ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
-    groups : mapping, sequence, "source", "auto" or "one", optional
+    groups : "source", mapping, sequence, "auto", "one" or None
         What counts as one component, as in :class:`Explainer`. Fine components explain; for
         deciding, ``"one"`` or few groups are better: inside a group, evidence for and against a
         class cancels.
@@ -65,9 +66,9 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     missing : {"error", "vacuous", "conditional"}
         How a linear model predicts rows with NaN, as in :class:`Explainer`. Training rows must
         be complete.
-    prior : {"shared", "own"}
-        Whether the components share the base rate, or it is a component ``"base rate"`` of its
-        own, as in :class:`Explainer`.
+    prior : {"own", "shared"}
+        Whether the base rate is a component ``"base rate"`` of its own, or the components share
+        it, as in :class:`Explainer`.
     errors : {"sandwich", "laplace", "bags", "bootstrap"}, optional
         Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
         50 times more, on rows drawn again.
@@ -106,7 +107,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     >>> clf = shafer.EvidentialClassifier(LogisticRegression(max_iter=1000)).fit(X, y)
     >>> clf.predict_set(X)[[0, 106]]
     array([[ True, False, False],
-           [False,  True,  True]])
+           [False,  True, False]])
     """
 
     explainer_: Explainer
@@ -114,11 +115,11 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     def __init__(
         self,
         estimator: Any = None,
-        groups: Any = None,
+        groups: Any = "source",
         temper: Any = None,
         moderate: str | None = None,
         missing: str = "error",
-        prior: str = "shared",
+        prior: str = "own",
         errors: str | None = None,
         guard: bool = False,
         threshold: float | dict[Any, float] | None = None,

@@ -33,6 +33,7 @@ from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
+from shafer.models.read_model import ReadModel
 from shafer.models.registry import adapt, known_columns
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
@@ -55,14 +56,15 @@ class Explainer(Predictor):
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An
         iterator of batches is read once, one batch at a time, so the data need not fit in memory.
-    groups : mapping, sequence, "source", "auto" or "one", optional
-        Join components into groups: group name -> components (by name or position), or a sequence
-        of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
-        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
-        over the background until ``n_groups`` are left, which makes many components readable. A
-        group may also name a column of the data; then it has all encoded columns that came from
-        it. For image locations also a segmentation: a label map of whole numbers (H, W).
-        Probabilities do not change.
+    groups : "source", mapping, sequence, "auto", "one" or None
+        Join components into groups; probabilities do not change. ``"source"``, the default, joins
+        the encoded columns of a pipeline by the column they came from. Features that mix columns,
+        as those of PCA, and words of a text stay components. ``None`` joins nothing. A mapping is
+        group name -> components (by name or position), a sequence holds groups. A group may also
+        name a column of the data; then it has all encoded columns that came from it. ``"auto"``
+        joins components that contradict each other over the background until ``n_groups`` are
+        left. ``"one"`` joins everything, the base rate too. For image locations also a
+        segmentation: a label map of whole numbers (H, W).
     n_groups : int
         The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
@@ -81,10 +83,10 @@ class Explainer(Predictor):
         share of the prior; or use its expectation given the other inputs, with smaller weights.
     temper : float
         A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
-    prior : {"shared", "own"}
-        What to do with the base rate, the logits at the background means. ``"shared"``, the
-        paper's choice: all components share it equally. ``"own"``: it is one more component, the
-        last, named ``"base rate"``; then a component at its mean has weight 0, as in SHAP.
+    prior : {"own", "shared"}
+        What to do with the base rate, the logits at the background means. ``"own"``, the default:
+        it is one more component, the last, named ``"base rate"``; then a component at its mean has
+        weight 0, as in SHAP. ``"shared"``, the paper's choice: all components share it equally.
         Probabilities are the same.
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
@@ -110,7 +112,7 @@ class Explainer(Predictor):
         as ``{"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}}``. The answer is then the
         class of the least expected loss; with two classes this is a threshold.
     **options
-        Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
+        Options of the model's reader: ``components="feature"`` or ``"tree"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
         ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
         map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
@@ -123,8 +125,8 @@ class Explainer(Predictor):
     columns : tuple of strings or None
         The columns of the background, if it was a data frame.
     pool : LinearPool or AdditivePool
-        The model as evidence: for linear models without groups, ``pool.beta`` and ``pool.alpha``
-        are the paper's β*, α*.
+        The model as evidence: for linear models without groups and with ``prior="shared"``,
+        ``pool.beta`` and ``pool.alpha`` are the paper's β*, α*.
     classes : array of shape (K,)
     component_names : tuple of strings
     factor : float
@@ -156,15 +158,15 @@ class Explainer(Predictor):
     >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
     >>> ev = shafer.Explainer(model, X)(X[:2])
     >>> ev.belief.round(3)
-    array([[0.173, 0.105],
-           [0.213, 0.426]])
+    array([[0.374, 0.323],
+           [0.297, 0.487]])
     """
 
     def __init__(
         self,
         model: Any,
         background: Any,
-        groups: Groups | None = None,
+        groups: Groups | None = "source",
         *,
         sample_weight: Any = None,
         names: Iterable[Any] | None = None,
@@ -172,7 +174,7 @@ class Explainer(Predictor):
         moderate: str | None = None,
         missing: str = "error",
         temper: float = 1.0,
-        prior: str = "shared",
+        prior: str = "own",
         n_groups: int = N_GROUPS,
         check: bool = True,
         errors: str | None = None,
@@ -246,7 +248,7 @@ class Explainer(Predictor):
 
     @property
     def pool(self) -> Pool:
-        """The model as evidence: for linear models without groups, the paper's β* and α*."""
+        """The model as evidence: with ``prior="shared"``, for linear models, the paper's β*, α*."""
         return self.weighed_model.pool
 
     @property
@@ -310,8 +312,9 @@ class Explainer(Predictor):
         >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
         >>> ev = explainer([[2.0, 1.0]])
         >>> ev.weights.round(3), ev.belief.round(3)
-        (array([[[-1.125,  1.125],
-                [ 0.875, -0.875]]]), array([[0.334, 0.596]]))
+        (array([[[-1.  ,  1.  ],
+                [ 1.  , -1.  ],
+                [-0.25,  0.25]]]), array([[0.344, 0.602]]))
         """
         return self.observe(X, errors=True).evidence
 
@@ -469,7 +472,7 @@ class Explainer(Predictor):
     def __setstate__(self, given: dict[str, Any]) -> None:
         state = ExplainerState.read(given)
         self._given, self._options = state.model, state.options
-        model = adapt(state.model, columns=state.columns, **state.options)
+        model = _read_again(state)
         self.weighed_model = WeighedModel.identified(
             model,
             state.means,
@@ -509,7 +512,7 @@ class Explainer(Predictor):
         >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
         >>> batches = (np.full((3, 2), i) for i in range(1000))
         >>> round(sum(float(ev.ignorance.sum()) for ev in explainer.stream(batches)), 3)
-        2.253
+        2.149
         """
         for X in batches:
             yield self(X)
@@ -532,6 +535,8 @@ class Explainer(Predictor):
 
     def __repr__(self) -> str:
         size = f"{len(self.component_names)} components, {len(self.classes)} classes"
+        if mixing := self.weighed_model.mixing:
+            size += f"; behind {', '.join(mixing)} components are features, not columns"
         cutoff = self.policy.cutoff
         answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
         return f"<Explainer: {size}{answers}>"
@@ -540,6 +545,14 @@ class Explainer(Predictor):
 def _held(given: Any) -> Any:
     """Return what an iterator gives as a list; anything else as it is."""
     return list(given) if isinstance(given, Iterator) else given
+
+
+def _read_again(state: ExplainerState) -> ReadModel:
+    model = adapt(state.model, columns=state.columns, **state.options)
+    if "components" in model.options and "components" not in state.options:
+        # Files that do not name the components of scikit-learn's boosting hold trees.
+        return adapt(state.model, columns=state.columns, **state.options, components="tree")
+    return model
 
 
 def _restored(state: dict[str, Any]) -> Explainer:

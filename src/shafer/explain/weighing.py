@@ -24,7 +24,7 @@ from shafer.rows.access import n_rows, take_rows
 from shafer.rows.background import BackgroundParts
 from shafer.rows.blocks import InputBlocks
 from shafer.rows.checks import check_rows
-from shafer.rows.columns import in_order, missing_columns_named
+from shafer.rows.columns import in_order, missing_columns_named, mixing_transformers
 from shafer.rows.inputs import ColumnTrace, RowInputs
 from shafer.rows.partition import is_renaming, names_of_components, read_partition
 from shafer.rows.schema import ColumnSchema, InputSchema
@@ -138,9 +138,12 @@ class WeighedModel:
             plain = cls.identified(model, mean, labels, own, None, None, columns)
             groups = plain.automatic_groups(first, check_group_count(n_groups))
         if groups is not None:
-            partition = read_partition(groups, model, own, n_components, first)
-            if is_renaming(partition, n_components):
+            named = names is not None
+            partition = read_partition(groups, model, own, n_components, first, named=named)
+            if partition is not None and is_renaming(partition, n_components):
                 own, partition = tuple(partition), None
+            if isinstance(groups, str) and groups == "one":
+                prior = "shared"  # one component has the whole base rate
         gaps = None
         if missing != "error":  # then there is one batch
             blocks = InputBlocks.traced(model, first)
@@ -162,6 +165,14 @@ class WeighedModel:
     def prior(self) -> str:
         """Whether the components share the base rate, or it is a component of its own."""
         return "shared" if self.pool.base_rate is None else "own"
+
+    @property
+    def mixing(self) -> list[str]:
+        """The transformers whose outputs are components, though they depend on several columns."""
+        by_column = self.model.by_column and self.model.term_columns is None
+        if not by_column or (self.groups is not None and len(self.groups) == 1):
+            return []
+        return mixing_transformers(self.model.encoders, self.columns)
 
     def __call__(self, X: Any, errors: FindErrors | None = None) -> tuple[ModelRows, Evidence]:
         """Pass X through the model once, and return it with its weights, and their errors."""

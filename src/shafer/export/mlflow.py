@@ -71,7 +71,7 @@ def pyfunc(
     >>> wrapped.predict(None, rows)[["belief_1", "reason_1"]].round(3)
        belief_1 reason_1
     0     0.777        u
-    1     0.118        u
+    1     0.193        u
     """
     if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
         raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")

@@ -7,7 +7,6 @@ rows that are scored unless the user asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, final
@@ -21,7 +20,6 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.estimators.neighbour_evidence import NeighbourEvidence
@@ -166,7 +164,7 @@ def measured_model(
         return _with_own_evidence(own, options)
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        explainer = _explainer(model, inputs, lambda: background, options)
+        explainer = _explainer(model, background, options)
         return MeasuredModel.relative(explainer, f"of {options.train_path.name}")
     if options.errors is not None:
         raise ValueError(
@@ -180,11 +178,11 @@ def measured_model(
         )
     row = _stored_means(model, inputs)
     if row is not None:
-        explainer = _explainer(model, inputs, lambda: row, options)
+        explainer = _explainer(model, row, options)
         where = "of its training data, stored in its StandardScaler"
         return MeasuredModel.relative(explainer, where)
     if options.from_data:
-        explainer = _explainer(model, inputs, rows, options)
+        explainer = _explainer(model, rows(), options)
         return MeasuredModel.relative(explainer, f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
@@ -255,19 +253,14 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     return chosen.read(table)
 
 
-def _explainer(
-    model: Any, inputs: ModelInputs, background: Callable[[], Any], options: MeansOptions
-) -> Explainer:
-    """Explain a model by the columns of the data, where its encoders can be traced.
-
-    A text is explained by its words: as a column it would be a single component.
-    """
-    chosen: dict[str, Any] = {"prior": options.new_prior, "errors": options.errors}
-    chosen["missing"] = options.new_missing
-    if isinstance(model, Pipeline) and not inputs.texts:
-        with suppress(UnsupportedModelError):
-            return Explainer(model, background(), groups="source", **chosen)
-    return Explainer(model, background(), **chosen)
+def _explainer(model: Any, background: Any, options: MeansOptions) -> Explainer:
+    return Explainer(
+        model,
+        background,
+        prior=options.new_prior,
+        errors=options.errors,
+        missing=options.new_missing,
+    )
 
 
 def _stored_means(model: Any, inputs: ModelInputs) -> Any:

@@ -105,7 +105,6 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     explainer = Explainer(
         model,
         X,
-        groups="source",
         prior=options.new_prior,
         errors=options.errors,
         missing=options.new_missing,
