@@ -605,7 +605,7 @@ def test_missing_conditional_fills_categories() -> None:
 
 def test_cells_in_words() -> None:
     explainer, X = explained()
-    found = explainer.ask.check_cells(X[:20], top=None)
+    found = explainer.ask.check_cells(X[:20], top=None, order="stake")
     wards = found[found["input"] == "ward"]
     assert set(wards["value"]) | set(wards["expected"]) <= {"east", "north", "west"}
     ages = found[found["input"] == "age"]
@@ -613,7 +613,7 @@ def test_cells_in_words() -> None:
     assert ages["expected"].astype(float).between(30, 75).all()
     odd = X[:1].copy()
     odd["age"], odd["ward"] = 80.0, "east"
-    worst = explainer.ask.check_cells(odd, top=None).sort_values("surprise").iloc[-1]
+    worst = explainer.ask.check_cells(odd, top=None, order="stake").sort_values("surprise").iloc[-1]
     assert worst["input"] in ("age", "ward")
     guarded = explainer.ask.guard(odd.assign(age=500.0)).to_frame()
     assert guarded["input"].tolist() == ["age"]
@@ -628,7 +628,9 @@ def test_splines_are_one_input() -> None:
     gappy = X.loc[:3, ["age", "dose"]].copy()
     gappy.loc[1, "age"] = np.nan
     assert explainer.ask.next_inputs(gappy)["input"].tolist() == ["age"]
-    cells = explainer.ask.check_cells(X[["age", "dose"]], top=None).set_index("input")
+    cells = explainer.ask.check_cells(X[["age", "dose"]], top=None, order="stake").set_index(
+        "input"
+    )
     assert cells.loc["age", "expected"].between(20, 90).all()
 
 

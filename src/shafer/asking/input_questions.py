@@ -217,29 +217,46 @@ class InputQuestions:
             raise ValueError(f"fill must be 'conditional' or 'mean'; got {fill!r}.")
         return self._observe(X).bet.fragility(q)
 
-    def check_cells(self, X: Any, top: int | None = None, *, backend: str | None = None) -> Any:
-        """Rank the known inputs of each row by what is at stake if they are wrong.
+    def check_cells(
+        self,
+        X: Any,
+        top: int | None = 3,
+        *,
+        order: str = "surprise",
+        backend: str | None = None,
+    ) -> Any:
+        """List the values to check: one suspect for each row, then its next one.
+
+        One wrong value makes its neighbours surprising too. So each row has one suspect, the value
+        that is hardest to believe given all others. Then it counts as missing, and the next
+        suspect is looked for among the other values.
 
         Parameters
         ----------
         X : as the model takes it
-        top : int, optional
-            The number of inputs listed for each row; all by default.
+        top : int or None
+            The number of suspects of each row; None for all of its known inputs, which takes long
+            for many rows.
+        order : {"surprise", "stake"}
+            ``"surprise"`` finds wrong values, one after the other, as above. ``"stake"`` finds the
+            values on which the answer would rest wrongly: each is compared with all others, none
+            of which counts as missing, and those of a row are ranked by their stake.
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the data frame.
 
         Returns
         -------
         data frame
-            ``row``, ``rank``, ``input``, its ``value``, the value ``expected`` given the other
-            inputs, ``surprise`` (how many standard deviations lie between them) and ``stake`` in
-            nats: the probability that the value is wrong, times the divergence of the
+            The most surprising suspect first, where each row keeps the order of its own; by
+            ``"stake"``, row by row. ``row`` (its position in X), ``rank`` (in the row), ``input``,
+            its ``value``, the value ``expected`` given the other inputs (without the suspects
+            before it), ``surprise`` (how many standard deviations lie between them) and ``stake``
+            in nats: the probability that the value is wrong, times the divergence of the
             probabilities with the expected value in its place. ``answer`` is the class that is
-            answered with the expected value in its place. Sort by ``surprise`` to find wrong
-            values, by ``stake`` to find those that matter. Values are text if some input is. If
-            X is a pandas frame, ``index`` holds the labels of the rows.
+            answered with the expected value in its place. ``index`` holds the labels of the rows of
+            a pandas frame, and positions otherwise. Values are text if some input is.
         """
-        return native_frame(check_cells(self._asked(), X, top), None, backend)
+        return native_frame(check_cells(self._asked(), X, top, order), None, backend)
 
     def guard(self, X: Any) -> GuardedPrediction:
         """Return probabilities that wrong inputs change little, and what was found wrong.

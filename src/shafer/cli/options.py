@@ -168,7 +168,7 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
 
 errors_option = click.option(
     "--errors",
-    type=click.Choice(["laplace"]),
+    type=click.Choice(["sandwich", "laplace"]),
     help="Give the weights error bars: how far they could move with other training data. For "
     "linear models, with the training data (--train, or a model trained here).",
 )
