@@ -54,7 +54,6 @@ def first_cells(scores: Any) -> Any:
 
 def hits(explainer: Any, X: Any, bad: Any, wrong: Any, spread: Any) -> dict[str, float]:
     """Return how many wrong cells each method finds with ten checks."""
-    n, width = bad.shape
     alone = explainer.ask.check_cells(bad, None, order="stake", backend="pandas")
     place = np.array([int(name[1:]) for name in alone["input"]])
     surprise = np.zeros(bad.shape)

@@ -8,8 +8,8 @@ reasons you should not give.
 
 # %%
 # Four ways lead to error bars. ``errors="sandwich"`` and ``errors="laplace"`` use the curvature of
-# the log loss. They need no further training, but only work for logistic regression and last layers.
-# The sandwich is about what training again would give, as refits are.
+# the log loss. They need no further training, but only work for logistic regression and last
+# layers. The sandwich is about what training again would give, as refits are.
 import numpy as np
 import shafer
 from matplotlib import pyplot
