@@ -217,13 +217,14 @@ def test_to_frame(kind: str, backend: str) -> None:
     table = {
         name: np.asarray(frame[name]) for name in getattr(frame, "column_names", frame.columns)
     }
-    for name in ("probability", "belief", "plausibility", "pignistic"):
+    bet = {"probability": ev.betting_probability}
+    bet |= {name: getattr(ev, name) for name in ("belief", "plausibility", "pignistic")}
+    for name, values in bet.items():
         for k in range(3):
-            assert_allclose(table[f"{name}_{k}"], getattr(ev, name)[:, k])
+            assert_allclose(table[f"{name}_{k}"], values[:, k])
     for name in ("lack", "contradiction", "ignorance", "conflict", "weight_of_conflict"):
         assert_allclose(table[name], getattr(ev, name))
-    kept = ["{" + ", ".join(map(str, row)) + "}" for row in ev.acts()]
-    assert table["decision"].tolist() == kept
+    assert table["answer"].tolist() == np.argmax(ev.betting_probability, axis=1).tolist()
 
 
 @every_type

@@ -55,7 +55,7 @@ def lazy(session: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_scores(lazy: Any) -> None:
     scored = contract.check_scores(lazy, lambda frame: frame.toArrow().to_pandas())
-    assert scored.schema["belief_perhaps"].dataType.simpleString() == "double"
+    assert scored.schema["probability_perhaps"].dataType.simpleString() == "double"
     assert scored.schema["reason_1"].dataType.simpleString() == "string"
 
 
@@ -65,15 +65,15 @@ def test_names_with_dots_and_backticks(session: Any) -> None:
     frame = session.createDataFrame(X.assign(**{"the.key": range(4)}))
     explainer = shafer.scale.background(frame, model)
     scores = shafer.scale.score(frame, explainer, keep="the.key", reasons=0).toArrow().to_pandas()
-    found = scores.sort_values("the.key")["belief_1"]
-    np.testing.assert_allclose(found, shafer.Explainer(model, X)(X).belief[:, 1], atol=1e-12)
+    found = scores.sort_values("the.key")["probability_1"]
+    np.testing.assert_allclose(found, model.predict_proba(X)[:, 1], atol=1e-12)
 
 
 def test_nothing_runs_before_it_is_asked_for(session: Any) -> None:
     broken = session.range(3).selectExpr("raise_error('a row was read') as age", "id as size")
     broken = broken.selectExpr("int(age) as age", "double(size) as size", "'red' as colour")
     scored = shafer.scale.score(broken, contract.explainer())
-    assert scored.columns[0] == "probability_certain"
+    assert scored.columns[:2] == ["answer", "probability_certain"]
     with pytest.raises(Exception, match="a row was read"):
         scored.collect()
 

@@ -22,7 +22,7 @@ from shafer._checks.labels import (
 from shafer._kernels.pooling import Pooled
 from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
-from shafer.decision.policy import AnswerRule, Policy
+from shafer.decision.policy import AnswerRule, Policy, answers, first_largest
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import TOP, most_probable, odds_of_sides
@@ -324,6 +324,11 @@ class Evidence(MassEvidence):
     @property
     def _policy(self) -> Policy:
         return Policy(calibrated=self.calibrated, cutoff=self.cutoff)
+
+    @property
+    def _answers(self) -> NDArray[np.intp]:
+        logits = to_numpy(self.logits).astype(np.float64)
+        return first_largest(logits) if self.cutoff is None else answers(logits, self.cutoff)
 
     @property
     def weighed(self) -> Evidence:
