@@ -5,8 +5,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Compiled modules are kept, whatever the machine prefers: without them the tests take much longer.
 export PYTHONDONTWRITEBYTECODE :=
-# How long `make fuzz` runs, and how many mutants `make mutants` samples.
+# How long `make fuzz` runs and in how many processes, and how many mutants `make mutants` samples.
 FUZZ_SECONDS ?= 600
+FUZZ_WORKERS ?= 2
 MUTANTS ?= 200
 MUTANTS_SEED ?= 0
 # What `make slowest` runs: a folder or a file; everything if empty.
@@ -69,7 +70,7 @@ tools/accessibility/node_modules: tools/accessibility/package.json
 
 # Random and hostile input for the whole library. A failure prints the seed that repeats it.
 fuzz: .venv/.test
-	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) --workers $(FUZZ_WORKERS)
 
 # Small changes to the code that the tests should notice. Works on a copy; continues if stopped.
 mutants: .venv/.test

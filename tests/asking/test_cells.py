@@ -387,7 +387,7 @@ def test_guarded_sets() -> None:
     clf = shafer.EvidentialClassifier(
         make_pipeline(StandardScaler(), LogisticRegression()), guard=True
     ).fit(X[::3], y[::3])
-    sets = clf.predict_set(X[2::3])
+    sets = clf.predict_set(X[2::3], "utility_set")
     assert_array_equal(sets, clf.explainer_.ask.guard(X[2::3]).evidence.decide("utility_set"))
     assert clf.predict_set(X[:1], "interval_dominance").shape == (1, 3)
     clf.conformalize(X[1::3], y[1::3], 0.8)

@@ -347,7 +347,8 @@ def test_bets_and_sets_do_not_pay_for_errors() -> None:
     explainer = shafer.Explainer(MODEL, X, errors="laplace", prior="shared")
     assert explainer.observe(X).bet.errors is None
     np.testing.assert_array_equal(
-        explainer.predict_set(X), shafer.Explainer(MODEL, X, prior="shared").predict_set(X)
+        explainer.predict_set(X, "interval_dominance"),
+        shafer.Explainer(MODEL, X, prior="shared").predict_set(X, "interval_dominance"),
     )
     for ev in explainer.stream([X[:5]]):
         assert ev.weights_std.shape == (5, 4, 3)

@@ -133,6 +133,12 @@ def _probabilities(explainer: shafer.Explainer, rows: Any, refused: list[str]) -
         return None
 
 
+@pytest.fixture
+def _no_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let CatBoost read its files at once; what the trials do is tested in saving/."""
+    monkeypatch.setattr("shafer.saving.boosters.try_catboost", lambda _: None)
+
+
 @pytest.fixture(scope="module")
 def explainers() -> Callable[[str, str], tuple[shafer.Explainer, pd.DataFrame, np.ndarray]]:
     made: dict[tuple[str, str], Any] = {}
@@ -144,7 +150,7 @@ def explainers() -> Callable[[str, str], tuple[shafer.Explainer, pd.DataFrame, n
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 explainer = shafer.Explainer(fitted, rows)
-            made[model, name] = explainer, X[:40], fitted.predict_proba(rows[:40])
+            made[model, name] = explainer, X[:24], fitted.predict_proba(rows[:24])
         return made[model, name]
 
     return of
@@ -155,6 +161,7 @@ REFUSED = {("CatBoost", "decimal"), ("XGBoost", "decimal"), ("XGBoost", "bool")}
 CASES = [(model, name) for model in MODELS for name in WORLDS if (model, name) not in REFUSED]
 
 
+@pytest.mark.usefixtures("_no_trials")
 @pytest.mark.parametrize(("model", "name"), CASES)
 def test_files(explainers: Any, tmp_path: Path, model: str, name: str) -> None:
     explainer, X, expected = explainers(model, name)
