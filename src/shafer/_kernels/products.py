@@ -13,15 +13,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._typing import Array, FloatArray
+from shafer._typing import Array, BoolArray, FloatArray
 
 _PARTS = 3
 _DIGITS = 53
 _MOST_TERMS = 2**12  # summed at a time: more would leave too few digits for a part
 _LARGEST_EXPONENT = 1000  # of two, so that the inverse is a number too
 _FEW_TERMS = 8  # up to here adding them up one after the other is faster
-# Elements of a block of rows.
-_BLOCK = 2**18
+# Elements of a block of rows, which fit in the cache; and rows of one at least.
+_BLOCK = 2**13
+_FEWEST_ROWS = 64
 
 
 def product(rows: Array, matrix: Array) -> Array:
@@ -91,7 +92,7 @@ class Factor:
         start = 0
         for part in self._parts:
             end = start + len(part.matrix)
-            step = max(1, _BLOCK // max(len(part.matrix), self._n_columns))
+            step = max(_FEWEST_ROWS, _BLOCK // max(len(part.matrix), self._n_columns))
             for first in range(0, len(rows), step):
                 some = rows[first : first + step, start:end].astype(np.float64, copy=False)
                 result[first : first + step] += part.times(some)
@@ -106,7 +107,7 @@ class _Part:
         columns = _power_of_largest(matrix, 0)
         scaled = matrix * _inverse(columns)
         across = _power_of_largest(scaled, 1)
-        self.matrix = matrix
+        self.matrix = np.ascontiguousarray(matrix)  # sums depend on the layout
         self.columns = columns
         self.scale = across[:, 0]
         n_terms = max(2, len(matrix))
@@ -128,10 +129,18 @@ class _Part:
         with np.errstate(over="ignore", invalid="ignore"):
             total *= largest
             total *= self.columns
-        for row in np.flatnonzero(~fits[:, 0]):  # numbers near the largest ones
-            with np.errstate(over="ignore", invalid="ignore"):
-                total[row] = np.add.reduce(rows[row, :, None] * self.matrix, axis=0)
+        # Where all large numbers meet zeros, too few digits of the others are in the parts.
+        few = np.abs(parts[0]) @ np.abs(self.parts[0]) < 3.0 * 2.0 ** (_DIGITS - 3 * self.digits)
+        for row in np.flatnonzero(few.any(axis=1) | ~fits[:, 0]):
+            if not fits[row, 0] or self._meets(rows[row], few[row]):
+                with np.errstate(over="ignore", invalid="ignore"):
+                    total[row] = np.add.reduce(rows[row, :, None] * self.matrix, axis=0)
         return total
+
+    def _meets(self, row: FloatArray, columns: BoolArray) -> bool:
+        """Tell whether the product with some columns is more than a sum of zeros."""
+        some = self.matrix[row != 0.0]
+        return bool(some[:, columns].any())
 
 
 def _power_of_largest(array: FloatArray, axis: int) -> FloatArray:
