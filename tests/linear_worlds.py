@@ -62,4 +62,5 @@ def with_gaps(row: Any, out: Any) -> Any:
 def logits_of(explainer: shafer.Explainer, rows: Any) -> Any:
     """Return the centred logits of complete rows; faster than evidence for many draws."""
     pool = explainer.pool
-    return (rows - pool.means) @ pool.beta + len(pool.beta) * pool.offset
+    at_means = pool.base_rate if pool.base_rate is not None else len(pool.beta) * pool.offset
+    return (rows - pool.means) @ pool.beta + at_means

@@ -32,7 +32,7 @@ def two_men() -> shafer.Evidence:
     heart = shafer.datasets.load_heart()
     X, y = heart.data[:, [8, 2]], heart.target_names[heart.target]
     model = LogisticRegression(C=1e9).fit(X, y)
-    return shafer.Explainer(model, X, names=["age", "LDL"])(MEN)
+    return shafer.Explainer(model, X, names=["age", "LDL"], prior="shared")(MEN)
 
 
 def draw(evidence: shafer.Evidence, narrow: bool) -> Figure:

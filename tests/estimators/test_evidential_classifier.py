@@ -94,7 +94,7 @@ def test_it_predicts_as_the_inner_model(fitted: tuple[EvidentialClassifier, Any,
 
 def test_sets(fitted: tuple[EvidentialClassifier, Any, Any]) -> None:
     clf, X, _ = fitted
-    chosen = clf.predict_set(X)
+    chosen = clf.predict_set(X, "interval_dominance")
     assert chosen.dtype == bool
     assert chosen.shape == (len(X), len(clf.classes_))
     assert_array_equal(chosen, clf.evidence(X).decide("interval_dominance"))
@@ -129,7 +129,9 @@ def test_sample_weight_reaches_model_and_means() -> None:
 def test_frames_keep_their_names(make: Any) -> None:
     heart = load_heart()
     frame = make(dict(zip(heart.feature_names, heart.data.T, strict=True)))
-    clf = EvidentialClassifier(LogisticRegression(max_iter=5000)).fit(frame, heart.target)
+    clf = EvidentialClassifier(LogisticRegression(max_iter=5000), prior="shared").fit(
+        frame, heart.target
+    )
     assert clf.evidence(frame).component_names == tuple(heart.feature_names)
     assert list(clf.feature_names_in_) == heart.feature_names
     assert clf.n_features_in_ == 9
@@ -164,7 +166,9 @@ def test_any_supported_estimator_can_be_trained(inner: Any) -> None:
 
 def test_groups_by_source() -> None:
     frame, y = load_heart(as_frame=True, return_X_y=True)
-    clf = EvidentialClassifier(make_pipeline(SplineTransformer(), LogisticRegression()), "source")
+    clf = EvidentialClassifier(
+        make_pipeline(SplineTransformer(), LogisticRegression()), "source", prior="shared"
+    )
     clf.fit(frame, y)
     assert clf.evidence(frame).component_names == tuple(frame.columns)
     search = GridSearchCV(clf, {"groups": ["source", "one"]}, cv=3).fit(frame, y)

@@ -37,7 +37,7 @@ def test_a_network_of_it() -> None:
     X, y = load_iris(return_X_y=True)
     network = make_pipeline(RBFLayer(15, random_state=0), LogisticRegression(C=100)).fit(X, y)
     assert network.score(X, y) > 0.94
-    ev = shafer.Explainer(network, X)(X)
+    ev = shafer.Explainer(network, X, prior="shared")(X)
     assert ev.component_names == tuple(f"rbflayer{m}" for m in range(15))
     assert_allclose(ev.probability, network.predict_proba(X), atol=1e-10)
 

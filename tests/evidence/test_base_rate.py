@@ -212,13 +212,13 @@ def test_sparse_rows() -> None:
     X = sp.csr_array(IRIS.data)
     model = LogisticRegression(max_iter=500).fit(X, IRIS.target)
     assert base_rate_position(shafer.Explainer(model, X, prior="own")(X)) == 4
-    assert base_rate_position(shafer.Explainer(model, X)(X)) is None
+    assert base_rate_position(shafer.Explainer(model, X, prior="shared")(X)) is None
 
 
 def test_a_component_of_the_same_name_is_not_the_base_rate() -> None:
     model = LogisticRegression(max_iter=500).fit(IRIS.data, IRIS.target)
     names = ["a", "base rate", "c", "d"]
-    ev = shafer.Explainer(model, IRIS.data, names=names)(IRIS.data)
+    ev = shafer.Explainer(model, IRIS.data, names=names, prior="shared")(IRIS.data)
     assert base_rate_position(ev) is None
     plain = shafer.Evidence.from_weights(np.ones((2, 1, 2)), names=["base rate"])
     assert base_rate_position(plain) is None

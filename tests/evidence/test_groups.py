@@ -99,7 +99,7 @@ def test_copies_do_not_count_twice() -> None:
 def test_explainers_find_them_and_keep_them() -> None:
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    explainer = shafer.Explainer(model, X, "auto", n_groups=4)
+    explainer = shafer.Explainer(model, X, "auto", n_groups=4, prior="shared")
     assert len(explainer.component_names) == 4
     assert_allclose(explainer(X).probability, model.predict_proba(X), atol=1e-9)
     again = pickle.loads(pickle.dumps(explainer))
@@ -108,16 +108,18 @@ def test_explainers_find_them_and_keep_them() -> None:
     own = shafer.Explainer(model, X, "auto", prior="own")
     assert own.component_names[-1] == "base rate"
     assert len(own.component_names) == 6
-    batches = shafer.Explainer(model, iter([X[:300], X[300:]]), "auto")
+    batches = shafer.Explainer(model, iter([X[:300], X[300:]]), "auto", prior="shared")
     assert len(batches.component_names) == 5
-    classifier = shafer.EvidentialClassifier(model, groups="auto").fit(X, y)
+    classifier = shafer.EvidentialClassifier(model, groups="auto", prior="shared").fit(X, y)
     assert classifier.evidence(X).n_components == 5
 
 
 def test_other_models() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=20, max_depth=2).fit(X, y)
-    explainer = shafer.Explainer(model, pd.DataFrame(X), "auto", components="feature")
+    explainer = shafer.Explainer(
+        model, pd.DataFrame(X), "auto", components="feature", prior="shared"
+    )
     assert len(explainer.component_names) == 5
     assert_allclose(explainer(X).probability, model.predict_proba(X), atol=1e-6)
 

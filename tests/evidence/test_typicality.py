@@ -36,7 +36,7 @@ def wine() -> tuple[Any, Any, Any]:
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     model = LogisticRegression().fit(X, y)
-    return shafer.Explainer(model, X), X, y
+    return shafer.Explainer(model, X, prior="shared"), X, y
 
 
 @pytest.mark.parametrize("shape", [(50, 4), (5, 40), (30, 30), (2, 3)])

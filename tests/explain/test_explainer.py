@@ -50,7 +50,7 @@ def test_probabilities_are_the_models(wine: tuple[Any, Any], options: dict[str, 
     X, y = wine
     for target in (y, y == 1):
         model = LogisticRegression(**options).fit(X, target)
-        explainer = shafer.Explainer(model, X)
+        explainer = shafer.Explainer(model, X, prior="shared")
         ev = explainer(X)
         assert_allclose(ev.probability, model.predict_proba(X), rtol=1e-9, atol=1e-15)
         assert ev.weights.shape == (len(X), X.shape[1], len(model.classes_))
@@ -64,7 +64,7 @@ def test_the_papers_cut_offs() -> None:
     heart = shafer.datasets.load_heart()
     X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
     model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(X, heart.target)
-    explainer = shafer.Explainer(model, X, names=["age", "ldl"])
+    explainer = shafer.Explainer(model, X, names=["age", "ldl"], prior="shared")
     cut_offs = -explainer.pool.alpha[:, 1] / explainer.pool.beta[:, 1]
     assert_allclose(cut_offs, [49.67, 6.868], atol=5e-3)
     at_cut_off = explainer(cut_offs[None]).components
@@ -125,7 +125,7 @@ def test_float32_stays(wine: tuple[Any, Any]) -> None:
 def test_one_row_one_feature() -> None:
     X, y = load_iris(return_X_y=True)
     model = LogisticRegression().fit(X[:, :1], y)
-    ev = shafer.Explainer(model, X[:, :1])(X[:1, :1])
+    ev = shafer.Explainer(model, X[:, :1], prior="shared")(X[:1, :1])
     assert ev.weights.shape == (1, 1, 3)
     assert_allclose(ev.probability, model.predict_proba(X[:1, :1]), rtol=1e-12)
 
@@ -246,7 +246,7 @@ def test_parameters_of_older_scikit_learn() -> None:
 def test_repr(wine: tuple[Any, Any]) -> None:
     X, y = wine
     explainer = shafer.Explainer(LogisticRegression().fit(X, y), X)
-    assert repr(explainer) == "<Explainer: 13 components, 3 classes>"
+    assert repr(explainer) == "<Explainer: 14 components, 3 classes>"
 
 
 def test_evidence_has_the_index_of_a_frame(wine: tuple[Any, Any]) -> None:
@@ -371,7 +371,6 @@ def test_a_transformer_is_called_once(options: dict[str, Any]) -> None:
     clf.explainer_.typicality(X)  # the background passes once, for reasons of deferral
     for call in (
         clf.evidence,
-        clf.predict_set,
         clf.predict_proba,
         clf.predict,
         clf.explainer_,
@@ -396,7 +395,8 @@ def test_the_background_passes_once(options: dict[str, Any]) -> None:
     shafer.Explainer(model, X, check=False, **given)
     assert model[0].calls == 1
     shafer.Explainer(model, X, **given)
-    assert model[0].calls == 4  # the check passes 64 rows through the explainer and the model
+    # The check passes 64 rows through the explainer, and through two methods of the model.
+    assert model[0].calls == 5
 
 
 @pytest.mark.parametrize("options", [{}, {"combination": "cautious"}, {"reliability": [0.8, 0.6]}])
@@ -409,7 +409,6 @@ def test_voting_passes_each_source_once(options: dict[str, Any]) -> None:
     counters = [source.estimator[0] for source in clf.sources_.values()]
     for call in (
         clf.evidence,
-        clf.predict_set,
         clf.predict_proba,
         clf.predict,
         lambda rows: clf.predict(rows, rule="belief"),

@@ -112,7 +112,7 @@ def test_one_hot_groups_behind_a_pipeline() -> None:
     model = make_pipeline(encode, LogisticRegression()).fit(frame, Y)
     ev = shafer.Explainer(model, frame, "source", errors="laplace", prior="own")(frame)
     assert set(ev.component_names) == {"colour", "a", "b", "base rate"}
-    fine = shafer.Explainer(model, frame, errors="laplace", prior="own")(frame)
+    fine = shafer.Explainer(model, frame, None, errors="laplace", prior="own")(frame)
     joined = fine.grouped({"colour": [0, 1, 2]})  # the encoder puts them first
     order = [ev.component_names.index(name) for name in ("colour", "a", "b", "base rate")]
     np.testing.assert_allclose(ev.weights_std[:, order], joined.weights_std, rtol=1e-8)
@@ -200,12 +200,12 @@ def test_models_that_hold_a_logistic_regression() -> None:
 
 def test_the_last_layer_of_a_network() -> None:
     network = MLPClassifier((5,), alpha=0.5, max_iter=2000, random_state=0).fit(X, Y)
-    ev = shafer.Explainer(network, X, errors="laplace")(X)
+    ev = shafer.Explainer(network, X, errors="laplace", prior="shared")(X)
     assert ev.weights_std.shape == (150, 5, 3)
     hidden = np.maximum(0, X @ network.coefs_[0] + network.intercepts_[0])
     head = LogisticRegression(C=2.0).fit(hidden, Y)
     head.coef_, head.intercept_ = network.coefs_[1].T, network.intercepts_[1]
-    alone = shafer.Explainer(head, hidden, errors="laplace")(hidden)
+    alone = shafer.Explainer(head, hidden, errors="laplace", prior="shared")(hidden)
     np.testing.assert_allclose(ev.weights_std, alone.weights_std, rtol=1e-8)
 
 
@@ -260,13 +260,38 @@ def test_the_sandwich_is_how_penalised_estimates_vary_over_samples() -> None:
     assert (std["laplace"][1:] > 5 * spread[1:]).all()  # 1/τ in directions without data
 
 
-def test_without_a_penalty_the_sandwich_is_the_posterior() -> None:
+def test_the_sandwich_by_its_formula() -> None:
+    model = LogisticRegression(C=2.0, tol=1e-10, max_iter=2000).fit(X, Y == 1)
+    p = model.predict_proba(X)[:, 1]
+    rows = np.column_stack([X, np.ones(150)])
+    curvature = rows.T @ (rows * (p * (1 - p))[:, None])
+    inverse = np.linalg.inv(curvature + np.diag([0.5] * 4 + [0.0]))
+    leverage = p * (1 - p) * np.einsum("ij,jk,ik->i", rows, inverse, rows)
+    middle = rows.T @ (rows * (p * (1 - p) / (1 - leverage))[:, None])
+    expected = np.sqrt(np.diag(inverse @ middle @ inverse))[:4]
+    explainer = shafer.Explainer(model, X, errors="sandwich", prior="own")
+    found = explainer(X.mean(axis=0) + np.eye(4)).contrast_std(True, False)
+    np.testing.assert_allclose(np.diag(found), expected, rtol=1e-6)
+
+
+def test_the_sandwich_counts_weighted_rows_as_repeated_ones() -> None:
+    weight = np.tile([1, 2, 0], 50)
+    repeated = X.repeat(weight, axis=0)
+    weighted = shafer.Explainer(MODEL, X, sample_weight=weight, errors="sandwich")(X)
+    expected = shafer.Explainer(MODEL, repeated, errors="sandwich")(X)
+    np.testing.assert_allclose(weighted.weights_std, expected.weights_std, rtol=1e-6)
+    with pytest.raises(ValueError, match="errors='sandwich' reads the background twice"):
+        shafer.Explainer(MODEL, iter([X[:40], X[40:]]), errors="sandwich")
+
+
+def test_without_a_penalty_the_sandwich_is_nearly_the_posterior() -> None:
     model = LogisticRegression(C=np.inf, max_iter=2000).fit(X[:, :2], Y == 1)
     laplace, sandwich = (
         shafer.Explainer(model, X[:, :2], errors=kind)(X[:, :2]).weights_std
         for kind in ("laplace", "sandwich")
     )
-    np.testing.assert_allclose(sandwich, laplace, rtol=1e-6)
+    np.testing.assert_allclose(sandwich, laplace, rtol=0.05)
+    assert (sandwich > laplace).all()
 
 
 def test_the_sandwich_asks_for_what_the_posterior_does() -> None:
@@ -284,7 +309,7 @@ def test_the_sandwich_asks_for_what_the_posterior_does() -> None:
         shafer.Explainer(weighted, X, errors=kind)(X).weights_std
         for kind in ("laplace", "sandwich")
     ]
-    assert (shares[1] < shares[0] * (1 + 1e-9)).all()
+    assert (shares[1] < 1.05 * shares[0]).all()
 
 
 def test_too_many_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,10 +317,10 @@ def test_too_many_coefficients(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         shafer.UnsupportedModelError, match=r"at most 9 coefficients.*has 2 × 5 .*'bootstrap'"
     ):
-        shafer.Explainer(MODEL, X, errors="laplace")
-    assert shafer.Explainer(LogisticRegression().fit(X, Y == 1), X, errors="laplace")(
-        X
-    ).weights_std.shape == (150, 4, 2)
+        shafer.Explainer(MODEL, X, errors="laplace", prior="shared")
+    assert shafer.Explainer(
+        LogisticRegression().fit(X, Y == 1), X, errors="laplace", prior="shared"
+    )(X).weights_std.shape == (150, 4, 2)
 
 
 def test_class_weights() -> None:
@@ -319,10 +344,11 @@ def test_unknown_errors(given: Any) -> None:
 
 
 def test_bets_and_sets_do_not_pay_for_errors() -> None:
-    explainer = shafer.Explainer(MODEL, X, errors="laplace")
+    explainer = shafer.Explainer(MODEL, X, errors="laplace", prior="shared")
     assert explainer.observe(X).bet.errors is None
     np.testing.assert_array_equal(
-        explainer.predict_set(X), shafer.Explainer(MODEL, X).predict_set(X)
+        explainer.predict_set(X, "interval_dominance"),
+        shafer.Explainer(MODEL, X, prior="shared").predict_set(X, "interval_dominance"),
     )
     for ev in explainer.stream([X[:5]]):
         assert ev.weights_std.shape == (5, 4, 3)
@@ -383,7 +409,7 @@ def test_intervals_hold_true_weights(n_classes: int) -> None:
         labels = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
         train, new = rows[:500], rows[500:]
         model = LogisticRegression(max_iter=500).fit(train, labels[:500])
-        ev = shafer.Explainer(model, train, errors="laplace", check=False)(new)
+        ev = shafer.Explainer(model, train, errors="laplace", check=False, prior="shared")(new)
         true = shafer.least_commitment(truth, np.zeros(n_classes), train.mean(axis=0))(new).weights
         lower, upper = ev.weight_interval(0.9)
         shares.append(((lower <= true) & (true <= upper)).mean())

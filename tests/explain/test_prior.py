@@ -27,7 +27,7 @@ MODELS = {
 def pair(model, background=X, target=y, **options):
     fitted = model.fit(background, target)
     return (
-        shafer.Explainer(fitted, background, **options),
+        shafer.Explainer(fitted, background, prior="shared", **options),
         shafer.Explainer(fitted, background, prior="own", **options),
     )
 
@@ -59,10 +59,16 @@ def test_a_row_of_means_has_no_evidence_but_the_base_rate():
 def test_groups_stay_apart_from_the_base_rate():
     _, own = pair(LogisticRegression(max_iter=500), groups={"petal": [2, 3], "sepal": [0, 1]})
     assert own.component_names == ("sepal", "petal", "base rate")
-    _, one = pair(LogisticRegression(max_iter=500), groups="one")
-    ev = one(X)
-    assert ev.n_components == 2
+    _, joined = pair(LogisticRegression(max_iter=500), groups={"all": [0, 1, 2, 3]})
+    ev = joined(X)
+    assert ev.component_names == ("all", "base rate")
     assert np.abs(ev.weights[:, 1] - ev.base_rate).max() == 0.0
+
+
+def test_one_component_has_the_base_rate_too():
+    shared, own = pair(LogisticRegression(max_iter=500), groups="one")
+    assert own.component_names == ("all",)
+    np.testing.assert_array_equal(own(X).weights, shared(X).weights)
 
 
 @pytest.mark.parametrize("missing", ["vacuous", "conditional"])

@@ -96,9 +96,11 @@ def test_missing_inputs_are_filled_by_each_refit() -> None:
 def test_groups_and_names_reach_the_refits() -> None:
     groups = ([j, j + 1] for j in (0, 2))  # an iterator, which can be read once
     names = iter(["a", "b", "c", "d"])
-    ev = shafer.Explainer(MODEL, X, groups, names=names, errors="bootstrap", refits=iter(REFITS))(X)
+    ev = shafer.Explainer(
+        MODEL, X, groups, names=names, errors="bootstrap", refits=iter(REFITS), prior="shared"
+    )(X)
     assert ev.component_names == ("a+b", "c+d")
-    fine = shafer.Explainer(MODEL, X, errors="bootstrap", refits=REFITS)(X)
+    fine = shafer.Explainer(MODEL, X, errors="bootstrap", refits=REFITS, prior="shared")(X)
     np.testing.assert_allclose(
         ev.weights_std, fine.grouped([[0, 1], [2, 3]]).weights_std, rtol=1e-7, atol=1e-10
     )
@@ -122,8 +124,12 @@ def test_categories_that_a_sample_lacks() -> None:
     model = make_pipeline(encode, LogisticRegression(max_iter=1000)).fit(frame, Y)
     lacks = [clone(model).fit(frame[2:], Y[2:]), model]
     with pytest.raises(ValueError, match=r"Refit 0 has other components .* groups='source'"):
-        shafer.Explainer(model, frame, errors="bootstrap", refits=lacks)
-    ev = shafer.Explainer(model, frame, "source", errors="bootstrap", refits=lacks)(frame)
+        shafer.Explainer(
+            model, frame, errors="bootstrap", refits=lacks, groups=None, prior="shared"
+        )
+    ev = shafer.Explainer(model, frame, "source", errors="bootstrap", refits=lacks, prior="shared")(
+        frame
+    )
     assert ev.weights_std.shape == (150, 2, 3)
 
 
@@ -222,14 +228,14 @@ def test_two_classes_have_the_bars_of_interpret(prior: str) -> None:
 
 def test_bars_are_those_of_the_bagged_scores() -> None:
     contributions = _by_bag(BINARY, NEW)
-    ev = shafer.Explainer(BINARY, FRAME, errors="bags")(NEW)
+    ev = shafer.Explainer(BINARY, FRAME, errors="bags", prior="shared")(NEW)
     np.testing.assert_allclose(
         ev.contrast_std(True, False), contributions.std(axis=0), rtol=1e-9, atol=1e-15
     )
     joined = ev.grouped({"first": [0, 1, 5]})
     total = contributions[:, :, [0, 1, 5]].sum(axis=2)
     np.testing.assert_allclose(joined.contrast_std(True, False)[:, 0], total.std(axis=0), rtol=1e-9)
-    by_column = shafer.Explainer(BINARY, FRAME, "source", errors="bags")(NEW)
+    by_column = shafer.Explainer(BINARY, FRAME, "source", errors="bags", prior="shared")(NEW)
     assert by_column.weights_std.shape[1] == by_column.n_components
 
 
@@ -250,7 +256,7 @@ def test_several_classes_are_centred_over_the_classes() -> None:
 def test_weights_of_the_bags_count() -> None:
     weighted = copy.copy(BINARY)
     weighted.bag_weights_ = np.array([1.0, 2.0, 0.0, 1.0])
-    ev = shafer.Explainer(weighted, FRAME, errors="bags", check=False)(NEW)
+    ev = shafer.Explainer(weighted, FRAME, errors="bags", check=False, prior="shared")(NEW)
     contributions = _by_bag(BINARY, NEW)[[0, 1, 1, 3]]
     np.testing.assert_allclose(
         ev.contrast_std(True, False), contributions.std(axis=0), rtol=1e-9, atol=1e-15
@@ -261,13 +267,13 @@ def test_behind_a_scaler_and_inside_a_calibration() -> None:
     options = {"outer_bags": 3, "max_rounds": 20, "interactions": 0, "n_jobs": 1}
     plain = ExplainableBoostingClassifier(**options)
     scaled = make_pipeline(StandardScaler(), plain).fit(X, Y == 1)
-    ev = shafer.Explainer(scaled, X, errors="bags")(X)
+    ev = shafer.Explainer(scaled, X, errors="bags", prior="shared")(X)
     np.testing.assert_allclose(
         ev.contrast_std(True, False), _shown(scaled[-1], scaled[0].transform(X)), rtol=1e-9
     )
     calibrated = CalibratedClassifierCV(plain, ensemble=False, method="sigmoid").fit(X, Y == 1)
     inside = calibrated.calibrated_classifiers_[0]
-    found = shafer.Explainer(calibrated, X, errors="bags")(X)
+    found = shafer.Explainer(calibrated, X, errors="bags", prior="shared")(X)
     slope = abs(float(inside.calibrators[0].a_))
     np.testing.assert_allclose(
         found.contrast_std(True, False), slope * _shown(inside.estimator, X), rtol=1e-9

@@ -37,7 +37,8 @@ X, Y = load_iris(return_X_y=True)
 
 @pytest.fixture(scope="module")
 def explainer() -> shafer.Explainer:
-    return shafer.Explainer(LogisticRegression(max_iter=500).fit(X, Y), X)
+    model = LogisticRegression(max_iter=500).fit(X, Y)
+    return shafer.Explainer(model, X, prior="shared")
 
 
 def test_names_shapes_and_properties(explainer: shafer.Explainer) -> None:

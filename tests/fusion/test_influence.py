@@ -153,7 +153,7 @@ def evidence(columns: Any, kind: Any = LogisticRegression, **options: Any) -> An
     """The evidence of a model of some columns of a frame."""
     model = kind(max_iter=500) if kind is LogisticRegression else kind()
     rows = FRAME[columns]
-    return Explainer(model.fit(rows, Y), rows, **options)(rows[:20])
+    return Explainer(model.fit(rows, Y), rows, **{"prior": "shared", **options})(rows[:20])
 
 
 def weights(names: Any, seed: int = 0) -> Evidence:
@@ -232,7 +232,7 @@ def test_evidence_without_weights_has_no_components() -> None:
 
 def array_evidence(X: Any, kind: Any = LogisticRegression, **options: Any) -> Any:
     dense = X.toarray() if sparse.issparse(X) else X
-    return Explainer(kind(**options).fit(dense, Y), X)(X)
+    return Explainer(kind(**options).fit(dense, Y), X, prior="shared")(X)
 
 
 def test_made_up_names_are_the_same_for_the_same_rows_only() -> None:
@@ -270,15 +270,20 @@ def test_rows_of_any_library() -> None:
         (sparse_rows, sparse_rows.copy()),
         (HEART.data.tolist(), HEART.data.tolist()),
     ):
-        explainer = Explainer(model, X)
+        explainer = Explainer(model, X, prior="shared")
         with pytest.warns(UserWarning, match=SHARED):
             combine([explainer(X), explainer(again)])
     frame = FRAME.rename(columns={name: f"x{j}" for j, name in enumerate(FRAME)})
     for X in (frame, pl.from_pandas(frame)):
-        explainer = Explainer(LogisticRegression(max_iter=500).fit(X, Y), X)
+        explainer = Explainer(LogisticRegression(max_iter=500).fit(X, Y), X, prior="shared")
         with pytest.warns(UserWarning, match=SHARED):
             combine([explainer(X), explainer(X.clone() if hasattr(X, "clone") else X.copy())])
-    quiet([Explainer(model, HEART.data)(HEART.data), Explainer(model, sparse_rows)(sparse_rows)])
+    quiet(
+        [
+            Explainer(model, HEART.data, prior="shared")(HEART.data),
+            Explainer(model, sparse_rows, prior="shared")(sparse_rows),
+        ]
+    )
 
 
 def test_two_experts_may_claim_the_same() -> None:

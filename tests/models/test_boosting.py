@@ -90,8 +90,8 @@ def test_a_stump_gives_its_feature_the_whole_tree(learner: Any) -> None:
     X, y = load_breast_cancer(return_X_y=True)
     size = {"max_iter": 1} if learner is HistGradientBoostingClassifier else {"n_estimators": 1}
     model = learner(max_depth=1, **size).fit(X, y)
-    by_tree = shafer.Explainer(model, X)(X)
-    by_feature = shafer.Explainer(model, X, components="feature")(X)
+    by_tree = shafer.Explainer(model, X, components="tree", prior="shared")(X)
+    by_feature = shafer.Explainer(model, X, prior="shared")(X)
     spread = np.ptp(by_feature.weights[:, :, 1], axis=0)
     assert (spread > 1e-12).sum() == 1
     assert_allclose(spread.max(), np.ptp(by_tree.weights[:, 0, 1]), rtol=1e-10)
@@ -100,10 +100,11 @@ def test_a_stump_gives_its_feature_the_whole_tree(learner: Any) -> None:
 def test_options() -> None:
     X, y = load_iris(return_X_y=True)
     model = GradientBoostingClassifier(n_estimators=2).fit(X, y)
-    with pytest.raises(ValueError, match="components must be 'tree' or 'feature'.*got 'leaf'"):
+    with pytest.raises(ValueError, match="components must be 'feature' or 'tree'.*got 'leaf'"):
         shafer.Explainer(model, X, components="leaf")
     started = GradientBoostingClassifier(n_estimators=2, init=GaussianNB()).fit(X, y)
-    assert shafer.Explainer(started, X).component_names == ("init", "tree 0", "tree 1")
+    trees = ("init", "tree 0", "tree 1", "base rate")  # no feature holds what it starts from
+    assert shafer.Explainer(started, X).component_names == trees
     with pytest.raises(ValueError, match="components must be 'tree' for this model"):
         shafer.Explainer(started, X, components="feature")
 
@@ -112,7 +113,7 @@ def test_frames() -> None:
     X, y = shafer.datasets.load_heart(as_frame=True, return_X_y=True)
     for init in (None, GaussianNB()):
         model = GradientBoostingClassifier(n_estimators=3, init=init).fit(X, y)
-        for options in ({}, {"components": "feature"}) if init is None else ({},):
+        for options in ({}, {"components": "tree"}) if init is None else ({},):
             ev = shafer.Explainer(model, X, **options)(X)
             assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
     assert shafer.Explainer(model, X).component_names[0] == "init"
@@ -134,18 +135,26 @@ def test_bare_boosters() -> None:
     X, y = load_iris(return_X_y=True)
     data = xgboost.DMatrix(X, y)
     booster = xgboost.train({"objective": "multi:softprob", "num_class": 3}, data, 8)
-    assert_allclose(shafer.Explainer(booster, X)(X).probability, booster.predict(data), atol=1e-5)
-    names = {"names": list("abcd"), "classes": ["s", "c", "v"]}
+    assert_allclose(
+        shafer.Explainer(booster, X, prior="shared")(X).probability,
+        booster.predict(data),
+        atol=1e-5,
+    )
+    names = {"names": list("abcd"), "classes": ["s", "c", "v"], "prior": "shared"}
     ev = shafer.Explainer(booster, X, **names)(X)
     assert ev.component_names == ("a", "b", "c", "d")
     assert ev.classes.tolist() == ["s", "c", "v"]
     options = {"objective": "multiclass", "num_class": 3, "verbose": -1, "num_threads": 1}
     light = lightgbm.train(options, lightgbm.Dataset(X, y), 8)
-    assert_allclose(shafer.Explainer(light, X)(X).probability, light.predict(X), atol=1e-10)
+    assert_allclose(
+        shafer.Explainer(light, X, prior="shared")(X).probability, light.predict(X), atol=1e-10
+    )
     odds = lightgbm.train(
         {"objective": "cross_entropy", "verbose": -1, "num_threads": 1}, lightgbm.Dataset(X, y == 1)
     )
-    assert_allclose(shafer.Explainer(odds, X)(X).probability[:, 1], odds.predict(X), atol=1e-10)
+    assert_allclose(
+        shafer.Explainer(odds, X, prior="shared")(X).probability[:, 1], odds.predict(X), atol=1e-10
+    )
 
 
 def test_sparse_rows() -> None:

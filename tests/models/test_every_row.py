@@ -80,6 +80,7 @@ def _platt(model: Any, method: str = "sigmoid") -> Any:
 
 
 FEATURE, VECTOR = {"components": "feature"}, {"components": "vector"}
+TREE = {"components": "tree"}
 SMALL = {"max_rounds": 20, "outer_bags": 2}
 QUIET = {"verbose": 0, "allow_writing_files": False}
 ROWS = {
@@ -138,24 +139,26 @@ ROWS = {
         _platt(ExplainableBoostingClassifier(interactions=0, **SMALL), "temperature"), BOTH
     ),
     "ridge-calibrated": Row(_platt(RidgeClassifier()), ("cancer",), 30),
-    "boosted-calibrated": Row(_platt(GradientBoostingClassifier(n_estimators=5)), ("cancer",), 5),
+    "boosted-calibrated": Row(
+        _platt(GradientBoostingClassifier(n_estimators=5)), ("cancer",), 5, TREE
+    ),
     "temperature": Row(_platt(LinearSVC(), "temperature"), BOTH),
     "temperature-trees": Row(
-        _platt(HistGradientBoostingClassifier(max_iter=5), "temperature"), BOTH, 5
+        _platt(HistGradientBoostingClassifier(max_iter=5), "temperature"), BOTH, 5, TREE
     ),
     "nystroem": Row(make_pipeline(Nystroem(n_components=30), LogisticRegression()), BOTH, 30),
     "rbf-sampler": Row(make_pipeline(RBFSampler(n_components=30), LogisticRegression()), BOTH, 30),
     "rbf-layer": Row(
         make_pipeline(shafer.models.RBFLayer(12, random_state=0), LogisticRegression()), BOTH, 12
     ),
-    "histogram-trees": Row(HistGradientBoostingClassifier(max_iter=12), BOTH, 12),
+    "histogram-trees": Row(HistGradientBoostingClassifier(max_iter=12), BOTH, 12, TREE),
     "histogram-features": Row(HistGradientBoostingClassifier(max_iter=12), BOTH, None, FEATURE),
-    "trees": Row(GradientBoostingClassifier(n_estimators=9), BOTH, 9),
+    "trees": Row(GradientBoostingClassifier(n_estimators=9), BOTH, 9, TREE),
     "trees-features": Row(GradientBoostingClassifier(n_estimators=9), BOTH, None, FEATURE),
     "trees-exponential": Row(
-        GradientBoostingClassifier(loss="exponential", n_estimators=9), ("cancer",), 9
+        GradientBoostingClassifier(loss="exponential", n_estimators=9), ("cancer",), 9, TREE
     ),
-    "trees-from-zero": Row(GradientBoostingClassifier(init="zero", n_estimators=9), BOTH, 9),
+    "trees-from-zero": Row(GradientBoostingClassifier(init="zero", n_estimators=9), BOTH, 9, TREE),
     "trees-from-a-model": Row(
         GradientBoostingClassifier(init=GaussianNB(), n_estimators=9), BOTH, 10
     ),
@@ -200,7 +203,7 @@ def explained(request: pytest.FixtureRequest) -> tuple[Row, Any, Any, shafer.Exp
     row = ROWS[name]
     X, y = DATA[data]
     model = clone(row.model).fit(X, y)
-    return row, model, X, shafer.Explainer(model, X, **row.options)
+    return row, model, X, shafer.Explainer(model, X, None, prior="shared", **row.options)
 
 
 def test_probabilities_are_the_models(explained: tuple[Row, Any, Any, shafer.Explainer]) -> None:
@@ -236,7 +239,7 @@ def test_grouping_is_exact(explained: tuple[Row, Any, Any, shafer.Explainer]) ->
     halves = {"first": names[: len(names) // 2], "second": names[len(names) // 2 :]}
     plain = explainer(X)
     for groups in (halves, "one"):
-        ev = shafer.Explainer(model, X, groups, **row.options)(X)
+        ev = shafer.Explainer(model, X, groups, prior="shared", **row.options)(X)
         assert_allclose(ev.probability, plain.probability, atol=1e-10)
         means = ev.weights.mean(axis=0)
         assert_allclose(means, np.broadcast_to(means[:1], means.shape), atol=1e-8)

@@ -61,7 +61,7 @@ def gaps() -> tuple[pd.DataFrame, pd.Series]:
 class TestPipeline:
     def test_probabilities_and_names(self, german: Any, pipeline: Pipeline) -> None:
         X, _ = german
-        explainer = shafer.Explainer(pipeline, X)
+        explainer = shafer.Explainer(pipeline, X, prior="shared")
         assert explainer.component_names == tuple(FEW)
         ev = explainer(X)
         assert_allclose(ev.probability, pipeline.predict_proba(X), **EXACT)
@@ -74,9 +74,11 @@ class TestPipeline:
     def test_columns_in_any_order(self, german: Any, pipeline: Pipeline) -> None:
         X, _ = german
         permuted = X[FEW[::-1]].assign(unused=1.0)
-        expected = shafer.Explainer(pipeline, X)(X).weights
-        assert_allclose(shafer.Explainer(pipeline, X)(permuted).weights, expected, **EXACT)
-        other = shafer.Explainer(pipeline, permuted)
+        expected = shafer.Explainer(pipeline, X, prior="shared")(X).weights
+        assert_allclose(
+            shafer.Explainer(pipeline, X, prior="shared")(permuted).weights, expected, **EXACT
+        )
+        other = shafer.Explainer(pipeline, permuted, prior="shared")
         assert other.component_names == tuple(FEW)
         assert_allclose(other(X).weights, expected, **EXACT)
 
@@ -86,9 +88,9 @@ class TestPipeline:
         model = make_pipeline(process, LogisticRegression()).fit(X, y)
         kept = tuple(name for name, used in zip(FEW, process.get_support(), strict=True) if used)
         assert 1 < len(kept) < len(FEW)
-        explainer = shafer.Explainer(model, X)
+        explainer = shafer.Explainer(model, X, prior="shared")
         assert explainer.component_names == kept
-        by_source = shafer.Explainer(model, X, groups="source")
+        by_source = shafer.Explainer(model, X, groups="source", prior="shared")
         assert by_source.component_names == kept
         small = X[list(kept)]  # a column that is not selected may be missing
         assert_allclose(explainer(small).probability, model.predict_proba(X), **EXACT)
@@ -98,7 +100,7 @@ class TestPipeline:
         frame, y = applicants("german credit")
         X = frame[["duration", "amount", "age"]].to_numpy()
         model = make_pipeline(BinningProcess(["a", "b", "c"]), LogisticRegression()).fit(X, y)
-        explainer = shafer.Explainer(model, X)
+        explainer = shafer.Explainer(model, X, prior="shared")
         assert explainer.component_names == ("a", "b", "c")
         assert_allclose(explainer(X).probability, model.predict_proba(X), **EXACT)
 
@@ -139,11 +141,13 @@ class TestPipeline:
             {"logisticregression__C": [0.1, 1.0]},
             cv=2,
         ).fit(X, y)
-        ev = shafer.Explainer(search, X)(X)
+        ev = shafer.Explainer(search, X, prior="shared")(X)
         assert_allclose(ev.probability, search.predict_proba(X), **EXACT)
-        clf = shafer.EvidentialClassifier(search.best_estimator_, temper=0.5).fit(X, y)
+        clf = shafer.EvidentialClassifier(search.best_estimator_, temper=0.5, prior="shared").fit(
+            X, y
+        )
         assert clf.evidence(X).component_names == tuple(FEW)
-        names = make_pipeline(binning(X), shafer.EvidentialClassifier()).fit(X, y)
+        names = make_pipeline(binning(X), shafer.EvidentialClassifier(prior="shared")).fit(X, y)
         voting = shafer.EvidentialVotingClassifier([("one", names), ("two", search)]).fit(X, y)
         assert voting.predict_proba(X).shape == (1000, 2)
 
@@ -196,7 +200,7 @@ class TestScorecard:
     def test_real_data(self, name: str) -> None:
         X, _ = applicants(name)
         model = trained(name)
-        explainer = shafer.Explainer(model, X, classes=["good", "bad"])
+        explainer = shafer.Explainer(model, X, classes=["good", "bad"], prior="shared")
         assert explainer.component_names == tuple(model.binning_process_.get_support(names=True))
         ev = explainer(X[X.columns[::-1]])
         assert_allclose(ev.probability, model.predict_proba(X), **EXACT)

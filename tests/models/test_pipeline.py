@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.feature_extraction.text import (
     CountVectorizer,
     HashingVectorizer,
@@ -34,6 +34,7 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     KBinsDiscretizer,
     MaxAbsScaler,
+    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
@@ -64,7 +65,7 @@ def heart() -> tuple[pd.DataFrame, Any]:
 
 
 def _check(model: Any, X: Any, groups: Any = None) -> shafer.Evidence:
-    ev = shafer.Explainer(model, X, groups)(X)
+    ev = shafer.Explainer(model, X, groups, prior="shared")(X)
     assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
     return ev
 
@@ -134,18 +135,20 @@ def test_mapping_and_positions(heart: tuple[pd.DataFrame, Any]) -> None:
     ev = _check(model, X, {"blood": ["num__sbp", "num__ldl", 2]})
     assert ev.component_names[0] == "blood"
     assert _check(model, X, "one").component_names == ("all",)
-    renamed = shafer.Explainer(model, X, names=[f"c{j}" for j in range(18)])
+    renamed = shafer.Explainer(
+        model, X, names=[f"c{j}" for j in range(18)], groups=None, prior="shared"
+    )
     assert renamed.component_names[2] == "c2"
     with pytest.raises(
         ValueError, match="groups must be 'source', 'auto', 'one', .* got 'columns'"
     ):
-        shafer.Explainer(model, X, "columns")
+        shafer.Explainer(model, X, "columns", prior="shared")
 
 
 def test_groups_of_source_columns(heart: tuple[pd.DataFrame, Any]) -> None:
     X, y = heart
     model = make_pipeline(ENCODER, LR).fit(X, y)
-    names = shafer.Explainer(model, X).component_names
+    names = shafer.Explainer(model, X, groups=None, prior="shared").component_names
     place = [g for g, name in enumerate(names) if name.startswith("cat__place")]
     assert len(place) > 1
     by_position = _check(model, X, {"who": [names.index("as it is__age"), *place]})
@@ -204,7 +207,7 @@ def test_sources_of_terms() -> None:
     frame["e"] = np.array(["u", "v", "w"] * 50)
     ebm = ExplainableBoostingClassifier(interactions=[(0, 2)], max_rounds=10, outer_bags=2)
     model = ebm.fit(frame, y == 1)
-    assert _check(model, frame, "source").component_names == ("a", "b", "c", "d", "e", "a × c")
+    assert _check(model, frame, "source").component_names == ("a", "b", "c", "d", "e", "a & c")
     encoder = ColumnTransformer(
         [("cat", OneHotEncoder(sparse_output=False), ["e"]), ("num", StandardScaler(), ["a", "b"])],
         verbose_feature_names_out=False,
@@ -250,23 +253,52 @@ def test_sources_of_transformers(encoders: list[Any], sources: list[str], named:
     _check(model, data)
 
 
-def test_sources_that_cannot_be_told() -> None:
+def test_features_that_mix_columns_stay_alone_and_the_representation_says_so() -> None:
     X, y = load_iris(return_X_y=True)
-    for encoders, message in (
-        (
-            [StandardScaler(), PCA(2)],
-            "behind PCA, because each of its outputs depends on several columns. Use its out",
-        ),
-        ([FunctionTransformer(np.log1p)], "feature_names_out='one-to-one'"),
+    for encoders, names in (
+        ([StandardScaler(), PCA(2)], ("pca0", "pca1")),
+        ([PCA(2), StandardScaler()], ("pca0", "pca1")),
+        ([Normalizer()], ("x0", "x1", "x2", "x3")),
+        ([PCA(1), SplineTransformer(3)], tuple(f"pca0_sp_{g}" for g in range(5))),
+        ([FunctionTransformer(np.log1p)], ("x0", "x1", "x2", "x3")),
     ):
         model = make_pipeline(*encoders, LR).fit(X, y)
-        _check(model, X)
-        with pytest.raises(shafer.UnsupportedModelError, match=message):
-            shafer.Explainer(model, X, "source")
-    for last in (MLPClassifier((3,), tol=1.0), HistGradientBoostingClassifier(max_iter=3)):
-        model = make_pipeline(StandardScaler(), last).fit(X, y)
-        with pytest.raises(shafer.UnsupportedModelError, match="that were made from columns"):
-            shafer.Explainer(model, X, "source")
+        assert _check(model, X, "source").component_names == names
+        mixing = next(one for one in encoders if not isinstance(one, StandardScaler))
+        said = f"behind {type(mixing).__name__} components are features, not columns"
+        for explainer in (shafer.Explainer(model, X), shafer.Explainer(model, X, groups=None)):
+            assert said in repr(explainer)
+            assert said in repr(pickle.loads(pickle.dumps(explainer)))
+    assert "behind" not in repr(shafer.Explainer(make_pipeline(StandardScaler(), LR).fit(X, y), X))
+
+
+def test_columns_are_joined_beside_features_that_mix_columns() -> None:
+    X, y = load_iris(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=np.array(["u", "v", "w"] * 50))
+    encoder = make_column_transformer((PCA(2), ["a", "b"]), (OneHotEncoder(), ["e"]))
+    model = make_pipeline(encoder, LR).fit(frame, y)
+    explainer = shafer.Explainer(model, frame)
+    assert explainer.component_names == ("pca__pca0", "pca__pca1", "e", "base rate")
+    assert "behind PCA components are features" in repr(explainer)
+
+
+def test_components_that_are_no_columns_stay_alone() -> None:
+    X, y = load_iris(return_X_y=True)
+    model = make_pipeline(StandardScaler(), MLPClassifier((3,), tol=1.0)).fit(X, y)
+    explainer = shafer.Explainer(model, X)
+    assert explainer.component_names == ("unit 0", "unit 1", "unit 2", "base rate")
+    assert "behind" not in repr(explainer)
+
+
+def test_names_of_the_user_stay_where_nothing_is_joined(heart: tuple[pd.DataFrame, Any]) -> None:
+    X, y = heart
+    scaled = make_pipeline(StandardScaler(), LR).fit(X[["age", "sbp"]], y)
+    named = shafer.Explainer(scaled, X[["age", "sbp"]], names=["years", "pressure"])
+    assert named.component_names == ("years", "pressure", "base rate")
+    encoder = make_column_transformer((OneHotEncoder(), ["famhist"]), (StandardScaler(), ["age"]))
+    model = make_pipeline(encoder, LR).fit(X, y)
+    joined = shafer.Explainer(model, X, names=["f0", "f1", "years"])
+    assert joined.component_names == ("famhist", "years", "base rate")
 
 
 def test_source_without_a_pipeline() -> None:
@@ -315,15 +347,15 @@ def test_text_stays_sparse(monkeypatch: pytest.MonkeyPatch, model: Any, make: An
     ev = _check(model, texts)
     assert isinstance(ev.source, SparseWeights)
     assert ev.ignorance.shape == (24,)
-    source = _check(model, texts, "source")
-    assert source.component_names == ("text",)
+    assert isinstance(_check(model, texts, "source").source, SparseWeights)  # words stay words
 
 
-def test_tokens_are_named_and_lsa_has_one_source() -> None:
+def test_tokens_are_named_and_a_text_is_joined_by_its_name() -> None:
     model = make_pipeline(TfidfVectorizer(), LR).fit(TEXTS, LIKED)
     assert "awful" in _check(model, TEXTS).component_names
     reduced = make_pipeline(TfidfVectorizer(), TruncatedSVD(3), LR).fit(TEXTS, LIKED)
-    assert _check(reduced, TEXTS, "source").component_names == ("text",)
+    assert _check(reduced, TEXTS, "source").n_components == 3
+    assert _check(reduced, TEXTS, {"all words": "text"}).component_names == ("all words",)
 
 
 def test_text_beside_numbers() -> None:
@@ -334,7 +366,10 @@ def test_text_beside_numbers() -> None:
     )
     model = make_pipeline(encoder, LR).fit(frame, LIKED)
     assert isinstance(_check(model, frame).source, SparseWeights)
-    assert _check(model, frame, "source").component_names == ("review", "stars")
+    by_words = _check(model, frame, "source")
+    assert by_words.component_names == _check(model, frame).component_names
+    both = {"review": "review", "stars": "stars"}
+    assert _check(model, frame, both).component_names == ("review", "stars")
 
 
 # Models that hold another, and are explained by it.
@@ -351,8 +386,11 @@ def test_self_training() -> None:
 
 
 def test_wrapped_again() -> None:
-    inner = make_pipeline(StandardScaler(), shafer.EvidentialClassifier(LogisticRegression()))
+    inner = make_pipeline(
+        StandardScaler(),
+        shafer.EvidentialClassifier(LogisticRegression(), groups=None, prior="shared"),
+    )
     model = FrozenEstimator(inner.fit(X, Y))
-    ev = shafer.Explainer(model, X, "source")(X)
+    ev = shafer.Explainer(model, X, "source", prior="shared")(X)
     assert_allclose(ev.probability, inner.predict_proba(X), atol=1e-10)
     assert ev.component_names == ("x0", "x1", "x2", "x3")

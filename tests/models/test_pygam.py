@@ -55,7 +55,7 @@ class LogisticGAM:
 def test_terms_are_components() -> None:
     X = np.random.default_rng(0).normal(size=(20, 2))
     model = LogisticGAM(np.array([1.0, 0.5, -2.0, 0.1, 0.3]))
-    ev = shafer.Explainer(model, X, check=False)(X)
+    ev = shafer.Explainer(model, X, check=False, prior="shared")(X)
     log_odds = sum(model.partial_dependence(t, X) for t in (0, 1)) + 0.3
     assert_allclose(ev.probability[:, 1], expit(log_odds), rtol=1e-12)
     assert ev.component_names == ("s(0)", "s(1)")

@@ -36,7 +36,7 @@ def test_linear_explainer_gives_the_papers_weights(data: tuple[Any, Any]) -> Non
     explanation = shap.LinearExplainer(model, shap.maskers.Independent(X, max_samples=1000))(X)
     ev = from_shap(explanation, model=model)
     assert_allclose(ev.probability, model.predict_proba(X), atol=1e-10)
-    assert_allclose(ev.weights, shafer.Explainer(model, X)(X).weights, atol=1e-10)
+    assert_allclose(ev.weights, shafer.Explainer(model, X, prior="shared")(X).weights, atol=1e-10)
 
 
 def test_tree_explainer(data: tuple[Any, Any]) -> None:
@@ -44,12 +44,14 @@ def test_tree_explainer(data: tuple[Any, Any]) -> None:
     model = XGBClassifier(n_estimators=10).fit(X, y)
     ev = from_shap(shap.TreeExplainer(model)(X), model=model)
     assert_allclose(ev.probability, model.predict_proba(X), atol=1e-5)
-    assert_allclose(ev.weights, shafer.Explainer(model, X)(X).weights, atol=1e-4)
+    assert_allclose(ev.weights, shafer.Explainer(model, X, prior="shared")(X).weights, atol=1e-4)
 
 
 def test_there_and_back(data: tuple[Any, Any]) -> None:
     X, y = data
-    explainer = shafer.Explainer(LogisticRegression().fit(X, y), X, classes=np.unique(y))
+    explainer = shafer.Explainer(
+        LogisticRegression().fit(X, y), X, classes=np.unique(y), prior="shared"
+    )
     ev = explainer(X)
     explanation = to_shap(ev, X)
     assert explanation.data.shape == X.shape
@@ -194,21 +196,23 @@ def _waves(X: Any) -> Any:
 
 def test_a_function_of_three_classes(X: Any) -> None:
     model = Contributions(_waves, [0.1, -0.2, 0.3], classes=["s", "c", "l"], names=["a", "b", "c"])
-    ev = shafer.Explainer(model, X)(X)
+    ev = shafer.Explainer(model, X, prior="shared")(X)
     logits = _waves(X).sum(axis=1) + np.array([0.1, -0.2, 0.3])
     assert_allclose(ev.probability, softmax(logits, axis=1))
     assert ev.component_names == ("a", "b", "c")
     assert ev.classes.tolist() == ["s", "c", "l"]
-    pair = shafer.Explainer(model, X, {"first two": ["a", "b"]})(X)
+    pair = shafer.Explainer(model, X, {"first two": ["a", "b"]}, prior="shared")(X)
     assert pair.component_names == ("first two", "c")
     assert_allclose(pair.probability, ev.probability, rtol=1e-10)
 
 
 def test_log_odds_of_two_classes(X: Any) -> None:
-    ev = shafer.Explainer(Contributions(np.sin, 0.5), X)(X)
+    ev = shafer.Explainer(Contributions(np.sin, 0.5), X, prior="shared")(X)
     assert_allclose(ev.probability[:, 1], expit(np.sin(X).sum(axis=1) + 0.5), rtol=1e-10)
     assert ev.weights.shape == (700, 3, 2)
-    lists = shafer.Explainer(Contributions(lambda rows: [[0.1, 0.2]] * len(rows)), X)(X)
+    lists = shafer.Explainer(
+        Contributions(lambda rows: [[0.1, 0.2]] * len(rows)), X, prior="shared"
+    )(X)
     assert_allclose(lists.logits[:, 1], 0.15)
 
 

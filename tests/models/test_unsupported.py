@@ -282,4 +282,7 @@ def test_a_method_of_the_model_itself() -> None:
 
 def test_accepted() -> None:
     model = _Harmless().fit(X, Y)
-    assert_allclose(shafer.Explainer(model, X)(X).probability, model.predict_proba(X))
+    stated = shafer.Explainer(model, X, loss=1 - np.eye(3))
+    assert_allclose(stated(X).probability, model.predict_proba(X))
+    with pytest.raises(shafer.UnsupportedModelError, match="most probable class is 0.*loss="):
+        shafer.Explainer(model, X)  # its predictions do not follow from its probabilities

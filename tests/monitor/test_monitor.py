@@ -428,7 +428,7 @@ def test_another_explainer_is_refused(saved: Any) -> None:
     two = shafer.Explainer(LogisticRegression().fit(X, y), X, prior="own")
     with pytest.raises(ValueError, match="its classes are 0, 1, those of the monitor are 'high'"):
         shafer.Monitor.load(path, two)
-    shared = shafer.Explainer(monitor.explainer.model, X)
+    shared = shafer.Explainer(monitor.explainer.model, X, prior="shared")
     with pytest.raises(ValueError, match="its components are"):
         shafer.Monitor.load(path, shared)
     means = shafer.Explainer(monitor.explainer.model, X[:50], prior="own")

@@ -151,7 +151,8 @@ def three_classes(n_classes: int = 5) -> shafer.report.Study:
     rng = np.random.default_rng(4)
     X = rng.normal(size=(40, 5))
     return make_study(
-        shafer.Explainer((rng.normal(size=(n_classes, 5)), np.zeros(n_classes)), X), X
+        shafer.Explainer((rng.normal(size=(n_classes, 5)), np.zeros(n_classes)), X, prior="shared"),
+        X,
     )
 
 

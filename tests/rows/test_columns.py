@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from sklearn.compose import make_column_transformer
 from sklearn.impute import KNNImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
@@ -46,7 +47,7 @@ FRAME = pd.DataFrame(X, columns=list("uvw"))
 
 def _explained(model: Any, rows: Any, groups: Any = None) -> shafer.Explainer:
     model.fit(rows, Y)
-    explainer = shafer.Explainer(model, rows, groups=groups)
+    explainer = shafer.Explainer(model, rows, groups=groups, prior="shared")
     assert_allclose(explainer(rows).probability, model.predict_proba(rows), atol=1e-10)
     return explainer
 
@@ -104,11 +105,21 @@ def _function(function: Any) -> FunctionTransformer:
 @pytest.mark.parametrize(
     "rows", [X, FRAME, pl.from_pandas(FRAME)], ids=["numpy", "pandas", "polars"]
 )
-def test_transformers_that_mix_columns_are_refused(rows: Any) -> None:
-    for encoder in (Normalizer(), KNNImputer(), _function(_normalised)):
-        model = make_pipeline(encoder, LogisticRegression()).fit(rows, Y)
-        with pytest.raises(shafer.UnsupportedModelError, match="depends on several columns"):
-            shafer.Explainer(model, rows, groups="source")
+def test_features_that_mix_columns_are_not_called_columns(rows: Any) -> None:
+    encoder = make_column_transformer(
+        (Normalizer(), [0, 1]), (OneHotEncoder(sparse_output=False), [2])
+    )
+    rounded = np.round(np.asarray(rows))
+    joined = _explained(make_pipeline(encoder, LogisticRegression()), rounded, "source")
+    assert joined.component_names == ("normalizer__x0", "normalizer__x1", "x2")
+    for encoder in (KNNImputer(), _function(_normalised)):
+        model = make_pipeline(encoder, LogisticRegression())
+        features = _explained(model, rows).component_names
+        assert _explained(model, rows, "source").component_names == features
+        # A group cannot be named after a column that several features depend on.
+        union = make_pipeline(make_union(encoder, StandardScaler()), LogisticRegression())
+        with pytest.raises(ValueError, match=r"Unknown component '[ux]0?'"):
+            _explained(union, rows, [[rows.columns[0] if hasattr(rows, "columns") else "x0"]])
     kept = _explained(make_pipeline(_function(_scaled), LogisticRegression()), rows, "source")
     assert len(kept.component_names) == 3
 
@@ -120,7 +131,7 @@ def test_single_columns_stay_a_linear_model() -> None:
     renamed = _explained(model, FRAME, {"first": ["u"], "second": ["v"], "third": ["w"]})
     assert isinstance(renamed.pool, LinearPool)
     assert renamed.component_names == ("first", "second", "third")
-    assert_allclose(renamed(FRAME).weights, shafer.Explainer(model, FRAME)(FRAME).weights)
+    assert_allclose(renamed(FRAME).weights, explainer(FRAME).weights)
     turned = _explained(model, FRAME, {"third": ["w"], "first": ["u"], "second": ["v"]})
     third = turned.component_names.index("third")
     assert_allclose(turned(FRAME).weights[:, third], renamed(FRAME).weights[:, 2])

@@ -53,9 +53,9 @@ MODELS = {
 )
 def test_numbers_as_column_names(model: Any) -> None:
     frame = pd.DataFrame(X)
-    explainer = shafer.Explainer(model, frame)
+    explainer = shafer.Explainer(model, frame, prior="shared")
     assert explainer.component_names == ("0", "1", "2")
-    assert_allclose(explainer(frame).logits, shafer.Explainer(model, X)(X).logits)
+    assert_allclose(explainer(frame).logits, shafer.Explainer(model, X, prior="shared")(X).logits)
     assert_allclose(explainer(frame[[2, 1, 0]]).logits, explainer(frame).logits)
     with pytest.raises(ValueError, match=r"columns of the background; got \['0', '1', '7'\]"):
         explainer(frame.rename(columns={2: 7}))
@@ -71,11 +71,13 @@ def test_duplicate_columns(name: str) -> None:
     }
     model = models[name]
     twice = pd.DataFrame(X, columns=list("aab"))
-    explainer = shafer.Explainer(model, twice)
+    explainer = shafer.Explainer(model, twice, prior="shared")
     if name != "pipeline":  # a scaler does not name its outputs after the background
         assert explainer.component_names == ("a (1)", "a (2)", "b")
     probability = np.asarray(explainer(twice).probability)
-    assert_allclose(probability, shafer.Explainer(model, X)(X).probability, atol=1e-7)
+    assert_allclose(
+        probability, shafer.Explainer(model, X, prior="shared")(X).probability, atol=1e-7
+    )
     own = own_probabilities(model, twice)
     if own is not None:
         assert_allclose(probability, own, atol=1e-6)

@@ -193,7 +193,7 @@ def test_three_classes() -> None:
     X, y = load_wine(return_X_y=True, as_frame=True)
     X = X[["alcohol", "hue", "magnesium", "ash"]]
     model = make_pipeline(binning(X, max_n_bins=4), LogisticRegression()).fit(X, y)
-    explainer = shafer.Explainer(model, X, classes=["a", "b", "c"])
+    explainer = shafer.Explainer(model, X, classes=["a", "b", "c"], prior="shared")
     table = shafer.scorecards.scorecard(explainer)
     places = model[0].transform(X, metric="indices")
     scores = np.zeros((len(X), 3))

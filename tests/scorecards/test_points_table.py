@@ -120,7 +120,7 @@ class TestEncodedColumns:
         X, y = german
         X = X[CATEGORIES].fillna("own")
         model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(X, y)
-        explainer = shafer.Explainer(model, X)
+        explainer = shafer.Explainer(model, X, groups=None, prior="shared")
         columns = {
             name: X["housing" if "housing" in name else "checking_account"]
             for name in explainer.component_names
@@ -282,7 +282,7 @@ class TestOtherModels:
         flags = np.stack([X["age"] > 30, X["amount"] > 2000], axis=1).astype(float)
         head = shafer.LinearHead([1.0, -2.0], 0.5, classes=["bad", "good"], names=["old", "large"])
         columns = {"old": flags[:, 0], "large": flags[:, 1]}
-        explainer = shafer.Explainer(head, flags)
+        explainer = shafer.Explainer(head, flags, prior="shared")
         table = assert_the_table_holds(explainer, flags, columns, class_="good")
         assert table["bin"].tolist() == ["0", "1"] * 2
         assert_allclose(np.diff(table["log_odds"])[::2], [1.0, -2.0])
@@ -290,7 +290,7 @@ class TestOtherModels:
     def test_names_are_not_columns(self) -> None:
         # The names of the components exchange those of the columns.
         frame = pd.DataFrame({"a": [0.0, 1.0] * 4, "b": [2.0, 2.0, 3.0, 3.0] * 2})
-        explainer = shafer.Explainer(([1.0, 5.0], 0.0), frame, names=["b", "a"])
+        explainer = shafer.Explainer(([1.0, 5.0], 0.0), frame, names=["b", "a"], prior="shared")
         table = scorecard(explainer, class_=1)
         assert table["component"].tolist() == ["b", "b", "a", "a"]
         assert table["bin"].tolist() == ["0", "1", "2", "3"]
@@ -372,7 +372,7 @@ class TestRefused:
     @pytest.mark.parametrize(("n_values", "accepted"), [(20, True), (21, False)])
     def test_many_values(self, n_values: int, accepted: bool) -> None:
         X = np.tile(np.arange(float(n_values))[:, None], (3, 1))
-        explainer = shafer.Explainer(([1.0], 0.0), X)
+        explainer = shafer.Explainer(([1.0], 0.0), X, prior="shared")
         if accepted:
             assert len(scorecard(explainer, class_=1)) == n_values
         else:
@@ -401,10 +401,10 @@ class TestRefused:
         X, y = german
         X = (X[NUMBERS].fillna(40.0) > 30).astype(float)
         model = make_pipeline(PolynomialFeatures(interaction_only=True), LogisticRegression())
-        explainer = shafer.Explainer(model.fit(X, y), X)
+        explainer = shafer.Explainer(model.fit(X, y), X, groups=None, prior="shared")
         with pytest.raises(UnsupportedModelError, match="'duration amount'.*depend on several"):
             scorecard(explainer, class_="good")
-        groups = shafer.Explainer(LogisticRegression().fit(X, y), X, groups="one")
+        groups = shafer.Explainer(LogisticRegression().fit(X, y), X, groups="one", prior="shared")
         with pytest.raises(UnsupportedModelError, match="'all' depend on several"):
             scorecard(groups, class_="good")
 

@@ -97,14 +97,15 @@ def _rename(given: dict[str, Any], name: str, new: str) -> None:
 EXPLAINER = StoredFormat(
     6,
     {
-        5: {},
-        4: {"schema": None, "threshold": None},
+        5: {"loss": None},
+        4: {"schema": None, "threshold": None, "loss": None},
         3: {
             "deferral": None,
             "conformal.by": None,
             "conformal.column": None,
             "schema": None,
             "threshold": None,
+            "loss": None,
         },
     },
     {older: {"conformal.groups": "by"} for older in (4, 5)},

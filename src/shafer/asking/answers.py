@@ -38,16 +38,16 @@ class RowAnswers:
     Attributes
     ----------
     filled : array of n positions
-        The class of the largest logit, with expectations in place of missing inputs.
+        The answers, with expectations in place of missing inputs.
     overturn, fragility, alarm : arrays of shape (n,)
         As ``Explainer`` gives them.
     next_inputs : mapping from column name to array
         ``row``, ``rank``, ``input`` and ``information`` of the missing inputs, the best first.
     cells : mapping from column name to array
-        ``row``, ``rank``, ``input``, ``value``, ``expected``, ``surprise`` and ``stake`` of known
-        inputs, ranked by stake. If all were asked for, missing inputs come too, with 0 as rank,
-        surprise and stake, and values are as the user would write them; otherwise all values are
-        texts if some input is.
+        ``row``, ``rank``, ``input``, ``value``, ``expected``, ``surprise``, ``stake`` and the
+        position of the ``answer`` with the expected value, of known inputs, ranked by stake. If
+        all were asked for, missing inputs come too, with 0 as rank, surprise and stake, and values
+        are as the user would write them; otherwise all values are texts if some input is.
     """
 
     filled: NDArray[np.intp]
@@ -80,13 +80,13 @@ def row_answers(
     filled, overturned, found, fragile, alarms = [], [], [], [], []
     table = CellTable(asked.inputs, mixed=top is None)
     for rows in asked.chunks(X, passed):
-        filled.append(np.argmax(rows.leads, axis=1))
+        filled.append(rows.answers)
         overturned.append(overturn_rows(rows, asked.inputs))
         found += ranked_units(rows, asked.inputs, units, top)
         fragility, alarm = np.zeros(len(rows)), np.zeros(len(rows))
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
-            fragility[where] = pattern_fragility(rows.leads[where], far, chance)
+            fragility[where] = pattern_fragility(rows, where, far, chance)
             alarm[where] = Suspicion.of(far, len(asked.names)).alarm
             add_ranked_cells(table, rows, where, far, top)
             if top is None:
@@ -133,7 +133,8 @@ def _add_missing(
     which = np.tile(np.asarray(missing, dtype=np.intp), len(where))
     none = np.zeros(len(owner))
     rank = none.astype(np.intp)
-    table.add(rows, owner, which, rank, rows.features[owner], surprise=none, stake=none)
+    more = {"surprise": none, "stake": none, "answer": rows.answers[owner]}
+    table.add(rows, owner, which, rank, rows.features[owner], **more)
 
 
 def _by_row_and_rank(columns: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ others are looked at again, at most four times. The alarm is 1 − P_0 of the ro
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, final
 
@@ -21,6 +21,7 @@ from shafer._typing import BoolArray, FloatArray
 from shafer.asking.check_cells import CellTable, Suspicion
 from shafer.asking.inputs import AskedModel, AskedRows, LinearInputs, with_index_column
 from shafer.asking.known_cells import KnownCells
+from shafer.decision.policy import AnswerRule, answers
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.table import native_frame
 from shafer.explain.missing import patterns
@@ -36,10 +37,10 @@ def guard(asked: AskedModel, X: Any, passed: ModelRows | None = None) -> Guarded
     """
     table, parts = CellTable(asked.inputs), []
     for rows in asked.chunks(X, passed):
-        answers = _Answers.empty(rows, len(asked.names))
-        answers.fill(rows, asked)
-        _list_repairs(table, rows, answers.repaired, asked.inputs)
-        parts.append(answers)
+        found = _Answers.empty(rows, len(asked.names))
+        found.fill(rows, asked)
+        _list_repairs(table, rows, found.repaired, asked.inputs)
+        parts.append(found)
     cells = table.columns()
     del cells["rank"]
     return GuardedPrediction(
@@ -50,6 +51,7 @@ def guard(asked: AskedModel, X: Any, passed: ModelRows | None = None) -> Guarded
         asked.classes,
         with_index_column(cells, X),
         X.index if hasattr(X, "iloc") else None,
+        asked.cutoff,
     )
 
 
@@ -150,6 +152,8 @@ class GuardedPrediction:
         The repaired cells, as in :meth:`to_frame`.
     index : pandas index or None
         The labels of the rows.
+    cutoff : Cutoff, LeastLoss or None
+        What answers, if it is not the most probable class.
 
     See Also
     --------
@@ -174,6 +178,7 @@ class GuardedPrediction:
     classes: NDArray[Any]
     cells: Mapping[str, Any]
     index: Any = None
+    cutoff: AnswerRule | None = None
 
     @cached_property
     def probability(self) -> FloatArray:
@@ -186,7 +191,13 @@ class GuardedPrediction:
         """Evidence of one component, whose probabilities are the guarded ones: for decisions."""
         weights = self.log_probability - self.log_probability.mean(axis=1, keepdims=True)
         ev = Evidence.from_weights(weights[:, None, :], classes=self.classes, names=["all"])
+        ev = replace(ev, cutoff=self.cutoff)
         return ev if self.index is None else ev.with_index(self.index)
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The answer of each row by the guarded probabilities, (n,)."""
+        return np.asarray(self.classes[answers(self.log_probability, self.cutoff)])
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Return the repaired cells as a data frame: ``row, input, value, expected``.

@@ -19,7 +19,7 @@ from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.asking.known_cells import constant_safe_spread, standard_units
 from shafer.decision.acts import is_number
-from shafer.decision.policy import Cutoff
+from shafer.decision.policy import AnswerRule, answers
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.groups import Groups, read_groups
 from shafer.evidence.least_commitment import least_commitment
@@ -52,14 +52,14 @@ class AskedModel:
     calibration : OwnCalibration
         Tempering and moderation.
     inputs : LinearInputs
-    cutoff : Cutoff, optional
-        The threshold of the answers, if the most probable class is not the answer.
+    cutoff : Cutoff or LeastLoss, optional
+        What answers, if it is not the most probable class.
     """
 
     weighed: WeighedModel
     calibration: OwnCalibration
     inputs: LinearInputs
-    cutoff: Cutoff | None = None
+    cutoff: AnswerRule | None = None
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -96,14 +96,13 @@ class AskedModel:
         gaps = filled.rows.gaps
         gaps = np.zeros(features.shape, dtype=bool) if gaps is None else gaps
         own = np.ones(len(features)) * self.calibration.factor(filled.rows)
-        factor = own
-        if filled.open_variance is not None:
-            factor = own * moderating_factor(filled.open_variance)
+        open_ = filled.open_variance
+        open_ = np.zeros(len(own)) if open_ is None else open_
+        factor = own * moderating_factor(open_)
         slopes = inputs.beta * constant_safe_spread(inputs.gaussian)[:, None]
         level = inputs.level(model)
         logits = product(standard_units(features, inputs.gaussian), slopes) + level
-        shift = np.zeros(len(level)) if self.cutoff is None else self.cutoff.shift
-        return AskedRows(X, start, features, gaps, logits, level, own, factor, shift)
+        return AskedRows(X, start, features, gaps, logits, level, own, factor, open_, self.cutoff)
 
     def own_factor(self, features: FloatArray) -> FloatArray:
         """Return the factor of tempering and moderation for complete features (n, J)."""
@@ -134,8 +133,10 @@ class AskedRows:
         The factor of tempering and moderation on the weights.
     factor : array of shape (n,)
         κ, the factor on the weights: missing inputs, tempering and moderation together.
-    shift : array of shape (K,)
-        What a threshold adds to the logits behind the probabilities.
+    open_variance : array of shape (n,)
+        Of the logits, while inputs are missing.
+    rule : Cutoff or LeastLoss, optional
+        What answers.
     """
 
     given: Any
@@ -146,18 +147,16 @@ class AskedRows:
     level: FloatArray
     own_factor: FloatArray
     factor: FloatArray
-    shift: FloatArray
+    open_variance: FloatArray
+    rule: AnswerRule | None = None
 
     def __len__(self) -> int:
         return len(self.features)
 
-    @property
-    def leads(self) -> FloatArray:
-        """The logits, (n, K), shifted so that the largest one is that of the answer.
-
-        The answer to the complete row has the largest of κ z plus the shift.
-        """
-        return np.asarray(self.logits + self.shift / self.own_factor[:, None])
+    @cached_property
+    def answers(self) -> NDArray[np.intp]:
+        """The position of the answer of each row, (n,), by the probabilities of the explainer."""
+        return answers(self.factor[:, None] * self.logits, self.rule)
 
     @cached_property
     def log_probability(self) -> FloatArray:
@@ -311,6 +310,15 @@ def _values(
         ValueDecoder.fit(column_values(X, place), features[:, list(block)])
         for place, block in zip(places, blocks.features, strict=True)
     )
+
+
+def open_covariance(
+    inputs: LinearInputs, gaps: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
+    """Return the missing features, their covariance given the others, and their slopes."""
+    out, there = np.flatnonzero(gaps), np.flatnonzero(~gaps)
+    _, left = inputs.gaussian.given(there, out)
+    return out, left, inputs.beta[out] * inputs.gaussian.spread[out][:, None]
 
 
 # What can be measured at once, and what it costs: single inputs, or groups bought together.

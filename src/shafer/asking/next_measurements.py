@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.asking.inputs import AskedModel, InputUnits, LinearInputs
+from shafer.asking.information import Move, block_roots, covariance_given, information
+from shafer.asking.inputs import (
+    AskedModel,
+    AskedRows,
+    InputUnits,
+    LinearInputs,
+    open_covariance,
+)
 from shafer.asking.next_inputs import (
     Suggestions,
-    block_information,
-    block_roots,
-    covariance_given,
     decided_pairs,
-    open_covariance,
     ranked_units,
 )
+from shafer.asking.overturn import unit_overturn
 from shafer.decision.acts import is_number
 from shafer.evidence.groups import Groups
 
-_Roots = tuple[list[int], list[FloatArray]]
+_Roots = tuple[list[int], list[FloatArray], list[Move]]
+"""The units that are left, their roots once the others are known, and the moves with these."""
 
 
 def next_measurements(
@@ -41,8 +46,7 @@ def next_measurements(
         asked.inputs,
         units,
         np.concatenate([rows.gaps for rows in chunks]),
-        np.concatenate([rows.probability for rows in chunks]),
-        np.concatenate([rows.factor for rows in chunks]),
+        chunks,
     )
     first = Suggestions.joined(
         [part for rows in chunks for part in ranked_units(rows, asked.inputs, units, 1)]
@@ -58,8 +62,8 @@ class _Plan:
     inputs: LinearInputs
     units: InputUnits
     gaps: BoolArray  # (n, J)
-    probability: FloatArray  # (n, K)
-    factor: FloatArray  # (n,)
+    chunks: list[AskedRows]
+    known: dict[int, float] = field(default_factory=dict)  # the information of what was bought
     taken: dict[int, frozenset[int]] = field(default_factory=dict)
     known_roots: dict[tuple[bytes, frozenset[int]], _Roots] = field(default_factory=dict)
 
@@ -73,14 +77,15 @@ class _Plan:
             )
         ]
         heapq.heapify(queue)
-        found: list[tuple[int, int, float, NDArray[np.intp]]] = []
+        found: list[_Bought] = []
         while queue and budget >= costs.min():
             _, row, unit, gain = heapq.heappop(queue)
             if gain <= 0.0:
                 break
             if costs[unit] <= budget:
                 budget -= costs[unit]
-                found.append((row, unit, gain, self._pair(row, unit)))
+                found.append(self._bought(row, unit, gain))
+                self.known[row] = self.known.get(row, 0.0) + gain
                 self.taken[row] = self.taken.get(row, frozenset()) | {unit}
             best = self._best(row, budget)
             if best is not None:
@@ -101,36 +106,55 @@ class _Plan:
         parts = {u: [place[j] for j in block] for u, block in self.units.missing_in(gaps)}
         known = [m for u in sorted(taken) for m in parts[u]]
         left = [u for u in parts if u not in taken]
-        covariance = covariance_given(covariance, known)
-        return left, block_roots(covariance, slopes, [parts[u] for u in left])
+        together = block_roots(covariance, slopes, [[*known, *parts[u]] for u in left])
+        beyond = covariance_given(covariance, known)
+        roots = block_roots(beyond, slopes, [parts[u] for u in left])
+        return left, roots, [Move.of(root) for root in together]
 
     def _best(self, row: int, budget: float) -> tuple[float, int, int, float] | None:
         """Return the best affordable measurement of a row as an entry of the queue."""
-        left, roots = self._roots(row)
+        left, _, moves = self._roots(row)
         affordable = [k for k, u in enumerate(left) if self.units.costs[u] <= budget]
         if not affordable:
             return None
-        one = slice(row, row + 1)
-        chosen = [roots[k] for k in affordable]
-        gain = block_information(self.probability[one], self.factor[one], chosen)[0]
+        rows, place = self._place(row)
+        gain = information(rows, place, [moves[k] for k in affordable])[0]
+        gain = np.maximum(gain - self.known.get(row, 0.0), 0.0)
         cost = self.units.costs[[left[k] for k in affordable]]
         k = int(np.argmax(gain / cost))
         return -float(gain[k] / cost[k]), row, left[affordable[k]], float(gain[k])
 
-    def _pair(self, row: int, unit: int) -> NDArray[np.intp]:
-        left, roots = self._roots(row)
-        pair: NDArray[np.intp] = decided_pairs(
-            self.probability[row : row + 1], roots[left.index(unit)]
-        )[0]
-        return pair
+    def _bought(self, row: int, unit: int, gain: float) -> _Bought:
+        left, roots, _ = self._roots(row)
+        root = roots[left.index(unit)]
+        rows, place = self._place(row)
+        pair = decided_pairs(rows.probability[place], root)[0]
+        change = unit_overturn(rows, place, root)[0]
+        return _Bought(row, unit, gain, float(change), pair)
+
+    def _place(self, row: int) -> tuple[AskedRows, NDArray[np.intp]]:
+        """Return the rows that a row is among, and its position there."""
+        rows = next(part for part in self.chunks if row < part.start + len(part))
+        return rows, np.array([row - rows.start])
 
 
-def _listed(found: list[tuple[int, int, float, NDArray[np.intp]]]) -> Suggestions:
+class _Bought(NamedTuple):
+    """A measurement that was bought."""
+
+    row: int
+    unit: int
+    information: float
+    overturn: float
+    pair: NDArray[np.intp]
+
+
+def _listed(found: list[_Bought]) -> Suggestions:
     """Return the measurements in the order in which they were bought."""
     return Suggestions(
-        np.array([row for row, *_ in found], dtype=np.intp),
+        np.array([one.row for one in found], dtype=np.intp),
         np.arange(1, len(found) + 1),
-        np.array([unit for _, unit, *_ in found], dtype=np.intp),
-        np.array([gain for *_, gain, _ in found], dtype=np.float64),
-        np.array([pair for *_, pair in found], dtype=np.intp).reshape(-1, 2),
+        np.array([one.unit for one in found], dtype=np.intp),
+        np.array([one.information for one in found], dtype=np.float64),
+        np.array([one.overturn for one in found], dtype=np.float64),
+        np.array([one.pair for one in found], dtype=np.intp).reshape(-1, 2),
     )

@@ -14,6 +14,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import check_overflow, float_array, to_numpy
+from shafer._checks.frames import frame_columns
 from shafer._checks.labels import labelled, order_by_label
 from shafer._text import listed
 from shafer._typing import Array, FloatArray, Label
@@ -158,6 +159,55 @@ def read_acts(
         return None
     acts = read_loss(loss, like, classes)
     return acts if reject is None else _with_reject(acts, check_reject(reject, zero_one=False))
+
+
+def loss_of_answers(loss: Any, classes: NDArray[Any]) -> FloatArray:
+    """Return losses (K, K): rows are answers, columns true classes, both in order of classes.
+
+    Parameters
+    ----------
+    loss : array of shape (K, K), mapping or data frame
+        As in :func:`read_loss`. Rows of an array are in the order of the classes; otherwise each
+        row is named by the label of its class.
+    classes : array of shape (K,)
+        Class labels.
+
+    Returns
+    -------
+    array of shape (K, K)
+
+    See Also
+    --------
+    read_loss : Reads acts that are no classes as well.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shafer.decision.acts import loss_of_answers
+    >>> loss = {"well": {"ill": 5, "well": 0}, "ill": {"ill": 0, "well": 1}}
+    >>> loss_of_answers(loss, np.array(["ill", "well"]))
+    array([[0., 1.],
+           [5., 0.]])
+    """
+    acts = read_loss(loss, np.zeros((1, len(classes))), classes)
+    labels, names = classes.tolist(), list(acts.names)
+    numbered = names == list(range(len(labels))) and not isinstance(loss, Mapping)
+    if numbered and (frame_columns(loss) is None or set(names) != set(labels)):
+        order = list(range(len(labels)))  # the rows of an array, in the order of the classes
+    elif len(names) == len(labels) and set(names) == set(labels):
+        order = [names.index(label) for label in labels]
+    else:
+        raise ValueError(
+            f"loss must have one row for each class, named by its label; got rows "
+            f"[{listed(names)}], and the classes are [{listed(labels)}]."
+        )
+    table = np.asarray(acts.loss, dtype=np.float64)[order]
+    if table.min() == table.max():
+        raise ValueError(
+            f"loss must differ between answers; got {table.min():g} everywhere. Give a table with "
+            "larger losses for wrong answers."
+        )
+    return table
 
 
 def _with_reject(acts: Acts, cost: float) -> Acts:

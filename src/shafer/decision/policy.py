@@ -2,22 +2,28 @@ r"""``Policy``: how evidence becomes a decision where the user names no rule.
 
 With two classes the answer may be the positive class from a probability t on, instead of from one
 half. A ``Cutoff`` shifts the log-odds by :math:`-\ln(t / (1 - t))`. So every closed form about the
-largest logit holds for the shifted logits.
+largest logit holds for the shifted logits. Costs of errors are such a threshold. With more classes,
+``LeastLoss`` gives the class of the least expected loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, final
+from functools import cached_property
+from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from shafer._checks.labels import one_position
+from shafer._text import listed
 from shafer._typing import FloatArray
-from shafer.decision.acts import is_number
+from shafer.decision.acts import is_number, loss_of_answers
+from shafer.decision.dominance import choose_smallest
 from shafer.decision.rules import rule_for_costs
+from shafer.decision.ties import tie_width
 
 _ROUNDING = 1e-13
 
@@ -57,8 +63,8 @@ class Cutoff:
             )
         if len(classes) != 2:
             raise ValueError(
-                f"threshold needs two classes; the model has {len(classes)}. State what each error "
-                "costs instead: explainer.decide(X, loss)."
+                f"threshold needs two classes; the model has {len(classes)}: "
+                f"[{listed(classes.tolist())}]. State what each error costs instead, with loss=."
             )
         return cls(float(threshold), position)
 
@@ -70,17 +76,108 @@ class Cutoff:
         shift[self.position] = -half
         return shift
 
+    def text(self, classes: NDArray[Any]) -> str:
+        """Return the rule in words, such as ``answers 'ill' from 0.2 on``."""
+        return f"answers {classes.tolist()[self.position]!r} from {self.threshold:.3g} on"
 
-def answers(logits: FloatArray, cutoff: Cutoff | None) -> NDArray[np.intp]:
+    def positions(self, logits: FloatArray) -> NDArray[np.intp]:
+        """Return the position of each row's answer, (n,)."""
+        shifted = logits + self.shift
+        lead = shifted[:, self.position] - shifted[:, 1 - self.position]
+        rounding = _ROUNDING * (_size(logits) + np.abs(self.shift).max())
+        # A probability at the threshold, up to rounding, gives the positive class.
+        return np.where(lead >= -rounding, self.position, 1 - self.position)
+
+
+@final
+@dataclass(frozen=True)
+class LeastLoss:
+    """The class of the least expected loss, where there are three classes or more.
+
+    Attributes
+    ----------
+    loss : tuple of K tuples of K numbers
+        The loss of each answer (row) under each true class (column).
+    """
+
+    loss: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def regret(self) -> FloatArray:
+        """How much more each answer loses than the best one, (K, K)."""
+        table = np.array(self.loss)
+        return np.asarray(table - table.min(axis=0))
+
+    def text(self, classes: NDArray[Any]) -> str:
+        """Return the rule in words."""
+        del classes
+        return "answers with the least expected loss"
+
+    def positions(self, logits: FloatArray) -> NDArray[np.intp]:
+        """Return the position of each row's answer, (n,); the first of those that tie."""
+        expected = softmax(np.asarray(logits, dtype=np.float64), axis=-1) @ self.regret.T
+        rounding = _ROUNDING * _size(logits) * expected.min(axis=-1)
+        least = expected.min(axis=-1) + rounding
+        return np.asarray(np.argmax(expected <= least[..., None], axis=-1))
+
+
+def _size(logits: FloatArray) -> FloatArray:
+    """Return the scale on which logits are rounded; −∞ is a class that is ruled out."""
+    return np.asarray(1.0 + np.where(np.isfinite(logits), np.abs(logits), 0.0).max(axis=-1))
+
+
+AnswerRule: TypeAlias = Cutoff | LeastLoss
+"""What answers, where it is not the most probable class."""
+
+
+def read_answer_rule(threshold: Any, loss: Any, classes: NDArray[Any]) -> AnswerRule | None:
+    """Return the rule that a user states by a threshold or by losses; None without both."""
+    if threshold is not None and loss is not None:
+        raise ValueError(
+            "Give threshold or loss, not both: losses of two classes are a threshold; got "
+            f"threshold={threshold!r} and a loss. Leave out one."
+        )
+    if loss is not None:
+        return least_loss(loss_of_answers(loss, classes), classes)
+    return None if threshold is None else Cutoff.read(threshold, classes)
+
+
+def least_loss(table: FloatArray, classes: NDArray[Any]) -> AnswerRule:
+    """Return the rule of the least expected loss: with two classes, a threshold.
+
+    Parameters
+    ----------
+    table : array of shape (K, K)
+        The loss of each answer (row) under each true class (column).
+    classes : array of shape (K,)
+    """
+    regret = table - table.min(axis=0)
+    always = np.flatnonzero(~regret.any(axis=1))
+    if len(always):
+        raise ValueError(
+            f"loss gives every row the answer {classes.tolist()[always[0]]!r}: no answer costs "
+            "less, whatever the true class. Rows are answers, columns are true classes; a right "
+            "answer must cost less than a wrong one."
+        )
+    if len(classes) > 2:
+        return LeastLoss(tuple(map(tuple, table.tolist())))
+    # The first class wins a tie, so it is the positive one.
+    return Cutoff(float(regret[0, 1] / (regret[0, 1] + regret[1, 0])), 0)
+
+
+def answers(logits: FloatArray, rule: AnswerRule | None) -> NDArray[np.intp]:
     """Return the position of each row's answer, (n,), given logits (n, K)."""
-    if cutoff is None:
+    if rule is None:
         found: NDArray[np.intp] = np.argmax(logits, axis=1)
         return found
-    shifted = logits + cutoff.shift
-    lead = shifted[:, cutoff.position] - shifted[:, 1 - cutoff.position]
-    rounding = _ROUNDING * (1.0 + np.abs(logits).max(axis=1) + np.abs(cutoff.shift).max())
-    # A probability at the threshold, up to rounding, gives the positive class.
-    return np.where(lead >= -rounding, cutoff.position, 1 - cutoff.position)
+    return rule.positions(logits)
+
+
+def first_largest(scores: FloatArray) -> NDArray[np.intp]:
+    """Return the position of the largest score of each row; the first of those tied by rounding."""
+    risk = -scores
+    width = tie_width(risk.min(axis=1, keepdims=True))
+    return np.asarray(np.argmax(choose_smallest(risk, width), axis=1))
 
 
 @final
@@ -97,18 +194,18 @@ class Policy:
         The rule of sets of classes where no costs are given.
     act_rule : str
         The rule of acts.
-    cutoff : Cutoff, optional
-        From which probability on the answer is the positive class; by default it is the most
-        probable class.
+    cutoff : Cutoff or LeastLoss, optional
+        From which probability on the answer is the positive class, or what each error costs; by
+        default the answer is the most probable class.
     """
 
     calibrated: bool = False
     set_rule: str = "interval_dominance"
     act_rule: str = "expected_loss"
-    cutoff: Cutoff | None = None
+    cutoff: AnswerRule | None = None
 
     @classmethod
-    def of_bets(cls, cutoff: Cutoff | None = None) -> Policy:
+    def of_bets(cls, cutoff: AnswerRule | None = None) -> Policy:
         """Return the policy of weights that were tempered, moderated or guarded."""
         return cls(True, "utility_set", cutoff=cutoff)
 

@@ -12,7 +12,6 @@ from shafer._typing import FloatArray, Label
 from shafer.deferral.control import (
     DeferralControl,
     found_thresholds,
-    warn_if_all_unknown,
     warn_if_unreachable,
 )
 from shafer.deferral.prediction import DeferringPrediction, sure_answers
@@ -20,7 +19,7 @@ from shafer.deferral.promise import Promise
 from shafer.deferral.reasons import ReasonScale, row_measures
 from shafer.explain.row_pass import RowPass
 from shafer.rows.access import n_rows
-from shafer.rows.groups import grouped_rows, rows_of_known_groups
+from shafer.rows.groups import grouped_rows, rows_of_known_groups, warn_of_unknown_groups
 
 if TYPE_CHECKING:
     from shafer.explain.predictor import Predictor
@@ -35,7 +34,7 @@ def control_error(
         raise ValueError(f"{promise.method} needs calibration rows; got none.")
     X, labels, column = grouped_rows(X, by, predictor.columns)
     seen = predictor.observe(X)
-    answers = sure_answers(seen.bet, promise.loss)
+    answers = sure_answers(seen.bet, promise.loss, predictor.policy.cutoff)
     truth = label_positions(y, classes, len(answers.positions))
     _check_truth(truth, answers.positions, classes, promise.class_)
     found, names = found_thresholds(promise, answers, truth, classes, labels)
@@ -58,16 +57,18 @@ def predict_or_defer(predictor: Predictor, X: Any, by: Any) -> DeferringPredicti
             "came after it and made other probabilities: call it again."
         )
     X, labels, _ = rows_of_known_groups(X, by, control, predictor.columns)
-    return deferred_answers(control, predictor.observe(X), predictor.classes, labels)
+    return deferred_answers(predictor, control, predictor.observe(X), labels)
 
 
 def deferred_answers(
-    control: DeferralControl, seen: RowPass, classes: NDArray[Any], labels: NDArray[Any] | None
+    predictor: Predictor, control: DeferralControl, seen: RowPass, labels: NDArray[Any] | None
 ) -> DeferringPrediction:
     """Answer rows after their pass through the model; ``labels`` are their groups."""
-    answers = sure_answers(seen.bet, control.promise.loss)
+    classes = predictor.classes
+    answers = sure_answers(seen.bet, control.promise.loss, predictor.policy.cutoff)
     places = control.places(labels, len(answers.scores))
-    warn_if_all_unknown(places, labels, control)
+    done = "Every row of an unknown group is deferred"
+    warn_of_unknown_groups(labels, control.by, "control_error", done)
     limits = control.thresholds(places)
     deferred = control.deferred(answers.scores, limits)
     reason = control.group_reasons(places)
@@ -91,7 +92,7 @@ def deferred_answers(
 
 def _measured(seen: RowPass, rows: list[int]) -> dict[str, FloatArray]:
     """Measure some rows for reasons."""
-    return row_measures(seen.plain[rows], lambda: seen.typicality(rows))
+    return row_measures(seen.plain[rows], seen.bet[rows], lambda: seen.typicality(rows))
 
 
 def _check_truth(

@@ -15,7 +15,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._kernels.products import product
 from shafer._typing import BoolArray, FloatArray
 from shafer.decision.dominance import choose_smallest
-from shafer.decision.policy import answers
+from shafer.decision.policy import AnswerRule, answers
 from shafer.decision.ties import tie_width
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
@@ -153,8 +153,10 @@ class SureAnswers(NamedTuple):
     probability: FloatArray
 
 
-def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswers:
-    r"""Return the answer of each row; with a loss, the class of least expected loss.
+def sure_answers(
+    bet: MassEvidence, loss: FloatArray | None = None, rule: AnswerRule | None = None
+) -> SureAnswers:
+    r"""Return the answer of each row: by the rule, by the loss, or the most probable class.
 
     The score is the log-odds of the answer's betting probability: the same order, and two
     probabilities that both round to 1 still differ. With a loss it is minus the expected loss,
@@ -166,16 +168,21 @@ def sure_answers(bet: MassEvidence, loss: FloatArray | None = None) -> SureAnswe
         The evidence that bets are made with: moderated or tempered, not discounted.
     loss : array of shape (K, K), optional
         The loss of each answer (row) under each true class (column).
+    rule : Cutoff or LeastLoss, optional
+        What answers.
     """
     probability = to_numpy(bet.betting_probability).astype(np.float64)
     rows = np.arange(len(probability))
     if loss is not None:
         expected = product(probability, loss.T)
-        chosen = _first_smallest(expected, float(np.abs(loss).max()))
+        chosen = (
+            _first_smallest(expected, float(np.abs(loss).max()))
+            if rule is None
+            else answers(_logits(bet, probability), rule)
+        )
         return SureAnswers(chosen, -expected[rows, chosen], probability[rows, chosen])
     logits = _logits(bet, probability)
-    cutoff = bet.cutoff if isinstance(bet, Evidence) else None
-    chosen = _first_smallest(-logits) if cutoff is None else answers(logits, cutoff)
+    chosen = _first_smallest(-logits) if rule is None else answers(logits, rule)
     others = logits.copy()
     others[rows, chosen] = -np.inf
     scores = logits[rows, chosen] - logsumexp(others, axis=1)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._checks.frames import frame_columns
 from shafer._checks.labels import one_position
-from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray, Label
-from shafer.decision.acts import is_number, read_loss
+from shafer.decision.acts import is_number, loss_of_answers
 from shafer.deferral.search import (
     SelectiveThreshold,
     budget_threshold,
@@ -160,7 +157,7 @@ def read_promise(
     _check_partner("class_", class_, kind in ("false_negative_rate", "recall"), kind)
     _check_partner("loss", loss, kind == "mean_loss", kind)
     if kind == "mean_loss":
-        table = _loss_table(loss, classes)
+        table = loss_of_answers(loss, classes)
         return Promise(kind, _bound(mean_loss, table), sure, loss=table)
     if kind == "error":
         return Promise(kind, DEFAULT_ERROR if error is None else _rate(error, "error"), sure)
@@ -185,29 +182,6 @@ def _rate(value: Any, name: str) -> float:
             f"{name} must be a number between 0 and 1, such as {usual}; got {value!r}."
         )
     return float(value)
-
-
-def _loss_table(loss: Any, classes: NDArray[Any]) -> FloatArray:
-    """Return losses (K, K): rows are answers, columns true classes, both in order of classes."""
-    acts = read_loss(loss, np.zeros((1, len(classes))), classes)
-    labels, names = classes.tolist(), list(acts.names)
-    numbered = names == list(range(len(labels))) and not isinstance(loss, Mapping)
-    if numbered and (frame_columns(loss) is None or set(names) != set(labels)):
-        order = list(range(len(labels)))  # the rows of an array, in the order of the classes
-    elif len(names) == len(labels) and set(names) == set(labels):
-        order = [names.index(label) for label in labels]
-    else:
-        raise ValueError(
-            f"loss must have one row for each class, named by its label; got rows "
-            f"[{listed(names)}], and the classes are [{listed(labels)}]."
-        )
-    table = np.asarray(acts.loss, dtype=np.float64)[order]
-    if table.min() == table.max():
-        raise ValueError(
-            f"loss must differ between answers; got {table.min():g} everywhere. Give a table with "
-            "larger losses for wrong answers."
-        )
-    return table
 
 
 def _bound(mean_loss: Any, table: FloatArray) -> float:

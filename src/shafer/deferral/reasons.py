@@ -36,7 +36,7 @@ REASONS = (*MEASURES.values(), CLOSE_CALL, UNKNOWN_GROUP, SMALL_GROUP, NO_PROMIS
 
 
 def row_measures(
-    evidence: MassEvidence, typicality: Callable[[], Array | None]
+    evidence: MassEvidence, bet: MassEvidence, typicality: Callable[[], Array | None]
 ) -> dict[str, FloatArray]:
     """Return the measures of each row, (n,) each and larger where the reason holds more.
 
@@ -46,6 +46,9 @@ def row_measures(
     ----------
     evidence : MassEvidence
         Before tempering and moderation, as ``RowPass.plain``.
+    bet : MassEvidence
+        After them. A threshold is one on these probabilities, so they tell how easily the answer
+        falls.
     typicality : callable
         Returns the typicality of the rows, or None if the background is not at hand.
     """
@@ -57,6 +60,8 @@ def row_measures(
     plain = evidence.undiscounted
     if isinstance(plain, Evidence) and plain.n_components > 1:
         found["disagreement"] = to_numpy(plain.weight_of_disagreement)
+        if isinstance(bet, Evidence) and bet.cutoff is not None and bet.n_components > 1:
+            plain = bet
         found["fragility"] = to_numpy(plain.fragility())
     return {name: np.asarray(found[name], dtype=np.float64) for name in MEASURES if name in found}
 

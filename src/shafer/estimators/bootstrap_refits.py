@@ -59,7 +59,7 @@ def bootstrap_refits(
     >>> refits = shafer.models.bootstrap_refits(model, X, y, n=30)
     >>> ev = shafer.Explainer(model, X, errors="bootstrap", refits=refits)(X[:1])
     >>> ev.weights_std.shape
-    (1, 2, 2)
+    (1, 3, 2)
     """
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
         raise ValueError(f"n must be a whole number of refits ≥ 2; got {n!r}.")

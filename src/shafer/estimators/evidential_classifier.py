@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Self
@@ -44,15 +43,16 @@ _FOLDS = 5
 class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Trains a scikit-learn classifier, shows its evidence and predicts sets of classes.
 
-    By default the weights are the paper's. ``temper`` calibrates them (temperature scaling), and
-    ``moderate`` accounts for coefficient uncertainty. ``docs/guide/calibrating.md`` has figures.
+    ``temper`` calibrates the weights (temperature scaling), and ``moderate`` accounts for
+    coefficient uncertainty. ``docs/guide/calibrating.md`` has figures. With ``groups=None`` and
+    ``prior="shared"`` the weights are the paper's.
 
     Parameters
     ----------
     estimator : estimator, optional
         Any scikit-learn classifier that :class:`Explainer` accepts, such as a pipeline, an
         ``MLPClassifier`` or a boosted model; a ``LogisticRegression()`` by default.
-    groups : mapping, sequence, "source", "auto" or "one", optional
+    groups : "source", mapping, sequence, "auto", "one" or None
         What counts as one component, as in :class:`Explainer`. Fine components explain; for
         deciding, ``"one"`` or few groups are better: inside a group, evidence for and against a
         class cancels.
@@ -66,9 +66,9 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     missing : {"error", "vacuous", "conditional"}
         How a linear model predicts rows with NaN, as in :class:`Explainer`. Training rows must
         be complete.
-    prior : {"shared", "own"}
-        Whether the components share the base rate, or it is a component ``"base rate"`` of its
-        own, as in :class:`Explainer`.
+    prior : {"own", "shared"}
+        Whether the base rate is a component ``"base rate"`` of its own, or the components share
+        it, as in :class:`Explainer`.
     errors : {"sandwich", "laplace", "bags", "bootstrap"}, optional
         Error bars on the weights, as in :class:`Explainer`. ``"bootstrap"`` trains the classifier
         50 times more, on rows drawn again.
@@ -80,6 +80,9 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     threshold : float or {class: float}, optional
         From which probability on the answer is the second of two classes, or the class that is
         named, as in :class:`Explainer`. By default that of the inner classifier, if it has one.
+    loss : array of shape (K, K), mapping or data frame, optional
+        Instead of a threshold: what each answer (row) costs under each true class (column), as in
+        :class:`Explainer`.
 
     Attributes
     ----------
@@ -102,9 +105,9 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = shafer.EvidentialClassifier(LogisticRegression(max_iter=1000)).fit(X, y)
-    >>> clf.predict_set(X)[[0, 106]]
+    >>> clf.predict_set(X, "interval_dominance")[[0, 106]]
     array([[ True, False, False],
-           [False,  True,  True]])
+           [False,  True, False]])
     """
 
     explainer_: Explainer
@@ -112,14 +115,15 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     def __init__(
         self,
         estimator: Any = None,
-        groups: Any = None,
+        groups: Any = "source",
         temper: Any = None,
         moderate: str | None = None,
         missing: str = "error",
-        prior: str = "shared",
+        prior: str = "own",
         errors: str | None = None,
         guard: bool = False,
         threshold: float | dict[Any, float] | None = None,
+        loss: Any = None,
     ) -> None:
         self.estimator = estimator
         self.groups = groups
@@ -130,6 +134,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         self.errors = errors
         self.guard = guard
         self.threshold = threshold
+        self.loss = loss
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the inner classifier, and compute the background means from the same rows.
@@ -202,6 +207,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             prior=self.prior,
             check=check,
             threshold=self.threshold,
+            loss=self.loss,
             **bars,
         )
 
@@ -296,7 +302,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
             return seen
         # The pass has refused NaN unless ``missing`` allows it; the guard takes it as missing.
         guarded = guard(explainer.ask.model(), X, seen.rows).evidence
-        return GuardedPass(seen, replace(guarded, cutoff=explainer.policy.cutoff))
+        return GuardedPass(seen, guarded)
 
     def evidence(self, X: Any) -> MassEvidence:
         """Return the evidence of each row.
@@ -427,7 +433,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         plain = self.missing == "error" and not self.guard
         # Calibrated probabilities cross a threshold in other rows than those of the classifier.
         alike = self.policy.cutoff is None or (
-            self.threshold is None and self.explainer_.calibration.is_plain
+            self.threshold is None and self.loss is None and self.explainer_.calibration.is_plain
         )
         if one_class_rule(rule) is None and plain and alike:
             return np.asarray(self.estimator_.predict(X))
@@ -460,16 +466,15 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     def predict_set(
         self, X: Any, rule: str | None = None, *, by: Any = None, **options: Any
     ) -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K).
+        """Return the calibrated set of classes of each row, boolean (n, K).
 
         Parameters
         ----------
         X : array or data frame of shape (n, J)
         rule : str, optional
-            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
-            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
-            paper's ``"interval_dominance"`` if it is none of these.
+            Instead of the calibrated sets: those of a rule of :meth:`Evidence.decide`, with its
+            options, without a promise about their coverage. With options alone, such as ``loss``,
+            the rule is that of :meth:`Evidence.decide`.
         by : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name.
@@ -484,7 +489,8 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         --------
         >>> import shafer
         >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
-        >>> shafer.EvidentialClassifier().fit(X, y).predict_set([[0.0], [2.5]])
+        >>> clf = shafer.EvidentialClassifier().fit(X, y)
+        >>> clf.predict_set([[0.0], [2.5]], "interval_dominance")
         array([[ True, False],
                [ True,  True]])
         """
@@ -507,7 +513,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = {"threshold": None, **state}  # earlier files have none
+        state = {"threshold": None, "loss": None, **state}  # earlier files have none
         sets, folds = state.pop("conformal_", None), state.pop("fold_explainers_", ())
         older = "deferral_state_" not in state
         deferral = state.pop("deferral_state_", None)

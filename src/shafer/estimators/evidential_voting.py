@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self, TypeAlias
 
 import numpy as np
@@ -17,7 +18,7 @@ from shafer._checks.arrays import float_array, row_weights, to_numpy
 from shafer._checks.labels import log_prior
 from shafer._typing import BoolArray, FloatArray
 from shafer.conformal.split import ConformalSets
-from shafer.decision.policy import Policy
+from shafer.decision.policy import Policy, read_answer_rule
 from shafer.deferral.control import DeferralControl, deferral_state, restored_deferral
 from shafer.estimators.fitting import read_splits
 from shafer.estimators.sources import (
@@ -34,6 +35,7 @@ from shafer.estimators.sources import (
     rows_of_view,
     view_of,
 )
+from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
@@ -84,6 +86,12 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
         scikit-learn takes them.
     random_state : int, optional
         Seed of the shuffling, if ``cv`` is a number.
+    threshold : float or {class: float}, optional
+        From which probability on the answer is the second of two classes, or the class that is
+        named, as in :class:`Explainer`.
+    loss : array of shape (K, K), mapping or data frame, optional
+        Instead of a threshold: what each answer (row) costs under each true class (column), as in
+        :class:`Explainer`.
 
     Attributes
     ----------
@@ -132,6 +140,8 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
         absent_if: str = "all",
         cv: Any = 5,
         random_state: int | None = 0,
+        threshold: float | dict[Any, float] | None = None,
+        loss: Any = None,
     ) -> None:
         self.estimators = estimators
         self.combination = combination
@@ -142,6 +152,8 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
         self.absent_if = absent_if
         self.cv = cv
         self.random_state = random_state
+        self.threshold = threshold
+        self.loss = loss
 
     # -- parameters of the estimators, as ``name__parameter`` ------------------------------------
 
@@ -222,6 +234,7 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
         weight = row_weights(sample_weight, len(y))
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        read_answer_rule(self.threshold, self.loss, self.classes_)  # an error before any training
         self.prior_ = class_frequencies(self.classes_, codes, weight)
         self.sources_ = {entry[0]: self._trained(entry, X, y, weight) for entry in entries}
         self.source_factors_ = (
@@ -335,6 +348,8 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
             self.classes_,
             self.granularity,
         )
+        if isinstance(combined, Evidence):
+            combined = replace(combined, cutoff=self.policy.cutoff)
         return with_row_labels(combined, X)
 
     def _source_evidence(self, source: FittedSource, view: Any, present: BoolArray) -> Any:
@@ -393,7 +408,8 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
     @property
     def policy(self) -> Policy:
         """How evidence becomes a decision: costs are bets if the sources are tempered."""
-        return Policy(calibrated=self.tempering is not None)
+        rule = read_answer_rule(self.threshold, self.loss, self.classes)
+        return Policy(calibrated=self.tempering is not None, cutoff=rule)
 
     # -- files ----------------------------------------------------------------------------------
 
@@ -410,7 +426,7 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        state = dict(state)
+        state = {"threshold": None, "loss": None, **state}  # earlier files have none
         sets, deferral = state.pop("conformal_", None), state.pop("deferral_state_", None)
         super().__setstate__(state)
         if "classes_" not in state:

@@ -152,7 +152,7 @@ def _explainer(fitted: Any, view: Any, whole: bool, weight: FloatArray | None) -
     if gives_evidence(fitted):
         return None
     try:
-        return Explainer(fitted, view, "one" if whole else None, sample_weight=weight)
+        return Explainer(fitted, view, "one" if whole else "source", sample_weight=weight)
     except UnsupportedModelError:
         if not hasattr(fitted, "predict_proba"):
             raise

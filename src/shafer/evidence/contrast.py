@@ -140,10 +140,9 @@ def pair_of_row(evidence: Evidence, class_: Label | None, over: Label | None) ->
     """
     logits = to_numpy(evidence.logits)[:1]
     if class_ is None:
-        avoided = logits.astype(np.float64)
-        if over is not None:
-            avoided[0, one_position(over, evidence.classes, "over")] = -np.inf
-        first = int(answers(avoided, evidence.cutoff)[0])
+        found = answers(logits, evidence.cutoff)
+        avoided = None if over is None else one_position(over, evidence.classes, "over")
+        first = int(found[0] if found[0] != avoided else most_probable_but(logits, found)[0])
     else:
         first = one_position(class_, evidence.classes, "class_")
     if over is None:

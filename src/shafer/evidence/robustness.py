@@ -22,10 +22,12 @@ from shafer import _kernels as kernels
 from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
 from shafer.decision.acts import is_number
+from shafer.decision.policy import AnswerRule, LeastLoss
 from shafer.evidence.sources import WeightSource
 
 MOST_COMBINED = 11  # all combinations of losses are tried up to here
 MOST_DRAWN = 64  # losses are drawn one by one up to here
+_MOST_DIMENSIONS = 1000  # of evenly spread points
 _BLOCK = 2**20  # elements of (rows, G, K) in memory at a time
 
 
@@ -33,7 +35,7 @@ def source_fragility(
     source: WeightSource,
     chance: float,
     certain: Sequence[int] = (),
-    shift: FloatArray | None = None,
+    rule: AnswerRule | None = None,
 ) -> FloatArray:
     """Return :func:`loss_fragility` of all rows of a source; few weights are made at a time."""
     *batch, n_components, n_classes = source.shape
@@ -45,7 +47,7 @@ def source_fragility(
         weights = to_numpy(part.dense())
         base = np.broadcast_to(to_numpy(part.base_shares()), weights.shape)
         flat = (-1, n_components, n_classes)
-        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance, certain, shift)
+        found = loss_fragility(weights.reshape(flat), base.reshape(flat), chance, certain, rule)
         result[rows.start : rows.stop] = found.reshape(weights.shape[:-2])
     return result
 
@@ -55,7 +57,7 @@ def loss_fragility(
     base: FloatArray,
     chance: float,
     certain: Sequence[int] = (),
-    shift: FloatArray | None = None,
+    rule: AnswerRule | None = None,
 ) -> FloatArray:
     r"""Return the chance that losing components at random changes the decision, (n,).
 
@@ -73,12 +75,17 @@ def loss_fragility(
         The chance q of each component to be lost, independently of the others.
     certain : positions of components
         The base rate, which cannot be lost.
-    shift : array of shape (K,), optional
-        What a threshold adds to the logits.
+    rule : Cutoff or LeastLoss, optional
+        What answers; by default the most probable class. A cutoff shifts the logits. With losses
+        of more classes, all combinations of up to 11 components are tried, and evenly spread
+        losses of more; the error is then below 0.02.
     """
     weights = np.asarray(weights, dtype=np.float64)
-    logits = weights.sum(axis=1) if shift is None else weights.sum(axis=1) + shift
+    logits = weights.sum(axis=1)
     own = np.delete(weights - base, list(certain), axis=1)
+    if isinstance(rule, LeastLoss):
+        return changed_answers(logits, own, chance, rule)
+    logits = logits if rule is None else logits + rule.shift
     lost = lead_over_others(own, np.argmax(logits, axis=1))
     return loss_probability(logits, lost, chance)
 
@@ -108,6 +115,29 @@ def loss_probability(logits: FloatArray, lost: FloatArray, chance: float) -> Flo
     parts = [slice(start, start + step) for start in range(0, len(margins), step)]
     found = [_share_of_falls(margins[part], lost[part], chance, patterns) for part in parts]
     return np.concatenate([np.zeros(0), *found])
+
+
+def changed_answers(
+    logits: FloatArray, lost: FloatArray, chance: float, rule: LeastLoss
+) -> FloatArray:
+    """Return the chance of another answer, (n,), given what each component adds (n, G, K)."""
+    patterns = _lost_of_many(lost.shape[1], chance)
+    now, result = rule.positions(logits), np.empty(len(logits))
+    step = max(1, _BLOCK // (len(patterns.share) * logits.shape[1]))
+    for start in range(0, len(logits), step):
+        part = slice(start, start + step)
+        left = logits[part, None, :] - patterns.gone @ lost[part]
+        result[part] = (rule.positions(left) != now[part, None]) @ patterns.share
+    return result
+
+
+def _lost_of_many(n_components: int, chance: float) -> _Patterns:
+    """Return patterns of losses of all components, also of very many."""
+    if n_components <= _MOST_DIMENSIONS:
+        return _loss_patterns(n_components, 0, chance)
+    random = np.random.default_rng(0)
+    gone = np.asarray(random.random((2**MOST_COMBINED, n_components)) < chance, dtype=np.float64)
+    return _Patterns(gone, np.full(len(gone), 1.0 / len(gone)), np.zeros((len(gone), 0)))
 
 
 class _Patterns(NamedTuple):

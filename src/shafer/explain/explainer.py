@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import row_weights, to_numpy
@@ -14,7 +15,7 @@ from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
 from shafer.conformal.split import ConformalSets
-from shafer.decision.policy import Cutoff, Policy
+from shafer.decision.policy import Cutoff, LeastLoss, Policy, read_answer_rule
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
@@ -29,9 +30,10 @@ from shafer.explain.missing import check_gaps, complete_rows
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import ModelPass
-from shafer.explain.self_check import check_answers, check_probabilities
+from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
+from shafer.models.read_model import ReadModel
 from shafer.models.registry import adapt, known_columns
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
@@ -54,14 +56,15 @@ class Explainer(Predictor):
     background : array, data frame or sparse matrix of n rows, as the model takes them
         The training data. The weight of a component is relative to its mean over these rows. An
         iterator of batches is read once, one batch at a time, so the data need not fit in memory.
-    groups : mapping, sequence, "source", "auto" or "one", optional
-        Join components into groups: group name -> components (by name or position), or a sequence
-        of groups. ``"source"`` joins the encoded columns of a pipeline by the column they came
-        from, ``"one"`` joins everything. ``"auto"`` joins components that contradict each other
-        over the background until ``n_groups`` are left, which makes many components readable. A
-        group may also name a column of the data; then it has all encoded columns that came from
-        it. For image locations also a segmentation: a label map of whole numbers (H, W).
-        Probabilities do not change.
+    groups : "source", mapping, sequence, "auto", "one" or None
+        Join components into groups; probabilities do not change. ``"source"``, the default, joins
+        the encoded columns of a pipeline by the column they came from. Features that mix columns,
+        as those of PCA, and words of a text stay components. ``None`` joins nothing. A mapping is
+        group name -> components (by name or position), a sequence holds groups. A group may also
+        name a column of the data; then it has all encoded columns that came from it. ``"auto"``
+        joins components that contradict each other over the background until ``n_groups`` are
+        left. ``"one"`` joins everything, the base rate too. For image locations also a
+        segmentation: a label map of whole numbers (H, W).
     n_groups : int
         The number of groups of ``"auto"``. They are named after their strongest members.
     sample_weight : array of shape (n,), optional
@@ -80,20 +83,21 @@ class Explainer(Predictor):
         share of the prior; or use its expectation given the other inputs, with smaller weights.
     temper : float
         A factor on all weights (temperature scaling), if it is known; see :meth:`temper`.
-    prior : {"shared", "own"}
-        What to do with the base rate, the logits at the background means. ``"shared"``, the
-        paper's choice: all components share it equally. ``"own"``: it is one more component, the
-        last, named ``"base rate"``; then a component at its mean has weight 0, as in SHAP.
+    prior : {"own", "shared"}
+        What to do with the base rate, the logits at the background means. ``"own"``, the default:
+        it is one more component, the last, named ``"base rate"``; then a component at its mean has
+        weight 0, as in SHAP. ``"shared"``, the paper's choice: all components share it equally.
         Probabilities are the same.
     check : bool
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
     errors : {"sandwich", "laplace", "bags", "bootstrap"}, optional
-        Give the evidence error bars, :attr:`Evidence.weights_std`. ``"laplace"``: from the
-        posterior of the coefficients of a linear model (for a network, of its last layer); the
-        background must be the training data. ``"bags"``: the spread over the outer bags of an
-        ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over ``refits``, for any
-        model. See ``docs/guide/error_bars.md``.
+        Give the evidence error bars, :attr:`Evidence.weights_std`. For linear models (for a
+        network, its last layer), with the training data as the background: ``"sandwich"``, how the
+        coefficients would vary if the model were trained on other rows; ``"laplace"``, the
+        posterior of the coefficients, what these rows leave open. ``"bags"``: the spread over the
+        outer bags of an ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over
+        ``refits``, for any model. See ``docs/guide/error_bars.md``.
     refits : sequence of models, optional
         For ``errors="bootstrap"``: the model trained again on other samples, such as those of
         :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are
@@ -104,8 +108,12 @@ class Explainer(Predictor):
         ``Monitor`` speak of this answer. By default the threshold of the model itself, if it is a
         ``FixedThresholdClassifier`` or ``TunedThresholdClassifierCV``; otherwise the most probable
         class answers. It must be the threshold that is used in practice.
+    loss : array of shape (K, K), mapping or data frame, optional
+        Instead of a threshold: what each answer (row) costs under each true class (column), such
+        as ``{"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}}``. The answer is then the
+        class of the least expected loss; with two classes this is a threshold.
     **options
-        Options of the model's reader: ``components="tree"`` or ``"feature"`` for scikit-learn's
+        Options of the model's reader: ``components="feature"`` or ``"tree"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
         ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
         map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
@@ -118,8 +126,8 @@ class Explainer(Predictor):
     columns : tuple of strings or None
         The columns of the background, if it was a data frame.
     pool : LinearPool or AdditivePool
-        The model as evidence: for linear models without groups, ``pool.beta`` and ``pool.alpha``
-        are the paper's β*, α*.
+        The model as evidence: for linear models without groups and with ``prior="shared"``,
+        ``pool.beta`` and ``pool.alpha`` are the paper's β*, α*.
     classes : array of shape (K,)
     component_names : tuple of strings
     factor : float
@@ -151,15 +159,15 @@ class Explainer(Predictor):
     >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
     >>> ev = shafer.Explainer(model, X)(X[:2])
     >>> ev.belief.round(3)
-    array([[0.173, 0.105],
-           [0.213, 0.426]])
+    array([[0.374, 0.323],
+           [0.297, 0.487]])
     """
 
     def __init__(
         self,
         model: Any,
         background: Any,
-        groups: Groups | None = None,
+        groups: Groups | None = "source",
         *,
         sample_weight: Any = None,
         names: Iterable[Any] | None = None,
@@ -167,12 +175,13 @@ class Explainer(Predictor):
         moderate: str | None = None,
         missing: str = "error",
         temper: float = 1.0,
-        prior: str = "shared",
+        prior: str = "own",
         n_groups: int = N_GROUPS,
         check: bool = True,
         errors: str | None = None,
         refits: Iterable[Any] | None = None,
         threshold: float | Mapping[Any, float] | None = None,
+        loss: Any = None,
         **options: Any,
     ) -> None:
         has_own_base_rate(prior)  # an error if it is no known choice
@@ -213,12 +222,11 @@ class Explainer(Predictor):
         self._background_weight = sample_weight
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
-        self._threshold = None if threshold is None else Cutoff.read(threshold, self.classes)
+        self._stated = read_answer_rule(threshold, loss, self.classes)
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
-            check_probabilities(model, compared, self.weighed_model.as_model)
-            if adapted.cutoff is not None and hasattr(model, "predict"):
-                check_answers(model, compared, self.weighed_model.as_model, adapted.cutoff)
+            stated = self._stated is not None
+            check_model(model, compared, self.weighed_model.as_model, adapted.cutoff, stated=stated)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
@@ -241,7 +249,7 @@ class Explainer(Predictor):
 
     @property
     def pool(self) -> Pool:
-        """The model as evidence: for linear models without groups, the paper's β* and α*."""
+        """The model as evidence: with ``prior="shared"``, for linear models, the paper's β*, α*."""
         return self.weighed_model.pool
 
     @property
@@ -273,7 +281,7 @@ class Explainer(Predictor):
     def policy(self) -> Policy:
         """How evidence becomes a decision: bets, once the weights are tempered or moderated."""
         own = self.weighed_model.model.cutoff
-        cutoff = own if self._threshold is None else self._threshold
+        cutoff = own if self._stated is None else self._stated
         return Policy(cutoff=cutoff) if self.calibration.is_plain else Policy.of_bets(cutoff)
 
     @property
@@ -305,8 +313,9 @@ class Explainer(Predictor):
         >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
         >>> ev = explainer([[2.0, 1.0]])
         >>> ev.weights.round(3), ev.belief.round(3)
-        (array([[[-1.125,  1.125],
-                [ 0.875, -0.875]]]), array([[0.334, 0.596]]))
+        (array([[[-1.  ,  1.  ],
+                [ 1.  , -1.  ],
+                [-0.25,  0.25]]]), array([[0.344, 0.602]]))
         """
         return self.observe(X, errors=True).evidence
 
@@ -456,14 +465,15 @@ class Explainer(Predictor):
             prior=weighed.prior,
             errors=None if self.errors is None else self.errors.plain(),
             refits=[refit.__getstate__() for refit in self._refits],
-            threshold=self._threshold,
+            threshold=self._stated if isinstance(self._stated, Cutoff) else None,
+            loss=np.array(self._stated.loss) if isinstance(self._stated, LeastLoss) else None,
             schema=weighed.schema,
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
         state = ExplainerState.read(given)
         self._given, self._options = state.model, state.options
-        model = adapt(state.model, columns=state.columns, **state.options)
+        model = _read_again(state)
         self.weighed_model = WeighedModel.identified(
             model,
             state.means,
@@ -476,7 +486,7 @@ class Explainer(Predictor):
             state.schema,
         ).knowing(partial(known_columns, state.model, state.columns))
         self.factor = state.factor
-        self._threshold = state.threshold
+        self._stated = state.answer_rule()
         self._promises = Promises(state.conformal, deferral=state.restored_deferral())
         self._moderation, self._profile = state.moderation, state.profile
         self.background = self._background_weight = None
@@ -503,7 +513,7 @@ class Explainer(Predictor):
         >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
         >>> batches = (np.full((3, 2), i) for i in range(1000))
         >>> round(sum(float(ev.ignorance.sum()) for ev in explainer.stream(batches)), 3)
-        2.253
+        2.149
         """
         for X in batches:
             yield self(X)
@@ -526,16 +536,24 @@ class Explainer(Predictor):
 
     def __repr__(self) -> str:
         size = f"{len(self.component_names)} components, {len(self.classes)} classes"
+        if mixing := self.weighed_model.mixing:
+            size += f"; behind {', '.join(mixing)} components are features, not columns"
         cutoff = self.policy.cutoff
-        if cutoff is None:
-            return f"<Explainer: {size}>"
-        label = self.classes.tolist()[cutoff.position]
-        return f"<Explainer: {size}, answers {label!r} from {cutoff.threshold:.3g} on>"
+        answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
+        return f"<Explainer: {size}{answers}>"
 
 
 def _held(given: Any) -> Any:
     """Return what an iterator gives as a list; anything else as it is."""
     return list(given) if isinstance(given, Iterator) else given
+
+
+def _read_again(state: ExplainerState) -> ReadModel:
+    model = adapt(state.model, columns=state.columns, **state.options)
+    if "components" in model.options and "components" not in state.options:
+        # Files that do not name the components of scikit-learn's boosting hold trees.
+        return adapt(state.model, columns=state.columns, **state.options, components="tree")
+    return model
 
 
 def _restored(state: dict[str, Any]) -> Explainer:

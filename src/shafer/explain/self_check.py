@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
 
 from shafer._checks.arrays import to_numpy
-from shafer._typing import Array, FloatArray
-from shafer.decision.policy import Cutoff, answers
+from shafer._typing import Array, BoolArray, FloatArray
+from shafer.decision.policy import AnswerRule, LeastLoss, answers
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
 from shafer.models.read_model import ModelRows
-from shafer.models.registry import as_inputs, own_probabilities
+from shafer.models.registry import as_inputs, own_predictions, own_probabilities
 from shafer.rows.access import n_rows, take_rows
 
 MOST_ROWS = 64
@@ -25,10 +27,15 @@ _EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16
 _ROUNDED_SUM = 0.05  # in half precision the probabilities of a row add up to 1 only roughly
 
 
-def check_probabilities(
-    model: Any, background: Any, read: Callable[[Any], tuple[ModelRows, Evidence]]
+def check_model(
+    model: Any,
+    background: Any,
+    read: Callable[[Any], tuple[ModelRows, Evidence]],
+    rule: AnswerRule | None,
+    *,
+    stated: bool = False,
 ) -> None:
-    """Raise an error if the evidence does not give the model's own probabilities.
+    """Raise an error if the evidence does not give the model's own probabilities and predictions.
 
     Parameters
     ----------
@@ -37,20 +44,34 @@ def check_probabilities(
         At most 64 of its rows are compared: the first, the last, and rows evenly between them.
     read : callable
         Returns the rows as the model reads them, and their evidence without further calibration.
+    rule : Cutoff or LeastLoss, optional
+        What answers, as it was read from the model; by default the most probable class.
+    stated : bool
+        Whether the user states what answers. Then predictions are not compared.
 
     Raises
     ------
     UnsupportedModelError
-        The message names the row, both probabilities, and the likely reason.
+        The message names the row, what was compared, and the likely reason.
     """
     inputs = as_inputs(model, background)
     positions = evenly(n_rows(inputs))
     rows = take_rows(inputs, positions)
     given = own_probabilities(model, rows)
-    if given is None:
+    predicted = None if stated else own_predictions(model, rows)
+    if given is None and predicted is None:
         return
-    own = given.astype(np.float64)
     passed, ev = read(rows)
+    if given is not None:
+        _check_probabilities(model, given, passed, ev, positions)
+    if predicted is not None:
+        _check_answers(model, predicted, passed, ev, rule, positions)
+
+
+def _check_probabilities(
+    model: Any, given: FloatArray, passed: ModelRows, ev: Evidence, positions: list[int]
+) -> None:
+    own = given.astype(np.float64)
     found = to_numpy(ev.probability).astype(np.float64)
     if own.shape != found.shape:
         raise UnsupportedModelError(
@@ -72,40 +93,65 @@ def check_probabilities(
     )
 
 
-def check_answers(
-    model: Any, background: Any, read: Callable[[Any], tuple[ModelRows, Evidence]], cutoff: Cutoff
+def _check_answers(
+    model: Any,
+    predicted: NDArray[Any],
+    passed: ModelRows,
+    ev: Evidence,
+    rule: AnswerRule | None,
+    positions: list[int],
 ) -> None:
-    """Raise an error if a threshold does not give the model's own predictions.
+    """Compare answers with predictions, if these are labels; rows that tie may have either."""
+    own = _positions(predicted, model, len(positions))
+    if own is None:
+        return
+    logits = to_numpy(ev.logits).astype(np.float64)
+    found = answers(logits, rule)
+    wrong = np.flatnonzero((found != own) & ~_tied(logits, own, rule, passed.terms))
+    if not len(wrong):
+        return
+    row = int(wrong[0])
+    labels = np.asarray(model.classes_).tolist()
+    p = to_numpy(ev.probability)[row, own[row]]
+    expected = (
+        f"the most probable class is {labels[found[row]]!r}"
+        if rule is None
+        else f"its threshold gives {labels[found[row]]!r}"
+    )
+    stated = "threshold=0.2" if len(labels) == 2 else "loss=[[0, 1, 5], [1, 0, 5], [1, 1, 0]]"
+    raise UnsupportedModelError(
+        f"{type(model).__name__} predicts {labels[own[row]]!r} for row {positions[row]} of the "
+        f"background, which has a probability of {p:.4g}, and {expected}. Its predictions do not "
+        "follow from its probabilities in a way that was read, so answers and promises would be "
+        f"about another classifier. State how it answers: shafer.Explainer(model, X, {stated}). Or "
+        "pass the model inside it, or check=False, to answer with the most probable class."
+    )
 
-    Parameters
-    ----------
-    model : fitted model with ``predict`` and ``classes_``
-    background, read
-        As in :func:`check_probabilities`.
-    cutoff : Cutoff
-        The threshold as it was read from the model.
 
-    Raises
-    ------
-    UnsupportedModelError
-        The message names the row and both answers.
-    """
-    rows = take_rows(background, evenly(n_rows(background)))
-    own = np.asarray(model.predict(rows))
+def _positions(given: NDArray[Any], model: Any, n: int) -> NDArray[np.intp] | None:
+    """Return the position of each prediction among the model's classes; None without labels."""
     labels = np.asarray(model.classes_)
-    logits = to_numpy(read(rows)[1].logits).astype(np.float64)
-    found = labels[answers(logits, cutoff)]
-    lead = np.abs((logits + cutoff.shift) @ [1.0, -1.0])
-    wrong = np.flatnonzero((found != own) & (lead > _ALWAYS["float32"]))
-    if len(wrong):
-        row = int(wrong[0])
-        raise UnsupportedModelError(
-            f"{type(model).__name__} predicts {own[row]!r} for row {row} of those compared, and "
-            f"its threshold on the probability, {cutoff.threshold:.6g}, gives {found[row]!r}. Its "
-            "predictions do not follow from a threshold on these probabilities. Pass the model "
-            "inside it, and state the threshold that is used: shafer.Explainer(model, X, "
-            "threshold=0.2)."
-        )
+    if given.size != n or labels.ndim != 1:
+        return None
+    for as_written in (lambda label: label, str):
+        place = {as_written(label): k for k, label in enumerate(labels.tolist())}
+        found = [place.get(as_written(label), -1) for label in given.ravel().tolist()]
+        if len(place) == len(labels) and min(found) >= 0:
+            return np.array(found, dtype=np.intp)
+    return None
+
+
+def _tied(
+    logits: FloatArray, own: NDArray[np.intp], rule: AnswerRule | None, terms: Array
+) -> BoolArray:
+    """Return where the model's own answer is as good as any, up to the precision of the model."""
+    if isinstance(rule, LeastLoss):
+        shifted = -softmax(logits, axis=1) @ rule.regret.T
+    else:
+        shifted = logits if rule is None else logits + rule.shift
+    gap = shifted.max(axis=1) - np.take_along_axis(shifted, own[:, None], axis=1)[:, 0]
+    least = max(_ALWAYS["float32"], _ALWAYS[_precision(terms)])
+    return np.asarray(gap <= least * (1.0 + np.abs(logits).max(axis=1)))
 
 
 def evenly(n: int) -> list[int]:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from shafer._checks.labels import component_names
 from shafer._files.codec import EXPLAINER, LABELS, Says, read, written
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer.asking.inputs import LinearInputs
 from shafer.conformal.split import ConformalSets
-from shafer.decision.policy import Cutoff
+from shafer.decision.policy import AnswerRule, Cutoff, least_loss
 from shafer.deferral.control import DeferralControl, restored_deferral
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.typicality import WeightProfile
@@ -64,6 +64,9 @@ class ExplainerState:
         The states of the explainers of the refits.
     threshold : Cutoff or None
         The threshold that the user stated; that of the model itself is read with the model.
+    loss : array of shape (K, K) or None
+        The loss of each answer (row) under each true class, if the user stated one for more than
+        two classes; for two it is a threshold.
     """
 
     model: Any
@@ -84,12 +87,17 @@ class ExplainerState:
     refits: list[dict[str, Any]]
     deferral: dict[str, Any] | None = None
     threshold: Cutoff | None = None
+    loss: Annotated[FloatArray | None, "K K"] = None
     schema: InputSchema | None = None
 
     def restored_deferral(self) -> DeferralControl | None:
         """Return the thresholds of deferral."""
         n_classes = len(self.classes)
         return None if self.deferral is None else restored_deferral(self.deferral, n_classes)
+
+    def answer_rule(self) -> AnswerRule | None:
+        """Return what the user stated about the answers."""
+        return self.threshold if self.loss is None else least_loss(self.loss, self.classes)
 
     def plain(self) -> dict[str, Any]:
         """Return the state as a dictionary of the model, arrays and plain Python values."""
@@ -135,6 +143,11 @@ def _checked(state: ExplainerState, n_components: int) -> ExplainerState:
     names = None if state.names is None else component_names(state.names, n_components)
     has_own_base_rate(state.prior)  # an error if it is no known choice
     state.restored_deferral()  # an error if it is damaged
+    state.answer_rule()  # the same
+    if state.threshold is not None:
+        Cutoff.read({state.classes.tolist()[0]: state.threshold.threshold}, state.classes)
+        if state.threshold.position not in (0, 1):
+            raise ValueError(f"position must be 0 or 1; got {state.threshold.position}.")
     members = sorted(member for group in (state.groups or {}).values() for member in group)
     if state.groups is not None and members != list(range(n_components)):
         raise ValueError(f"groups must hold each of the {n_components} components once.")

@@ -21,7 +21,7 @@ from scipy import sparse
 from shafer._checks.arrays import float_array, same_library, to_numpy
 from shafer._kernels.products import grouped_products
 from shafer._typing import Array, BoolArray, FloatArray
-from shafer.decision.policy import Cutoff
+from shafer.decision.policy import AnswerRule
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import (
@@ -78,9 +78,9 @@ class ReadModel(ABC):
         Where the components lie in an image or a text.
     core : fitted model, optional
         The model inside pipelines and wrappers, whose terms these are.
-    cutoff : Cutoff, optional
-        The threshold of the model's own predictions; without one, the most probable class is
-        predicted.
+    cutoff : Cutoff or LeastLoss, optional
+        The threshold, or the losses, of the model's own predictions; without one, the most probable
+        class is predicted.
     """
 
     head: Any
@@ -94,7 +94,7 @@ class ReadModel(ABC):
     column_bins: Callable[[int], list[ColumnBin] | None] | None = None
     layout: ComponentLayout | None = None
     core: Any = None
-    cutoff: Cutoff | None = None
+    cutoff: AnswerRule | None = None
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""

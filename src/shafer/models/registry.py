@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shafer._checks.frames import frame_columns
 from shafer._typing import FloatArray
@@ -177,6 +178,18 @@ def own_probabilities(model: Any, X: Any) -> FloatArray | None:
     return None if given is None else np.asarray(given)
 
 
+def own_predictions(model: Any, X: Any) -> NDArray[Any] | None:
+    """Return what the model's own ``predict`` gives for rows X; None for one without classes.
+
+    A family file may define ``predictions(model, X)``; otherwise ``predict`` is called.
+    """
+    if not hasattr(model, "predict") or not hasattr(model, "classes_"):
+        return None
+    families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
+    own = getattr(next(families, None), "predictions", _predict)
+    return np.asarray(own(model, X))
+
+
 def as_inputs(model: Any, X: Any) -> Any:
     """Return X in a form whose rows can be counted: a tuple for a torch module as a mapping.
 
@@ -188,6 +201,10 @@ def as_inputs(model: Any, X: Any) -> Any:
 
 def _predict_proba(model: Any, X: Any) -> Any:
     return model.predict_proba(by_position(X)) if hasattr(model, "predict_proba") else None
+
+
+def _predict(model: Any, X: Any) -> Any:
+    return model.predict(by_position(X))
 
 
 def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.decision.policy import Cutoff, answers
+from shafer.decision.policy import AnswerRule, answers
 from shafer.evidence.table import label_texts
 from shafer.monitor.reference import LabelFacts, ReferenceRows, RowFacts
 from shafer.monitor.shift_tests import Shift, distribution_shift, rounding_tolerance, share_shift
@@ -216,7 +216,7 @@ def decisions_moved(
     batch: RowFacts,
     components: Sequence[int],
     seed: int,
-    cutoff: Cutoff | None = None,
+    cutoff: AnswerRule | None = None,
 ) -> tuple[dict[int, int], int]:
     """Count the rows whose answer changes when components are put back.
 

@@ -15,7 +15,7 @@ from shafer._checks.labels import label_array, label_positions
 from shafer._files.codec import LABELS, LEFT_OUT, Limits
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
-from shafer.decision.policy import Cutoff, answers
+from shafer.decision.policy import AnswerRule, answers
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.explainer import Explainer
@@ -172,7 +172,7 @@ class RowFacts:
         mean: FloatArray = self.weight_sums.sum(axis=0) / len(self)
         return mean
 
-    def decisions(self, cutoff: Cutoff | None) -> NDArray[np.intp]:
+    def decisions(self, cutoff: AnswerRule | None) -> NDArray[np.intp]:
         """Return the position of the answer of each row, (n,)."""
         return answers(self.logits, cutoff)
 

@@ -66,7 +66,8 @@ def paper_heart_data() -> HeartData:
 
 def _classifier() -> EvidentialClassifier:
     """Return an unregularised maximum-likelihood fit."""
-    return EvidentialClassifier(LogisticRegression(C=np.inf, solver="newton-cholesky"))
+    model = LogisticRegression(C=np.inf, solver="newton-cholesky")
+    return EvidentialClassifier(model, groups=None, prior="shared")
 
 
 def _replication(data: HeartData, seed: int) -> tuple[FloatArray, FloatArray]:
@@ -97,7 +98,7 @@ def run_heart(replications: int, seed: int, progress: Callable[[range], Any] = i
     """
     data = paper_heart_data()
     model = _classifier().fit(data.X, data.y)
-    explainer = Explainer(model.estimator_, data.X, names=FEATURES)
+    explainer = Explainer(model.estimator_, data.X, None, names=FEATURES, prior="shared")
     pool = explainer.pool
     assert isinstance(pool, LinearPool)  # a logistic regression is linear
     cutoffs = -pool.alpha[:, 0] / pool.beta[:, 0]

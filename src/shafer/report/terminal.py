@@ -488,7 +488,7 @@ def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = Tr
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> study = shafer.report.make_study(shafer.Explainer(([1.0, -2.0], 0.5), X), X)
     >>> shafer.report.summary(study, cases=False).splitlines()[2]
-    '2 instances, 2 components, 2 classes: 0, 1'
+    '2 instances, 2 components and the base rate, 2 classes: 0, 1'
     """
     labels = [label(text) for text in label_texts(study.evidence.classes)]
     features = study.undiscounted.n_components - (study.base_rate is not None)

@@ -104,6 +104,7 @@ Sources: TypeAlias = list[frozenset[str]]
 # Private-use characters, which are not part of any category, token or column.
 _MARK = "\ue000{}\ue001"
 _MARKED = re.compile("\ue000(\\d+)\ue001")
+_OWN = "\ue002{}.{}"  # a source that is no column: one output of a transformer that mixes columns
 _TEXT = ("CountVectorizer", "HashingVectorizer")
 # These name each output after one input, but compute it from the whole row.
 _MIXES_ROWS = ("Normalizer", "KNNImputer", "IterativeImputer")
@@ -122,13 +123,20 @@ def encoded_names(encoders: Sequence[Any], columns: Sequence[str] | None) -> lis
 
 
 def encoded_sources(
-    encoders: Sequence[Any], columns: Sequence[str] | None, n_columns: int | None
+    encoders: Sequence[Any],
+    columns: Sequence[str] | None,
+    n_columns: int | None,
+    mixing: list[str] | None = None,
 ) -> tuple[list[str], Sources]:
-    """Return the columns of the data, and which of them each encoded column came from."""
+    """Return the columns of the data, and which of them each encoded column came from.
+
+    Transformers that mix columns are refused. With ``mixing``, their names are added to it, and
+    each of their outputs gets a source of its own besides the columns.
+    """
     order = _source_names(encoders[0], columns, n_columns)
     sources: Sources = [frozenset([name]) for name in order]
     for encoder in encoders:
-        sources = _traced(encoder, sources)
+        sources = _traced(encoder, sources, mixing)
     return order, sources
 
 
@@ -156,50 +164,56 @@ def _source_names(encoder: Any, columns: Sequence[str] | None, n_columns: int | 
     return ["text"] if n_columns is None else [f"x{j}" for j in range(n_columns)]
 
 
-def _traced(encoder: Any, inputs: Sources) -> Sources:
+def _traced(encoder: Any, inputs: Sources, mixing: list[str] | None) -> Sources:
     """Return the sources of each output of a transformer, given those of its inputs."""
     kinds = {base.__name__ for base in type(encoder).__mro__}
     if encoder is None or (isinstance(encoder, str) and encoder == "passthrough"):
         return inputs
     if "Pipeline" in kinds:
         for _, step in encoder.steps:
-            inputs = _traced(step, inputs)
+            inputs = _traced(step, inputs, mixing)
         return inputs
     if "ColumnTransformer" in kinds:
-        return _traced_columns(encoder, inputs)
+        return _traced_columns(encoder, inputs, mixing)
     if "FeatureUnion" in kinds:
         parts = [part for _, part in encoder.transformer_list if part != "drop"]
-        return [found for part in parts for found in _traced(part, inputs)]
+        return [found for part in parts for found in _traced(part, inputs, mixing)]
     if kinds & set(_TEXT):
         width = len(encoder.vocabulary_) if hasattr(encoder, "vocabulary_") else encoder.n_features
         return [frozenset().union(*inputs)] * width
-    return _traced_by_name(encoder, inputs, kinds)
+    return _traced_by_name(encoder, inputs, kinds, mixing)
 
 
-def _traced_columns(encoder: Any, inputs: Sources) -> Sources:
+def _traced_columns(encoder: Any, inputs: Sources, mixing: list[str] | None) -> Sources:
     # Only this private attribute resolves names, slices, masks and selectors alike.
     positions = encoder._transformer_to_input_indices
     result: Sources = [frozenset()] * max(part.stop for part in encoder.output_indices_.values())
     for name, part, _ in encoder.transformers_:
         where = encoder.output_indices_[name]
         if where.stop > where.start:
-            result[where] = _traced(part, [inputs[j] for j in positions[name]])
+            result[where] = _traced(part, [inputs[j] for j in positions[name]], mixing)
     return result
 
 
-def _traced_by_name(encoder: Any, inputs: Sources, kinds: set[str]) -> Sources:
+def _traced_by_name(
+    encoder: Any, inputs: Sources, kinds: set[str], mixing: list[str] | None
+) -> Sources:
     if "FunctionTransformer" in kinds and encoder.func is None:
         return inputs
     together = frozenset[str]().union(*inputs)
-    if kinds & set(_MIXES_ROWS) and len(together) > 1:
+    mixes_rows = bool(kinds & set(_MIXES_ROWS)) and len(together) > 1
+    if mixes_rows and mixing is None:
         raise mixed_columns(type(encoder).__name__)
     names = _marked_names(encoder, len(inputs))
     found = [{int(j) for j in _MARKED.findall(name)} for name in names]
-    if all(found) or "PolynomialFeatures" in kinds:
+    if not mixes_rows and (all(found) or "PolynomialFeatures" in kinds):
         return [frozenset().union(*(inputs[j] for j in members)) for members in found]
-    if len(together) > 1:
+    if len(together) < 2:
+        return [together] * len(names)
+    if mixing is None:
         raise mixed_columns(type(encoder).__name__)
-    return [together] * len(names)
+    mixing.append(type(encoder).__name__)
+    return [together | {_OWN.format(len(mixing), g)} for g in range(len(names))]
 
 
 def mixed_columns(encoder: str) -> UnsupportedModelError:
@@ -298,15 +312,56 @@ def components_by_column(
 
     A component of several columns, an interaction, is a group of its own, named ``a × b``.
     """
-    return _gathered(*component_sources(adapted, background, names))
+    return _gathered(*component_sources(adapted, background, names), names)
+
+
+def source_groups(
+    adapted: ReadModel, background: Any, names: Sequence[str], *, named: bool
+) -> dict[str, list[int]] | None:
+    """Return column of the data -> its components, or None if the components stay as they are.
+
+    So they do without encoders, behind one whose outputs cannot be traced to columns, and in a
+    model that reads texts, where words are components. A feature that mixes columns, as those of
+    PCA, stays alone under its own name. With ``named``, all components do that are not joined.
+    """
+    by_column = adapted.by_column or adapted.term_columns is not None
+    if not adapted.encoders or not by_column or reads_words(adapted.encoders):
+        return None
+    try:
+        order, sources = component_sources(adapted, background, names, [])
+    except (UnsupportedModelError, ValueError, TypeError):  # or it refuses the rows of the check
+        return None
+    return _gathered(order, sources, names, named=named)
+
+
+def mixing_transformers(encoders: Sequence[Any], columns: Sequence[str] | None) -> list[str]:
+    """Return the names of the transformers whose outputs depend on several columns each."""
+    if not encoders or reads_words(encoders):
+        return []
+    mixing: list[str] = []
+    try:
+        encoded_sources(encoders, columns, None, mixing)
+    except UnsupportedModelError:  # a transformer without names of its outputs
+        leaves = [type(leaf).__name__ for one in encoders for leaf in leaf_transformers(one)]
+        mixing += [name for name in leaves if name not in _KNOWN]
+    return list(dict.fromkeys(mixing))
+
+
+def reads_words(encoders: Sequence[Any]) -> bool:
+    """Return whether a transformer makes words of texts."""
+    leaves = (leaf for encoder in encoders for leaf in leaf_transformers(encoder))
+    return any(base.__name__ in _TEXT for leaf in leaves for base in type(leaf).__mro__)
 
 
 def component_sources(
-    adapted: ReadModel, background: Any, names: Sequence[str]
+    adapted: ReadModel, background: Any, names: Sequence[str], mixing: list[str] | None = None
 ) -> tuple[list[str], Sources]:
-    """Return the columns of the data, and which of them each component came from."""
+    """Return the columns of the data, and which of them each component came from.
+
+    ``mixing`` is that of :func:`encoded_sources`.
+    """
     if adapted.term_columns is not None:
-        return _sources_of_terms(adapted, adapted.term_columns, background, names)
+        return _sources_of_terms(adapted, adapted.term_columns, background, names, mixing)
     if not adapted.by_column:
         raise UnsupportedModelError(
             "groups='source' needs components that were made from columns of the data; the "
@@ -315,7 +370,7 @@ def component_sources(
         )
     if not adapted.encoders:
         return list(names), [frozenset([name]) for name in names]
-    order, sources = checked_sources(adapted, background)
+    order, sources = checked_sources(adapted, background, mixing)
     if len(sources) != len(names):
         raise UnsupportedModelError(
             f"groups='source' found {len(sources)} encoded columns, but the model has "
@@ -386,11 +441,15 @@ def _traceable(adapted: ReadModel, background: Any, names: Sequence[str]) -> dic
 
 
 def _sources_of_terms(
-    adapted: ReadModel, terms: Sequence[Sequence[int]], background: Any, names: Sequence[str]
+    adapted: ReadModel,
+    terms: Sequence[Sequence[int]],
+    background: Any,
+    names: Sequence[str],
+    mixing: list[str] | None,
 ) -> tuple[list[str], Sources]:
     """Find the columns of the terms of an additive model, also behind transformers."""
     if adapted.encoders:
-        order, inputs = checked_sources(adapted, background)
+        order, inputs = checked_sources(adapted, background, mixing)
     else:
         n_columns = 1 + max(j for term in terms for j in term)
         order = list(frame_columns(background) or (f"x{j}" for j in range(n_columns)))
@@ -400,20 +459,31 @@ def _sources_of_terms(
     return order, [frozenset().union(*(inputs[j] for j in term)) for term in terms]
 
 
-def checked_sources(adapted: ReadModel, background: Any) -> tuple[list[str], Sources]:
+def checked_sources(
+    adapted: ReadModel, background: Any, mixing: list[str] | None = None
+) -> tuple[list[str], Sources]:
     """Return the columns of the data, and those that each encoded column depends on."""
     shape: tuple[int, ...] = getattr(background, "shape", ())
     n_columns = int(shape[1]) if len(shape) == 2 else None
-    order, sources = encoded_sources(adapted.encoders, frame_columns(background), n_columns)
+    columns = frame_columns(background)
+    order, sources = encoded_sources(adapted.encoders, columns, n_columns, mixing)
     check_unmixed(adapted.encoders, adapted.encoded, sources, order, background)
     return order, sources
 
 
-def _gathered(order: Sequence[str], sources: Sources) -> dict[str, list[int]]:
-    groups: dict[frozenset[str], list[int]] = {}
-    for g, members in enumerate(sources):
-        groups.setdefault(members, []).append(g)
+def _gathered(
+    order: Sequence[str], sources: Sources, names: Sequence[str], *, named: bool = False
+) -> dict[str, list[int]]:
+    """Join components of the same columns; ``named`` components that stay alone keep their name."""
     place = {name: j for j, name in enumerate(order)}
+    groups: dict[frozenset[str] | int, list[int]] = {}
+    for g, members in enumerate(sources):
+        groups.setdefault(members if members <= place.keys() else g, []).append(g)
     # PolynomialFeatures calls its constant column "1".
-    titles = [" × ".join(sorted(members, key=place.__getitem__)) or "1" for members in groups]
+    titles = [
+        names[found[0]]
+        if isinstance(members, int) or (named and len(found) == 1)
+        else " × ".join(sorted(members, key=place.__getitem__)) or "1"
+        for members, found in groups.items()
+    ]
     return dict(zip(numbered(titles), groups.values(), strict=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shafer._checks.labels import component_names
 from shafer.evidence.groups import Groups, read_groups
 from shafer.evidence.layout import is_label_map, read_regions
-from shafer.rows.columns import components_by_column, encoded_names, with_columns
+from shafer.rows.columns import encoded_names, source_groups, with_columns
 from shafer.texts.inputs import HashedWords
 
 if TYPE_CHECKING:
@@ -36,17 +36,23 @@ def read_partition(
     names: Iterable[Any] | None,
     n_components: int,
     background: Any,
-) -> dict[str, list[int]]:
-    """Return the user's groups as a partition of the components: name -> positions."""
-    adapted.check_groupable()
+    *,
+    named: bool = False,
+) -> dict[str, list[int]] | None:
+    """Return the user's groups as a partition of the components: name -> positions.
+
+    ``"source"`` returns None where nothing can be joined. ``named`` says that the user has given
+    the names of the components.
+    """
     known = component_names(names, n_components)
+    if isinstance(groups, str) and groups == "source":
+        return source_groups(adapted, background, known, named=named)
+    adapted.check_groupable()
     wrong = isinstance(groups, bytes) or not isinstance(groups, Iterable)
-    if wrong or (isinstance(groups, str) and groups not in ("one", "source")):
+    if wrong or (isinstance(groups, str) and groups != "one"):
         raise ValueError(
             f"groups must be 'source', 'auto', 'one', a mapping or a sequence; got {groups!r}."
         )
-    if isinstance(groups, str) and groups == "source":
-        return components_by_column(adapted, background, known)
     return read_groups(with_columns(groups, adapted, background, known), known)
 
 

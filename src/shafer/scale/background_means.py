@@ -7,7 +7,6 @@ rows that are scored unless the user asks for it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, final
@@ -21,7 +20,6 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.estimators.neighbour_evidence import NeighbourEvidence
@@ -31,7 +29,7 @@ from shafer.explain.predictor import Predictor
 from shafer.explain.row_pass import CombinedPass, RowPass
 from shafer.models.sklearn.wrappers import held, is_wrapper
 from shafer.scale.inputs import ModelInputs, model_inputs
-from shafer.scale.tables import read_table
+from shafer.scale.tables import label_named, read_table
 
 _WITH_EVIDENCE = (EvidentialVotingClassifier, NeighbourEvidence)
 _OF_TRAINING = "of its training data, stored in the model file"
@@ -114,6 +112,11 @@ class MeansOptions:
         What to do with missing inputs, if the user chose it.
     drop : tuple of strings
         Columns to leave out of a model that is trained here.
+    ids : tuple of strings
+        Columns that name rows, which are no inputs.
+    threshold : str, optional
+        From which probability on the answer is the second of two classes, or the one named in
+        ``class=number``.
     """
 
     train_path: Path | None = None
@@ -124,6 +127,32 @@ class MeansOptions:
     errors: str | None = None
     missing: str | None = None
     drop: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    threshold: str | None = None
+
+    def answer_rule(self, classes: NDArray[Any]) -> dict[str, Any]:
+        """Return the options of an explainer that is made here, about what it answers."""
+        if self.threshold is None:
+            return {}
+        name, _, number = self.threshold.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(
+                f"--threshold must be a probability such as 0.2, or class=probability; got "
+                f"{self.threshold!r}."
+            ) from None
+        if not name:
+            return {"threshold": value}
+        return {"threshold": {label_named(name, classes, "--threshold"): value}}
+
+    def check_kept(self, keeps: str, instead: str) -> None:
+        """Refuse options about what a model of a file chose when it was made."""
+        for option, value in (("--threshold", self.threshold),):
+            if value is not None:
+                raise ValueError(
+                    f"{option} cannot be used: {keeps} keeps its own choice. {instead}"
+                )
 
     @property
     def new_missing(self) -> str:
@@ -166,7 +195,7 @@ def measured_model(
         return _with_own_evidence(own, options)
     if options.train_path is not None:
         background = _training_rows(model, inputs, options)
-        explainer = _explainer(model, inputs, lambda: background, options)
+        explainer = _explainer(model, background, options)
         return MeasuredModel.relative(explainer, f"of {options.train_path.name}")
     if options.errors is not None:
         raise ValueError(
@@ -180,11 +209,11 @@ def measured_model(
         )
     row = _stored_means(model, inputs)
     if row is not None:
-        explainer = _explainer(model, inputs, lambda: row, options)
+        explainer = _explainer(model, row, options)
         where = "of its training data, stored in its StandardScaler"
         return MeasuredModel.relative(explainer, where)
     if options.from_data:
-        explainer = _explainer(model, inputs, rows, options)
+        explainer = _explainer(model, rows(), options)
         return MeasuredModel.relative(explainer, f"of the rows in {data.name}")
     raise ValueError(
         f"The means of the training data are not known: this {type(model).__name__} does not store "
@@ -216,6 +245,10 @@ def _stored(
             f"its own choice. Leave out --missing, or save one made with "
             f"missing={options.missing!r}."
         )
+    options.check_kept(
+        "the explainer in the model file",
+        "Leave it out, or save the model behind it with shafer save --train and this option.",
+    )
     return MeasuredModel.relative(explainer, means, predictor)
 
 
@@ -229,6 +262,7 @@ def _with_own_evidence(
                 f"{option} {value} cannot be used: {type(model).__name__} makes its own evidence. "
                 f"Leave out {option}."
             )
+    options.check_kept(type(model).__name__, "Leave it out.")
     sentence = "Evidence is relative to the training data, stored in the model file."
     named = hasattr(model, "feature_names_in_")
 
@@ -251,23 +285,26 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     assert path is not None
     table = read_table(path)
     text_column = next(iter(inputs.columns)) if inputs.texts else options.text_column
-    chosen = model_inputs(model, table.kinds, path, target=options.target, text_column=text_column)
+    chosen = model_inputs(
+        model,
+        table.kinds,
+        path,
+        target=options.target,
+        text_column=text_column,
+        ids=options.ids,
+    )
     return chosen.read(table)
 
 
-def _explainer(
-    model: Any, inputs: ModelInputs, background: Callable[[], Any], options: MeansOptions
-) -> Explainer:
-    """Explain a model by the columns of the data, where its encoders can be traced.
-
-    A text is explained by its words: as a column it would be a single component.
-    """
-    chosen: dict[str, Any] = {"prior": options.new_prior, "errors": options.errors}
-    chosen["missing"] = options.new_missing
-    if isinstance(model, Pipeline) and not inputs.texts:
-        with suppress(UnsupportedModelError):
-            return Explainer(model, background(), groups="source", **chosen)
-    return Explainer(model, background(), **chosen)
+def _explainer(model: Any, background: Any, options: MeansOptions) -> Explainer:
+    return Explainer(
+        model,
+        background,
+        prior=options.new_prior,
+        errors=options.errors,
+        missing=options.new_missing,
+        **options.answer_rule(np.asarray(getattr(model, "classes_", ()))),
+    )
 
 
 def _stored_means(model: Any, inputs: ModelInputs) -> Any:

@@ -21,12 +21,12 @@ X = StandardScaler().fit_transform(X)
 def test_components_are_support_vectors() -> None:
     machine = SVC().fit(X, Y)
     model = CalibratedClassifierCV(FrozenEstimator(machine)).fit(X, Y)
-    explainer = shafer.Explainer(model, X)
+    explainer = shafer.Explainer(model, X, prior="shared")
     names = tuple(f"support vector {row}" for row in machine.support_)
     assert explainer.component_names == names
     assert explainer(X).weights.shape == (len(X), len(names), 2)
     with pytest.raises(ValueError, match="components must be 'vector' for this model"):
-        shafer.Explainer(model, X, components="feature")
+        shafer.Explainer(model, X, components="feature", prior="shared")
 
 
 def test_precomputed_kernel() -> None:

@@ -198,7 +198,9 @@ def test_class_activation_maps() -> None:
         head = network[3]
         cam = torch.einsum("nchw,kc->nkhw", features, head.weight) / 42
     beta = head.weight.detach() - head.weight.detach().mean(0)
-    shared = shafer.Explainer(network, X, components="locations", location_means="shared")(X)
+    shared = shafer.Explainer(
+        network, X, components="locations", location_means="shared", prior="shared"
+    )(X)
     by_map = torch.tensor(shared.layout.spread(shared.weights.movedim(1, 2)))
     bias = (head.bias - head.bias.mean()).detach() / 42
     assert_allclose(by_map, cam - cam.mean(1, keepdim=True) + bias[:, None, None], atol=1e-12)
@@ -220,15 +222,18 @@ def test_a_place_that_is_always_empty_has_no_evidence() -> None:
 def test_channels() -> None:
     network = settled(nn.Sequential(body(), nn.Flatten(), nn.Linear(42 * CHANNELS, 4))).double()
     X = images().double()
-    ev = shafer.Explainer(network, X, components="channels")(X)
-    units = shafer.Explainer(network, X)(X)
+    ev = shafer.Explainer(network, X, components="channels", prior="shared")(X)
+    units = shafer.Explainer(network, X, prior="shared")(X)
     assert isinstance(ev.layout, ChannelLayout)
     assert ev.component_names == tuple(f"channel {c}" for c in range(CHANNELS))
     by_unit = units.weights.reshape(6, CHANNELS, 42, 4).sum(2)
     assert_allclose(ev.weights, by_unit, atol=1e-10)
     with pytest.raises(shafer.UnsupportedModelError, match="Use components='units'"):
         shafer.Explainer(
-            settled(_pooled(nn.Flatten(), nn.Linear(CHANNELS, 4))), images(), components="channels"
+            settled(_pooled(nn.Flatten(), nn.Linear(CHANNELS, 4))),
+            images(),
+            components="channels",
+            prior="shared",
         )
 
 
@@ -255,7 +260,9 @@ def test_one_forward_pass_for_each_batch(end: Any) -> None:
     network.body, network.head = _Counted(network.body), network.head
     heads = []
     network.head.register_forward_hook(lambda *_: heads.append(1))
-    explainer = shafer.Explainer(network, images(), components="locations", batch_size=4)
+    explainer = shafer.Explainer(
+        network, images(), components="locations", batch_size=4, prior="shared"
+    )
     network.body.calls = 0
     heads.clear()
     ev = explainer(images(10))
@@ -338,8 +345,10 @@ def test_wrong_options() -> None:
 def test_images_of_several_sizes() -> None:
     network = settled(_pooled(nn.Flatten(), nn.Linear(CHANNELS, 4))).double()
     small, large = images().double(), images(4, 11, 12).double()
-    explainer = shafer.Explainer(network, small, components="locations")
-    shared = shafer.Explainer(network, small, components="locations", location_means="shared")
+    explainer = shafer.Explainer(network, small, components="locations", prior="shared")
+    shared = shafer.Explainer(
+        network, small, components="locations", location_means="shared", prior="shared"
+    )
     for prior_explainer in (explainer, shared):
         ev = prior_explainer(large)
         assert ev.layout.plain() == {"kind": "grid", "height": 9, "width": 10}
@@ -347,13 +356,21 @@ def test_images_of_several_sizes() -> None:
         assert_allclose(ev.weights.sum(1), centred(_logits(network, large)), atol=1e-10)
     assert_allclose(explainer(large).weights, shared(large).weights, atol=1e-12)
     with pytest.raises(ValueError, match=r"several sizes, 6 × 7 and 9 × 10.*means='shared'"):
-        shafer.Explainer(network, iter([small, large]), components="locations")
+        shafer.Explainer(network, iter([small, large]), components="locations", prior="shared")
     both = shafer.Explainer(
-        network, iter([small, large]), components="locations", location_means="shared"
+        network,
+        iter([small, large]),
+        components="locations",
+        location_means="shared",
+        prior="shared",
     )
     assert_allclose(both(small).logits, shared(small).logits, atol=1e-12)
     named = shafer.Explainer(
-        network, small, components="locations", names=[f"cell {i}" for i in range(42)]
+        network,
+        small,
+        components="locations",
+        names=[f"cell {i}" for i in range(42)],
+        prior="shared",
     )
     assert named(small).component_names[3] == "cell 3"
     with pytest.raises(ValueError, match=r"42 names.*these rows have 90"):
@@ -387,11 +404,13 @@ def test_pixels(shape: tuple[int, ...]) -> None:
     n_values = int(np.prod(shape[1:]))
     network = nn.Sequential(nn.Flatten(), nn.Linear(n_values, 3)).double()
     X = torch.randn(shape, dtype=torch.float64)
-    ev = shafer.Explainer(network, X.numpy(), components="locations", classes=["a", "b", "c"])(X)
+    ev = shafer.Explainer(
+        network, X.numpy(), components="locations", classes=["a", "b", "c"], prior="shared"
+    )(X)
     assert ev.layout.plain() == {"kind": "grid", "height": 8, "width": 8}
     assert_allclose(ev.weights.sum(1), centred(_logits(network, X)), atol=1e-10)
     assert ev.classes.tolist() == ["a", "b", "c"]
-    units = shafer.Explainer(network, X)(X).weights
+    units = shafer.Explainer(network, X, prior="shared")(X).weights
     if shape == (5, 8, 8, 3):
         assert_allclose(ev.weights, units.reshape(5, 64, 3, 3).sum(2), atol=1e-10)
     else:
@@ -401,7 +420,7 @@ def test_pixels(shape: tuple[int, ...]) -> None:
 def test_maps_of_one_location() -> None:
     network = settled(_pooled(nn.Flatten(), nn.Linear(CHANNELS, 4))).double()
     X = images(5, 3, 3).double()
-    ev = shafer.Explainer(network, X, components="locations")(X)
+    ev = shafer.Explainer(network, X, components="locations", prior="shared")(X)
     assert ev.weights.shape == (5, 1, 4)
     assert_allclose(ev.weights[:, 0], centred(_logits(network, X)), atol=1e-10)
     one = ev[2]
@@ -411,7 +430,9 @@ def test_maps_of_one_location() -> None:
 def test_one_logit() -> None:
     network = settled(_pooled(nn.Flatten(), nn.Linear(CHANNELS, 1), nn.Sigmoid())).double()
     X = images().double()
-    ev = shafer.Explainer(network, X, components="locations", classes=["no", "yes"])(X)
+    ev = shafer.Explainer(
+        network, X, components="locations", classes=["no", "yes"], prior="shared"
+    )(X)
     with torch.no_grad():
         assert_allclose(ev.probability[:, 1:], network(X), atol=1e-10)
     assert ev.weights.shape == (6, 42, 2)
@@ -476,7 +497,7 @@ def test_an_encoder_with_an_attention_mask() -> None:
     network = _Encoder().double().eval()
     ids = padded_ids()
     X = {"input_ids": ids, "attention_mask": (ids != 0).long()}
-    ev = shafer.Explainer(network, X, components="tokens")(X)
+    ev = shafer.Explainer(network, X, components="tokens", prior="shared")(X)
     with torch.no_grad():
         logits = network(**X)["logits"]
     assert_allclose(ev.weights.sum(1), centred(logits), atol=1e-10)
@@ -673,7 +694,7 @@ def test_it_travels(network: nn.Module, rows: torch.Tensor, options: dict) -> No
 
 def test_tempering_and_calibration() -> None:
     y = np.array([0, 1, 2, 3, 0, 1])
-    explainer = shafer.Explainer(_network(), X, components="locations")
+    explainer = shafer.Explainer(_network(), X, components="locations", prior="shared")
     plain = explainer(X)
     explainer.temper(X, y)
     ev = explainer(X)

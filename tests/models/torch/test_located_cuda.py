@@ -53,7 +53,7 @@ NETWORKS = {
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("options", [{}, {"prior": "own"}, {"location_means": "shared"}])
+@pytest.mark.parametrize("options", [{}, {"prior": "shared"}, {"location_means": "shared"}])
 def test_as_on_the_cpu(name: str, options: dict) -> None:
     torch.manual_seed(0)
     make, X, components = NETWORKS[name]

@@ -28,7 +28,7 @@ from torch_networks import network_of, trained
 def test_probabilities_are_the_modules(iris: tuple[Tensor, Tensor], batch_size: int) -> None:
     X, y = iris
     network = trained(network_of(4, 3), X, y)
-    ev = shafer.Explainer(network, X, batch_size=batch_size)(X)
+    ev = shafer.Explainer(network, X, batch_size=batch_size, prior="shared")(X)
     network.eval()
     with torch.no_grad():
         logits = network(X)
@@ -38,7 +38,9 @@ def test_probabilities_are_the_modules(iris: tuple[Tensor, Tensor], batch_size: 
     assert ev.weights.shape == (150, 8, 3)
     assert isinstance(ev.belief, Tensor)
     assert ev.component_names[0] == "unit 0"
-    grouped = shafer.Explainer(network, X, {"even": range(0, 8, 2), "odd": range(1, 8, 2)})(X)
+    grouped = shafer.Explainer(
+        network, X, {"even": range(0, 8, 2), "odd": range(1, 8, 2)}, prior="shared"
+    )(X)
     assert grouped.component_names == ("even", "odd")
     assert_allclose(grouped.probability.numpy(), ev.probability.numpy(), atol=1e-5)
 
@@ -61,7 +63,7 @@ def test_what_may_follow_the_last_layer(
 ) -> None:
     X, _ = iris
     network = network_of(4, n_outputs, *last).double()
-    ev = shafer.Explainer(network, X.double())(X.double())
+    ev = shafer.Explainer(network, X.double(), prior="shared")(X.double())
     network.eval()
     with torch.no_grad():
         logits = network[:7](X.double())
@@ -131,7 +133,7 @@ def test_a_layer_called_by_name(iris: tuple[Tensor, Tensor]) -> None:
 def test_a_single_layer_has_features(iris: tuple[Tensor, Tensor]) -> None:
     X, _ = iris
     layer = nn.Linear(4, 3, bias=False)
-    ev = shafer.Explainer(layer, X)(X)
+    ev = shafer.Explainer(layer, X, prior="shared")(X)
     with torch.no_grad():
         assert_allclose(ev.probability.numpy(), layer(X).softmax(1).numpy(), atol=1e-6)
     assert ev.component_names == ("x0", "x1", "x2", "x3")
@@ -143,10 +145,12 @@ def test_images_and_half_precision() -> None:
     network = nn.Sequential(
         nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(16, 10)
     )
-    ev = shafer.Explainer(network, images)(images)
+    ev = shafer.Explainer(network, images, prior="shared")(images)
     assert ev.weights.shape == (50, 16, 10)
     half = network.to(torch.bfloat16)
-    coarse = shafer.Explainer(half, images.to(torch.bfloat16))(images.to(torch.bfloat16))
+    coarse = shafer.Explainer(half, images.to(torch.bfloat16), prior="shared")(
+        images.to(torch.bfloat16)
+    )
     assert coarse.belief.dtype == torch.float32
     assert_allclose(coarse.probability.numpy(), ev.probability.numpy(), atol=0.05)
 
@@ -205,14 +209,13 @@ def test_wrong_options(iris: tuple[Tensor, Tensor]) -> None:
     X, _ = iris
     network = network_of(4, 3)
     with pytest.raises(ValueError, match=r"one of \['0', '4', '6'\]; got 'head'"):
-        shafer.Explainer(network, X, layer="head")
+        shafer.Explainer(network, X, layer="head", prior="shared")
     with pytest.raises(shafer.UnsupportedModelError, match="Name the last layer"):
-        shafer.Explainer(network, X, layer="4")
+        shafer.Explainer(network, X, layer="4", prior="shared")
     for batch_size in (0, 2.5, True):
         with pytest.raises(ValueError, match="batch_size must be a positive integer"):
-            shafer.Explainer(network, X, batch_size=batch_size)
-    with pytest.raises(shafer.UnsupportedModelError, match="that were made from columns"):
-        shafer.Explainer(network, X, "source")
+            shafer.Explainer(network, X, batch_size=batch_size, prior="shared")
+    assert shafer.Explainer(network, X, "source").component_names[:2] == ("unit 0", "unit 1")
 
 
 # What a torch module takes: tensors, arrays, frames, several inputs; and clear errors.
@@ -451,7 +454,7 @@ def test_half_precision() -> None:
 def test_penalty_is_the_sum_of_squared_weights(n_outputs: int, bias: bool) -> None:
     head = nn.Linear(5, n_outputs, bias=bias).double()
     features = torch.randn(12, 5, dtype=torch.float64) + 3.0
-    ev = shafer.Explainer(head, features)(features)
+    ev = shafer.Explainer(head, features, prior="shared")(features)
     with torch.no_grad():
         penalty = least_commitment_penalty(head, features)
     assert_allclose(float(penalty), float((ev.weights**2).sum()), rtol=1e-12)
@@ -579,7 +582,7 @@ def test_hidden_units_of_the_gaussian_network_read_as_in_the_paper() -> None:
         nn.Linear(2, 20), nn.ReLU(), nn.Dropout(0.5), nn.Linear(20, 10), nn.ReLU(), nn.Linear(10, 3)
     )
     trained(network, X, y, epochs=300)
-    explainer = shafer.Explainer(network, X, classes=[1, 2, 3])
+    explainer = shafer.Explainer(network, X, classes=[1, 2, 3], prior="shared")
     assert (explainer(X).probability.argmax(1) == y).float().mean() > 0.7
     with torch.no_grad():
         units = network.eval()[:-1](X)  # (900, 10), after the ReLU

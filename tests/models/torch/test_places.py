@@ -376,11 +376,11 @@ class Pair(nn.Module):
 def test_ids_with_a_mask() -> None:
     ids = _texts(0, padded=True)
     rows = (ids, (ids != 0).long())
-    ev = shafer.Explainer(Pair(False).eval(), rows, components="tokens")(rows)
+    ev = shafer.Explainer(Pair(False).eval(), rows, components="tokens", prior="shared")(rows)
     silent = (ev.weights == 0.0).all(-1)
     assert torch.equal(silent, ids == 0)
     with pytest.raises(shafer.UnsupportedModelError, match="units"):
-        shafer.Explainer(Pair(True).eval(), rows, components="tokens")
+        shafer.Explainer(Pair(True).eval(), rows, components="tokens", prior="shared")
 
 
 class Signal(nn.Module):

@@ -71,6 +71,11 @@ def probabilities(model: Any, X: Any) -> FloatArray:
     return both_probabilities(model.predict(X) if bare else model.predict_proba(X))
 
 
+def predictions(model: Any, X: Any) -> NDArray[Any]:
+    """Return the labels that the library itself predicts, (n,)."""
+    return np.asarray(model.predict(with_lightgbm_categories(model, X)))
+
+
 def _identity(model: Any) -> tuple[Any, ...]:
     """Return the number of trees, and a leaf of the first and of the last tree."""
     booster = model if isinstance(model, lightgbm.Booster) else model.booster_

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import xgboost
+from numpy.typing import NDArray
 from scipy.special import softmax
 
 from shafer._checks.frames import frame_columns
@@ -75,6 +76,11 @@ def probabilities(model: Any, X: Any) -> FloatArray:
         margin = model.predict(_matrix(model, {}, X), output_margin=True)
         return np.asarray(softmax(margin, axis=1))
     return both_probabilities(model.predict(_matrix(model, {}, X)))
+
+
+def predictions(model: Any, X: Any) -> NDArray[Any]:
+    """Return the labels that the library itself predicts, (n,)."""
+    return np.asarray(model.predict(_with_categories(_booster(model), X)))
 
 
 def _booster(model: Any) -> Any:

@@ -1,4 +1,4 @@
-"""scikit-learn's gradient boosting: a component is a tree, or a feature.
+"""scikit-learn's gradient boosting: a component is a feature, or a tree.
 
 With more than two classes each round grows one tree for each class; the round is the component.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -29,8 +30,9 @@ def adapt(model: Any, components: str | None = None) -> AdditiveModel:
     Parameters
     ----------
     model : HistGradientBoostingClassifier or GradientBoostingClassifier
-    components : {"tree", "feature"}, optional
-        A tree (the default), or a feature through its path contributions.
+    components : {"feature", "tree"}, optional
+        A feature through its path contributions, or a tree. By default features; trees if boosting
+        starts from the predictions of another model, which no feature holds.
     """
     raw = decision(model, components)
     # AdaBoost's loss has its minimum at half the log-odds.
@@ -40,15 +42,18 @@ def adapt(model: Any, components: str | None = None) -> AdditiveModel:
 def decision(model: Any, components: str | None = None) -> AdditiveModel:
     """Read the decision function of a fitted boosted classifier."""
     check_is_fitted(model)
-    check_option("components", components, ("tree", "feature"))
+    check_option("components", components, ("feature", "tree"))
+    if components is None:
+        components = "tree" if _starts_from_a_model(model) else "feature"
+    chosen = {"components": components}  # to be read alike from a file, whatever the default
     live = LiveParameters.of(partial(_some_trees, model))
     if components == "feature":
-        return _by_feature(model).watching(live)
+        return replace(_by_feature(model), options=chosen).watching(live)
     names = [f"tree {t}" for t in range(_n_rounds(model))]
     if _starts_from_a_model(model):
         names = ["init", *names]
     head = Contributions(partial(_tree_contributions, model), None, model.classes_, names)
-    return AdditiveModel(head, by_column=False, live=(live,))
+    return AdditiveModel(head, by_column=False, live=(live,), options=chosen)
 
 
 def _some_trees(model: Any) -> tuple[Any, ...]:

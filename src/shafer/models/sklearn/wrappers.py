@@ -9,7 +9,7 @@ from typing import Any
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from shafer.decision.policy import Cutoff
+from shafer.decision.policy import AnswerRule, Cutoff
 from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
@@ -37,9 +37,9 @@ def adapt(model: Any, **options: Any) -> ReadModel:
     return adapted
 
 
-def own_cutoff(model: Any) -> Cutoff | None:
-    """Return the threshold of one of our own classifiers."""
-    cutoff: Cutoff | None = model.policy.cutoff
+def own_cutoff(model: Any) -> AnswerRule | None:
+    """Return the threshold, or the losses, of one of our own classifiers."""
+    cutoff: AnswerRule | None = model.policy.cutoff
     return cutoff
 
 
