@@ -54,8 +54,12 @@ def calibration(world: World) -> list[Any]:
         FEATURES, world.training_labels
     )
     scores = [
-        metrics.set_scorer(name)(clf, FEATURES, y)
-        for name in ("u65", "coverage", "risk_coverage_area")
+        metrics.set_scorer(name, rule)(clf, FEATURES, y)
+        for name, rule in (
+            ("u65", "interval_dominance"),
+            ("coverage", "utility_set"),
+            ("risk_coverage_area", None),
+        )
     ]
     sets = clf.conformalize(FEATURES, y, coverage=0.8).predict_set(FEATURES)
     explainer = shafer.Explainer(_model(world), FEATURES)

@@ -11,6 +11,8 @@ import click
 
 from shafer._terminal import say
 from shafer._text import cells
+from shafer.asking.next_inputs import order_cannot_differ
+from shafer.asking.sentences import SAME_ORDER
 from shafer.cli.options import ModelOptions, careful, examples, keep_option, model_options
 from shafer.explain.explainer import Explainer
 from shafer.report.terminal import label, padded
@@ -116,6 +118,8 @@ class MeasurementPlan:
         The next inputs of each row, as ``explainer.ask.next_inputs`` gives them.
     bought : pandas frame, optional
         The measurements within the budget, as ``explainer.ask.next_measurements`` gives them.
+    alike : bool
+        Whether all rows must have the same order.
     ids : pandas index, optional
         The ids of the rows.
     """
@@ -123,6 +127,7 @@ class MeasurementPlan:
     n_rows: int
     each: Any
     bought: Any = None
+    alike: bool = False
     ids: Any = None
 
     def name(self, row: int) -> str:
@@ -169,7 +174,8 @@ def measurement_plan(
         bought = explainer.ask.next_measurements(X, budget, costs=costs, backend="pandas")
     kept = source.cells[list(dict.fromkeys((*options.ids, *keep)))]
     plan = [None if table is None else _of_rows(table, kept) for table in (each, bought)]
-    return MeasurementPlan(len(X), plan[0], plan[1], ids)
+    alike = order_cannot_differ(explainer.ask.model(), X, costs)
+    return MeasurementPlan(len(X), plan[0], plan[1], alike, ids)
 
 
 def _of_rows(table: Any, kept: Any) -> Any:
@@ -237,7 +243,7 @@ def plan_text(plan: MeasurementPlan, budget: float | None, out: str | None) -> s
     alone = plan.bought is None
     most = _MOST_LINES if alone else _FEW_LINES
     parts.append(_each(plan, most, out if alone else None))
-    return "\n\n".join([*parts, _UNIT])
+    return "\n\n".join([*parts, _UNIT, *([SAME_ORDER] if plan.alike else [])])
 
 
 def _bought(plan: MeasurementPlan, budget: float, out: str | None) -> str:

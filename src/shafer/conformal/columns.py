@@ -12,7 +12,7 @@ from shafer.conformal.cross import CrossConformalSets
 from shafer.conformal.scores import class_scores
 from shafer.conformal.split import ConformalSets
 from shafer.evidence.table import set_names
-from shafer.rows.groups import rows_of_known_groups
+from shafer.rows.groups import KEEPS_ALL, rows_of_known_groups, warn_of_unknown_groups
 
 if TYPE_CHECKING:
     from shafer.explain.predictor import Predictor
@@ -76,5 +76,6 @@ class _Sets:
         else:
             by = rows.beside(self.sets.column if self.sets.by is not None else None)
             labels = rows_of_known_groups(rows.X, by, self.sets, self.predictor.columns).by
+            warn_of_unknown_groups(labels, self.sets.by, "conformalize", KEEPS_ALL)
             chosen = self.sets.sets(class_scores(rows.seen.bet, self.sets.score), labels)
         return set_names(to_numpy(chosen), self.predictor.classes)
