@@ -21,8 +21,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_of
 from shafer._text import listed, shortened
 from shafer._typing import FloatArray
-from shafer.decision.policy import AnswerRule
-from shafer.deferral.prediction import sure_answers
+from shafer.decision.policy import AnswerRule, answers, first_largest
 from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.evidence.evidence import Evidence
@@ -490,7 +489,8 @@ def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> No
 
 
 def _compare_answers(found: NDArray[Any], wanted: Evidence) -> None:
-    positions = sure_answers(wanted, rule=wanted.cutoff).positions
+    logits, rule = to_numpy(wanted.logits).astype(np.float64), wanted.cutoff
+    positions = first_largest(logits) if rule is None else answers(logits, rule)
     expected = _graph_labels(wanted.classes)[positions]
     wrong = np.flatnonzero(found != expected)
     if len(wrong):
