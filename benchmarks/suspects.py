@@ -94,6 +94,8 @@ def pairs(explainer: Any, X: Any, rng: Any) -> dict[str, float]:
     shares, same, greedy = [], [], []
     for row, part in single.groupby("row"):
         best = max(value for (r, _), value in gain.items() if r == row)
+        if best < 1e-12:
+            continue  # the row is certain: every pair is as good
         top = frozenset(part["input"])
         shares.append(gain[row, top] / best)
         same.append(gain[row, top] >= best * (1 - 1e-9))
@@ -101,10 +103,10 @@ def pairs(explainer: Any, X: Any, rng: Any) -> dict[str, float]:
         with_first = [v for (r, pair), v in gain.items() if r == row and first in pair]
         greedy.append(max(with_first) / best)
     return {
-        "two best inputs are the best pair": float(np.mean(same)),
-        "their information": float(np.mean(shares)),
-        "greedy": float(np.mean(greedy)),
-        "least of greedy": float(np.min(greedy)),
+        "two best inputs are the best pair": float(np.mean(same or [1.0])),
+        "their information": float(np.mean(shares or [1.0])),
+        "greedy": float(np.mean(greedy or [1.0])),
+        "least of greedy": float(np.min(greedy or [1.0])),
         "speed-up over single calls": many_calls / one_call,
     }
 
