@@ -8,8 +8,8 @@
     information of the pair that each method chooses, as a share of that of the best pair; and how
     often the two best single inputs are the best pair.
 
-The model is a logistic regression on standardised inputs, on the KEEL data sets with four numeric
-columns or more and no nominal one.
+The model is a logistic regression on standardised inputs, on the KEEL data sets with four to twenty
+numeric columns and no nominal one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tqdm import tqdm
 import shafer
 from datasets import Dataset, load, names
 
-WRONG, MOST_ROWS, MOST_COLUMNS, GAPS = 10, 500, 40, 8
+WRONG, MOST_ROWS, MOST_COLUMNS, GAPS = 10, 500, 20, 8
 
 
 def spoiled(X: Any, spread: Any, per_row: int, rng: Any) -> tuple[Any, Any]:
