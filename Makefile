@@ -15,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets bench-stability clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
+.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -94,6 +94,10 @@ bench-ignorance: .venv/.bench
 # Which numbers about a row keep their order when the base rate, groups or background change.
 bench-stability: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python stability.py
+
+# Which cells are wrong, and which pair of inputs to measure.
+bench-suspects: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python suspects.py
 
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py

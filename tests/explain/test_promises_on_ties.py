@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class World:
     new: np.ndarray
 
 
+@cache
 def world(seed: int) -> World:
     rng = np.random.default_rng(seed)
     n_inputs, n_classes = int(rng.integers(2, 5)), int(rng.integers(2, 5))

@@ -59,6 +59,10 @@ def test_refusals() -> None:
         shafer.scale.background(lazy(), contract.model(), sample_weight=np.ones(3))
     with pytest.raises(shafer.UnsupportedModelError, match="compares rows with the background"):
         shafer.scale.background(lazy(), contract.model(), moderate="laplace+discount")
+    with pytest.raises(
+        shafer.UnsupportedModelError, match="errors='sandwich' reads the background"
+    ):
+        shafer.scale.background(lazy(), contract.model(), errors="sandwich")
     with pytest.raises(ValueError, match="The background has no rows"):
         shafer.scale.background(lazy().head(0), contract.model())
     with pytest.raises(ValueError, match="one dense array; got an iterator"):

@@ -160,7 +160,7 @@ def test_a_pass_that_is_shared_changes_no_answer(options: dict[str, Any], tmp_pa
     known = found["next_input"].dropna()
     assert known.index.tolist() == asked["row"].tolist()
     assert known.tolist() == asked["input"].tolist()
-    cells = ask.check_cells(rows, 1)
+    cells = ask.check_cells(rows, 1, order="stake")
     assert found["check_input"].tolist() == cells["input"].tolist()
     assert found["check_expected"].tolist() == cells["expected"].tolist()
     np.testing.assert_array_equal(found["check_stake"], cells["stake"])

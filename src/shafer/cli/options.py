@@ -195,7 +195,7 @@ keep_option = click.option(
 )
 errors_option = click.option(
     "--errors",
-    type=click.Choice(["laplace"]),
+    type=click.Choice(["sandwich", "laplace"]),
     help="Give the weights error bars: how far they could move with other training data. For "
     "linear models, with the training data (--train, or a model trained here).",
 )
