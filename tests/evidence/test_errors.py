@@ -275,7 +275,7 @@ def test_without_errors_the_message_tells_how_to_get_them() -> None:
     ]
     for ev in (plain, EXPLAINER(X).components):
         for call in calls[: 5 if ev is plain else 4]:
-            with pytest.raises(ValueError, match=r"errors='laplace'.*'bags'.*'bootstrap'"):
+            with pytest.raises(ValueError, match=r"errors='sandwich'.*'bags'.*'bootstrap'"):
                 call(ev)
     discounted = EXPLAINER(X).discounted(0.5)
     with pytest.raises(AttributeError, match=r"ev\.evidence\.weights_std"):
@@ -425,4 +425,4 @@ def test_notebooks_say_why(n_classes: int) -> None:
     ev = shafer.Evidence.from_weights(weights)
     outside = bool(np.any(ev.belief - ev.probability > 1e-9))
     assert outside == (n_classes == 3)
-    assert ("below the belief" in ev._repr_html_()) == outside
+    assert ("below the belief" in ev.discounted(1.0)._repr_html_()) == outside
