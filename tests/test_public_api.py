@@ -289,15 +289,15 @@ def test_evidence_names() -> None:
         (shafer.fusion.FiniteEvidence.from_statements, ["statements", "classes", "prior"]),
         (
             InputQuestions.next_inputs,
-            ["self", "X", "top", "costs", "groups", "backend"],
+            ["self", "X", "top", "costs", "groups", "together", "backend"],
         ),
         (
             InputQuestions.next_measurements,
             ["self", "X", "budget", "costs", "groups", "backend"],
         ),
-        (InputQuestions.overturn, ["self", "X"]),
+        (InputQuestions.overturn, ["self", "X", "inputs"]),
         (InputQuestions.fragility, ["self", "X", "q", "fill"]),
-        (InputQuestions.check_cells, ["self", "X", "top", "backend"]),
+        (InputQuestions.check_cells, ["self", "X", "top", "order", "backend"]),
         (InputQuestions.guard, ["self", "X"]),
         (shafer.Evidence.fragility, ["self", "q"]),
         (
