@@ -222,7 +222,8 @@ def discounted() -> Study:
     """Evidence with a reliability for each row."""
     data = load_iris()
     model = LogisticRegression(C=10.0).fit(data.data[::3], data.target[::3])
-    explainer = shafer.Explainer(model, data.data[::3], moderate="laplace+discount")
+    options = {"moderate": "laplace+discount", "prior": "shared"}
+    explainer = shafer.Explainer(model, data.data[::3], **options)
     return make_study(explainer, data.data * 1.3, data.target, title="Discounted")
 
 
@@ -233,7 +234,7 @@ def texts() -> Study:
     X = [" ".join(rng.choice(words, 5)) for _ in range(60)]
     y = np.where([text.count("good") >= text.count("bad") for text in X], "liked", "not liked")
     model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(X, y)
-    return make_study(shafer.Explainer(model, X), X, y, title="Texts")
+    return make_study(shafer.Explainer(model, X, prior="shared"), X, y, title="Texts")
 
 
 @pytest.fixture(scope="session")
