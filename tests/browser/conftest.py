@@ -118,7 +118,6 @@ def open_report(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]
         study: Study,
         rows: list[int] | None = None,
         judge_first: bool = False,
-        folded: bool = False,
         **options: Any,
     ) -> Opened:
         path = tmp_path / "report.html"
@@ -130,8 +129,6 @@ def open_report(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]
         found = Opened(context.new_page())
         found.page.goto(path.as_uri())
         found.page.wait_for_selector("html[data-ready=true]")
-        if not folded and found.page.locator("#folding .unfold").count():
-            found.page.click("#folding .unfold")  # single components, which most tests are about
         return found
 
     yield opened
@@ -192,7 +189,8 @@ def discounted() -> Study:
     """Evidence with a reliability for each row."""
     data = load_iris()
     model = LogisticRegression(C=10.0).fit(data.data[::3], data.target[::3])
-    explainer = shafer.Explainer(model, data.data[::3], moderate="laplace+discount")
+    discount = {"moderate": "laplace+discount", "prior": "shared"}
+    explainer = shafer.Explainer(model, data.data[::3], **discount)
     return make_study(explainer, data.data * 1.3, data.target, title="Discounted")
 
 
@@ -203,7 +201,7 @@ def texts() -> Study:
     X = [" ".join(rng.choice(words, 5)) for _ in range(60)]
     y = np.where([text.count("good") >= text.count("bad") for text in X], "liked", "not liked")
     model = make_pipeline(TfidfVectorizer(), LogisticRegression()).fit(X, y)
-    return make_study(shafer.Explainer(model, X), X, y, title="Texts")
+    return make_study(shafer.Explainer(model, X, prior="shared"), X, y, title="Texts")
 
 
 @pytest.fixture(scope="session")

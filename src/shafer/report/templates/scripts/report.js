@@ -22,7 +22,6 @@ $("reset").addEventListener("click", () => { choose(state.row, false); });
 $("more").addEventListener("click", () => { state.allSliders = true; drawSliders(); });
 $("all-classes").addEventListener("click", () => { state.allClasses = !state.allClasses; drawIntervals(); });
 Theme.start();
-startFolding();
 drawRanking();
 drawDependence();
 choose(listed()[0], false);
