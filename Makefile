@@ -5,8 +5,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Compiled modules are kept, whatever the machine prefers: without them the tests take much longer.
 export PYTHONDONTWRITEBYTECODE :=
-# How long `make fuzz` runs, and how many mutants `make mutants` samples.
+# How long `make fuzz` runs and in how many processes, and how many mutants `make mutants` samples.
 FUZZ_SECONDS ?= 600
+FUZZ_WORKERS ?= 2
 MUTANTS ?= 200
 MUTANTS_SEED ?= 0
 # What `make slowest` runs: a folder or a file; everything if empty.
@@ -14,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets bench-stability clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
+.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -69,7 +70,7 @@ tools/accessibility/node_modules: tools/accessibility/package.json
 
 # Random and hostile input for the whole library. A failure prints the seed that repeats it.
 fuzz: .venv/.test
-	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+	cd tests && OMP_NUM_THREADS=1 ../$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) --workers $(FUZZ_WORKERS)
 
 # Small changes to the code that the tests should notice. Works on a copy; continues if stopped.
 mutants: .venv/.test
@@ -93,6 +94,10 @@ bench-ignorance: .venv/.bench
 # Which numbers about a row keep their order when the base rate, groups or background change.
 bench-stability: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python stability.py
+
+# Which cells are wrong, and which pair of inputs to measure.
+bench-suspects: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python suspects.py
 
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py

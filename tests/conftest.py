@@ -32,6 +32,8 @@ MATHEMATICS = {
     "metrics",
 }
 ITS_CALLERS = {"deferral", "texts", "torch", "test_text_display.py"}
+# Random cases run the same lines again and again, and tracing makes the drawing of them slow too.
+RANDOM = {"test_against_oracle.py"}
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -47,7 +49,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     for item in items:
         names = set(item.path.relative_to(config.rootpath).parts)
-        if names.isdisjoint(MATHEMATICS | ITS_CALLERS):
+        if names.isdisjoint(MATHEMATICS | ITS_CALLERS) or not names.isdisjoint(RANDOM):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -40,6 +40,7 @@ ENVIRONMENT = {
     "MPLBACKEND": "agg",
     "CUDA_VISIBLE_DEVICES": "",
     "COVERAGE_CORE": "ctrace",
+    "PYTHONDONTWRITEBYTECODE": "",
 }
 
 

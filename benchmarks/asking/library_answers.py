@@ -49,7 +49,7 @@ class LibraryAnswers:
 
     def cells(self, X: Any) -> tuple[Any, Any]:
         """Return the surprise and the stake of every cell, (n, J)."""
-        table = self._explainer.ask.check_cells(X, top=None)
+        table = self._explainer.ask.check_cells(X, top=None, order="stake")
         where = table["row"], [self._place[name] for name in table["input"]]
         surprise, stake = np.zeros(X.shape), np.zeros(X.shape)
         surprise[where], stake[where] = table["surprise"], table["stake"]

@@ -1,4 +1,4 @@
-"""Evidence in DuckDB: an SQL function that returns the columns of ``to_frame`` as a struct.
+"""Answers in DuckDB: an SQL function that returns the columns of ``score`` as a struct.
 
 Run it with ``python duckdb_evidence.py model.shafer patients.parquet``.
 """
@@ -22,15 +22,16 @@ def add_evidence_function(
     ``columns`` maps each column to its SQL type. DuckDB calls the function on a few thousand rows
     at a time, as an Arrow array.
     """
-    fields = list(shafer.scale.schema(explainer, reasons=0))
+    wanted = {"reasons": 0, "evidence": True}
+    fields = list(shafer.scale.schema(explainer, **wanted))
+    types = {"string": "VARCHAR", "double": "DOUBLE", "bool": "BOOLEAN", "int64": "BIGINT"}
 
     def evidence(given: Any) -> pa.Array:
-        rows = pa.Table.from_struct_array(given).to_pandas()
-        found = explainer(rows).to_frame(backend="pyarrow")
-        parts = [found[field.name].combine_chunks().cast(field.type) for field in fields]
+        found = shafer.scale.score(pa.Table.from_struct_array(given), explainer, **wanted)
+        parts = [column.combine_chunks() for column in found.columns]
         return pa.StructArray.from_arrays(parts, fields=fields)
 
-    returned = {field.name: "VARCHAR" if field.type == "string" else "DOUBLE" for field in fields}
+    returned = {field.name: types[str(field.type)] for field in fields}
     connection.create_function(
         "evidence",
         evidence,

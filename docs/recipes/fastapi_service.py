@@ -41,10 +41,10 @@ app = FastAPI(title="Evidence", lifespan=lifespan)
 
 
 def answers(explainer: shafer.Explainer, patients: list[Patient]) -> list[dict[str, Any]]:
-    """Return probability, belief, plausibility, ignorance, conflict and decision of each row."""
+    """Return the answer, the probabilities, what was promised, and the evidence of each row."""
     rows = pd.DataFrame([patient.model_dump() for patient in patients])
     try:
-        found = explainer(rows).to_frame(backend="pandas")
+        found = shafer.scale.score(rows, explainer, reasons=0, evidence=True)
     except ValueError as error:  # what the model itself refuses
         raise HTTPException(422, str(error)) from error
     return found.to_dict(orient="records")

@@ -26,12 +26,15 @@ class Column:
         Returns the values for some rows, from their pass through the model: ``rows.seen``.
     reads : str, optional
         A column of the data that it needs besides those of the model, such as one of groups.
+    type : pyarrow data type, optional
+        That of a column that is passed on; by default that of the kind.
     """
 
     name: str
     kind: ColumnKind
     of: Callable[[ScoredRows], Any]
     reads: str | None = None
+    type: Any = None
 
 
 def columns_of(

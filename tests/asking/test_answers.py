@@ -48,7 +48,7 @@ def test_the_same_as_each_question_alone(n_classes: int, top: int | None) -> Non
     asked = explainer.ask.next_inputs(gappy, top, backend="pandas")
     for name in ("row", "rank", "input", "information"):
         assert_array_equal(found.next_inputs[name], asked[name])
-    cells = explainer.ask.check_cells(gappy, top, backend="pandas")
+    cells = explainer.ask.check_cells(gappy, top, order="stake", backend="pandas")
     known = found.cells["rank"] > 0
     for name in ("row", "rank", "input", "value", "expected", "surprise", "stake"):
         assert_array_equal(found.cells[name][known], cells[name])
@@ -149,7 +149,7 @@ def test_answers_of_a_table_with_gaps() -> None:
     asked = explainer.ask.next_inputs(part.reset_index(drop=True), NAMED_NEXT)
     named = [[n.input for n in q.next_inputs] for q in found.rows]
     assert named == [asked["input"][asked["row"] == i].tolist() for i in range(3)]
-    cells = explainer.ask.check_cells(part.reset_index(drop=True), 1)
+    cells = explainer.ask.check_cells(part.reset_index(drop=True), 1, order="stake")
     for i, q in enumerate(found.rows):
         line = cells[cells["row"] == i].iloc[0]
         assert q.cell is not None

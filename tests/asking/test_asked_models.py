@@ -213,7 +213,7 @@ def ask_everything(explainer: shafer.Explainer, X: Any) -> dict[str, Any]:
     answers = {
         "next": explainer.ask.next_inputs(X, top=None),
         "plan": explainer.ask.next_measurements(X, 4),
-        "cells": explainer.ask.check_cells(X, top=None),
+        "cells": explainer.ask.check_cells(X, top=None, order="stake"),
         "overturn": explainer.ask.overturn(X),
         "fragility": explainer.ask.fragility(X),
         "alarm": guard.alarm,

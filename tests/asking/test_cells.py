@@ -35,7 +35,7 @@ def test_against_direct_computation(n_classes: int, gaps: list[int]) -> None:
     explainer, X, _ = linear_world(n_classes, n_classes)
     read = shafer.Explainer(explainer.model, X, missing="conditional")
     row = with_gaps(X[0], gaps)
-    found = explainer.ask.check_cells(row[None, :], top=None).set_index("input")
+    found = explainer.ask.check_cells(row[None, :], top=None, order="stake").set_index("input")
     assert sorted(found.index) == [f"x{j}" for j in range(6) if j not in gaps]
     now = read(row[None, :])
     kappa = np.linalg.norm(now.logits) / np.linalg.norm(unmoderated(explainer, row))
@@ -75,12 +75,12 @@ def test_a_wrong_value_surprises_most() -> None:
     bad = X[:20].copy()
     mean, covariance = moments(explainer)
     bad[:, 2] = mean[2] + 12 * np.sqrt(covariance[2, 2])
-    every = explainer.ask.check_cells(bad, top=None)
+    every = explainer.ask.check_cells(bad, top=None, order="stake")
     found = every.sort_values("surprise").groupby("row").tail(1).sort_values("row")
     assert (found["input"] == "x2").all()
     assert found["row"].tolist() == list(range(20))
     assert (found["surprise"] > 5).all()
-    first = explainer.ask.check_cells(bad, top=1)
+    first = explainer.ask.check_cells(bad, top=1, order="stake")
     assert (first["rank"] == 1).all()
     assert_allclose(first["stake"], every.groupby("row")["stake"].max())
 
@@ -90,15 +90,15 @@ def test_values_are_those_of_the_user() -> None:
     frame = pd.DataFrame(heart.data, columns=heart.feature_names)
     plain = shafer.Explainer(LogisticRegression(max_iter=5000).fit(frame, heart.target), frame)
     scaled = make_pipeline(StandardScaler(), LogisticRegression(C=1e6)).fit(frame, heart.target)
-    first = plain.ask.check_cells(frame[:5], top=None).sort_values(["row", "input"])
-    second = shafer.Explainer(scaled, frame).ask.check_cells(frame[:5], top=None)
+    first = plain.ask.check_cells(frame[:5], top=None, order="stake").sort_values(["row", "input"])
+    second = shafer.Explainer(scaled, frame).ask.check_cells(frame[:5], top=None, order="stake")
     second = second.sort_values(["row", "input"])
     assert_allclose(second["value"], first["value"])
     assert_allclose(second["expected"], first["expected"], rtol=1e-6)
     assert_allclose(second["surprise"], first["surprise"], rtol=1e-6)
     bent = make_pipeline(QuantileTransformer(n_quantiles=100), LogisticRegression())
     bent.fit(frame, heart.target)
-    found = shafer.Explainer(bent, frame).ask.check_cells(frame[:5], top=None)
+    found = shafer.Explainer(bent, frame).ask.check_cells(frame[:5], top=None, order="stake")
     assert (found.loc[found["input"] == "sbp", "expected"].between(100, 220)).all()
 
 
@@ -107,9 +107,64 @@ def test_everything_missing_leaves_nothing_to_check() -> None:
     found = explainer.ask.check_cells(np.full((2, 6), np.nan))
     assert found.empty
     assert list(found.columns) == [
-        "row", "rank", "input", "value", "expected", "surprise", "stake", "answer",
+        "row", "rank", "input", "value", "expected", "surprise", "stake", "answer", "index",
     ]  # fmt: skip
-    assert len(explainer.ask.check_cells(X[:2], top=None)) == 12
+    assert len(explainer.ask.check_cells(X[:2], top=None, order="stake")) == 12
+
+
+# One suspect after the other.
+
+
+def test_a_wrong_value_does_not_make_its_neighbours_suspects() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1)) + 0.3 * rng.normal(size=(400, 6))  # all of them move together
+    explainer = shafer.Explainer((rng.normal(size=6), 0.0), X, names=list("abcdef"))
+    rows = X[:40].copy()
+    rows[7, 2], rows[21, 4], rows[30, [0, 3]] = 40.0, -30.0, [15.0, -25.0]
+    wrong = {(7, "c"), (21, "e"), (30, "a"), (30, "d")}
+    found = explainer.ask.check_cells(rows)
+    assert set(zip(found["index"][:4], found["input"][:4], strict=True)) == wrong
+    assert found["surprise"].iloc[4] < 5 < found["surprise"].iloc[3]
+    alone = explainer.ask.check_cells(rows, top=None, order="stake")
+    assert (alone["surprise"] > 5).sum() > 12  # the neighbours, and the wrong values
+    assert found.groupby("row")["rank"].apply(list).map(tuple).unique().tolist() == [(1, 2, 3)]
+
+
+def test_each_suspect_is_the_first_once_the_others_are_missing() -> None:
+    for n_classes in (2, 3):
+        explainer, X, _ = linear_world(n_classes, n_classes)
+        rows = with_gaps(X[:12] * 1.7, [2])
+        rows[5] = X[5] * 1.7
+        found = explainer.ask.check_cells(rows, top=4)
+        for i, part in found.groupby("row"):
+            left = rows[[i]].copy()
+            for line in part.sort_values("rank").to_dict("records"):
+                alone = explainer.ask.check_cells(left, top=None, order="stake")
+                best = alone.sort_values("surprise").iloc[-1]
+                assert line["input"] == best["input"]
+                for name in ("value", "expected", "surprise", "stake"):
+                    assert_allclose(line[name], best[name], rtol=1e-8, atol=1e-12, err_msg=name)
+                assert line["answer"] == best["answer"]
+                left[0, int(line["input"][1:])] = np.nan
+        lowest = found.groupby("row")["surprise"].cummin().to_numpy()
+        assert (np.diff(lowest) <= 0).all()
+        one = explainer.ask.check_cells(rows, top=1)
+        assert sorted(one["row"]) == list(range(12))
+        assert len(explainer.ask.check_cells(rows, top=None)) == 11 * 5 + 6
+
+
+def test_suspects_have_the_labels_of_their_rows() -> None:
+    explainer, X, _ = linear_world(0, 2)
+    frame = pd.DataFrame(X[:4], columns=[f"x{j}" for j in range(6)], index=list("wxyz"))
+    found = explainer.ask.check_cells(frame, top=2)
+    assert sorted(found["index"]) == list("wwxxyyzz")
+    assert (frame.index[found["row"]] == found["index"]).all()
+    numbers = explainer.ask.check_cells(X[:4], top=2)
+    assert_array_equal(numbers["index"], numbers["row"])
+    moderated = shafer.Explainer(explainer.model, X, temper=0.5)
+    assert_allclose(moderated.ask.check_cells(X[:4], top=2)["surprise"], numbers["surprise"])
+    with pytest.raises(ValueError, match="order must be 'surprise'"):
+        explainer.ask.check_cells(X, order="rank")
 
 
 # Questions about rows with absurd values, and options that are easy to get wrong.
@@ -219,7 +274,7 @@ def test_factors_on_the_weights_play_no_part() -> None:
 
 def by_hand(explainer: shafer.Explainer, read: shafer.Explainer, row: Any) -> Any:
     """Mix the probabilities of a row with those of the row without each input."""
-    cells = explainer.ask.check_cells(row[None, :], top=None)
+    cells = explainer.ask.check_cells(row[None, :], top=None, order="stake")
     n_inputs = len(row)
     odds, parts = [1.0], [read(row[None, :]).probability[0]]
     for name, surprise in zip(cells["input"], cells["surprise"], strict=True):
@@ -332,7 +387,7 @@ def test_guarded_sets() -> None:
     clf = shafer.EvidentialClassifier(
         make_pipeline(StandardScaler(), LogisticRegression()), guard=True
     ).fit(X[::3], y[::3])
-    sets = clf.predict_set(X[2::3])
+    sets = clf.predict_set(X[2::3], "utility_set")
     assert_array_equal(sets, clf.explainer_.ask.guard(X[2::3]).evidence.decide("utility_set"))
     assert clf.predict_set(X[:1], "interval_dominance").shape == (1, 3)
     clf.conformalize(X[1::3], y[1::3], 0.8)

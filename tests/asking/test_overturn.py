@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import ndtr
 
+import shafer
+from linear_worlds import draws, linear_world, with_gaps
 from shafer.asking.overturn import overturn_probability
 
 
@@ -75,3 +77,41 @@ def test_a_probability_for_any_scale(seed: int, n_classes: int, big: float, smal
     root = 10.0**small * rng.normal(size=(3, n_classes)) * rng.integers(0, 2, n_classes)
     found = chance(logits, root)
     assert ((found >= 0.0) & (found <= 1.0)).all()
+
+
+# Some of the gaps only.
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_some_gaps_against_filling_them_in(n_classes: int) -> None:
+    explainer, X, rng = linear_world(3, n_classes)
+    read = shafer.Explainer(explainer.model, X, missing="conditional")
+    row = with_gaps(X[11], [0, 2, 3, 5])
+    sample = draws(explainer, row, rng, 20_000)
+    answer = read.predict(row[None, :])
+    for asked in ([0], [2, 5], [0, 2, 3, 5]):
+        filled = np.repeat(row[None, :], len(sample), axis=0)
+        filled[:, asked] = sample[:, asked]
+        share = (read.predict(filled) != answer).mean()
+        found = read.ask.overturn(row[None, :], inputs=[f"x{j}" for j in asked])[0]
+        assert abs(found - share) < 4.5 * np.sqrt(share * (1 - share) / 20_000) + 0.003
+
+
+def test_all_gaps_by_name_are_all_gaps() -> None:
+    explainer, X, _ = linear_world(1, 3)
+    rows = with_gaps(X[:30], [1, 4])
+    rows[3] = X[3]
+    every = explainer.ask.overturn(rows)
+    assert_allclose(explainer.ask.overturn(rows, inputs=["x4", "x1"]), every, atol=1e-9)
+    names = [f"x{j}" for j in range(6)]
+    assert_allclose(explainer.ask.overturn(rows, inputs=names), every, atol=1e-9)
+    one = explainer.ask.overturn(rows, inputs=["x4"])
+    assert_array_equal(one, explainer.ask.overturn(rows, inputs="x4"))
+    single = explainer.ask.next_inputs(rows, top=None)
+    own = single[single["input"] == "x4"]
+    assert_allclose(one[own["row"]], own["overturn"])
+    assert one[3] == 0.0
+    assert_array_equal(explainer.ask.overturn(rows, inputs=["x0"]), np.zeros(30))  # it is known
+    for wrong in (["x9"], [], [4]):
+        with pytest.raises(ValueError, match="inputs must name inputs of the model"):
+            explainer.ask.overturn(rows, inputs=wrong)

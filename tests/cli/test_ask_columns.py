@@ -74,7 +74,7 @@ def test_columns_are_the_explainers_answers(gaps: Path, out: str) -> None:
     rest = np.setdiff1d(np.arange(len(X)), rows)
     assert found["next_input"].iloc[rest].isna().all()
     assert found["next_information"].iloc[rest].isna().all()
-    cells = explainer.ask.check_cells(X, 1)
+    cells = explainer.ask.check_cells(X, 1, order="stake")
     assert_array_equal(found["check_input"], cells["input"])
     assert_allclose(found["check_expected"], cells["expected"])
     assert_allclose(found["check_stake"], cells["stake"])

@@ -35,7 +35,8 @@ def test_an_evidential_classifier_brings_its_own_means(folder: Path) -> None:
     search = GridSearchCV(shafer.EvidentialClassifier(LogisticRegression()), {}, cv=2)
     skops.io.dump(search.fit(X, frame["chd"]), folder / "search.skops")
     for name in ("own.skops", "search.skops"):
-        result = run("score", folder / "few.csv", "--model", folder / name, "--out", out)
+        options = ("--model", folder / name, "--evidence", "--out", out)
+        result = run("score", folder / "few.csv", *options)
         assert result.exit_code == 0, result.output
         belief = pd.read_csv(out)["belief_1"]
         np.testing.assert_allclose(belief, model.evidence(X[:20]).belief[:, 1])
@@ -43,7 +44,7 @@ def test_an_evidential_classifier_brings_its_own_means(folder: Path) -> None:
 
 def scored(data: Path, model: Path, *options: Any) -> pd.DataFrame:
     out = data.with_suffix(".scored.parquet")
-    result = run("score", data, "--model", model, "--out", out, *options)
+    result = run("score", data, "--model", model, "--evidence", "--out", out, *options)
     assert result.exit_code == 0, result.output
     return pd.read_parquet(out)
 

@@ -1,4 +1,4 @@
-"""``shafer score --defer``."""
+"""The columns ``deferred`` and ``why`` of ``shafer score``: after ``control_error``."""
 
 from __future__ import annotations
 
@@ -28,37 +28,45 @@ def classifier() -> shafer.EvidentialClassifier:
 def test_the_answer_and_who_should_give_it(classifier, tmp_path: Path) -> None:
     sited = X.assign(site=SITE)
     sited[600:].to_csv(tmp_path / "new.csv", index=False)
-    for groups in (None, "site"):
-        rows = X if groups is None else sited
-        classifier.control_error(rows[300:600], Y[300:600], 0.1, by=groups)
+    for by in (None, "site"):
+        rows = X if by is None else sited
+        classifier.control_error(rows[300:600], Y[300:600], 0.1, by=by)
         found = classifier.predict_or_defer(rows[600:])
         skops.io.dump(classifier, tmp_path / "model.skops")
         for name in ("scored.csv", "scored.parquet"):
             out = tmp_path / name
             options = ("--model", tmp_path / "model.skops", "--chunk", 70, "--out", out)
-            result = run("score", tmp_path / "new.csv", *options, "--defer")
+            result = run("score", tmp_path / "new.csv", *options)
             assert result.exit_code == 0, result.output
             assert "Promise: at most 10 % of the decided rows are wrong" in result.output
             read = pd.read_csv if name.endswith("csv") else pd.read_parquet
             scored = read(out)
             assert scored["answer"].tolist() == found.labels.tolist()
             assert scored["deferred"].tolist() == found.deferred.tolist()
-            assert scored["reason"].fillna("").tolist() == found.reason.tolist()
+            assert scored["why"].fillna("").tolist() == found.reason.tolist()
 
 
 def test_without_a_promise(classifier, tmp_path: Path) -> None:
     X[600:].to_csv(tmp_path / "new.csv", index=False)
-    table, model, out = tmp_path / "new.csv", tmp_path / "model.skops", tmp_path / "scored.csv"
-    arguments = ("score", table, "--model", model, "--out", out, "--defer")
-    skops.io.dump(classifier, model)
-    refused("needs a model file with a promise", *arguments)
+    model, out = tmp_path / "model.skops", tmp_path / "scored.csv"
+    arguments = ("score", tmp_path / "new.csv", "--model", model, "--out", out)
+
+    def written() -> tuple[list[str], str]:
+        skops.io.dump(classifier, model)
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        return pd.read_csv(out).columns.tolist(), result.output
+
+    assert written()[0] == ["row", "answer", "probability_no", "probability_yes"]
     classifier.control_error(X[300:600], Y[300:600], 0.1, by=SITE[300:600])
-    skops.io.dump(classifier, model)
-    refused("the groups were given beside the rows", *arguments)
+    names, said = written()
+    assert names == ["row", "answer", "probability_no", "probability_yes"]
+    assert "deferred and why are not written" in said
+    assert "the groups were given beside the rows" in said
     classifier.control_error(X[300:600].assign(site="s"), Y[300:600], 0.1, by="site")
-    skops.io.dump(classifier, model)
-    refused("has no column 'site'", *arguments)
-    assert not out.exists()
+    names, said = written()
+    assert "deferred" not in names
+    assert "are in column 'site', and the table does not have them" in said
 
 
 # ``shafer budget``: the promise is made on the command line.
@@ -76,7 +84,7 @@ def test_a_budget_is_made_and_used(classifier, tmp_path: Path) -> None:
         made = run(*held, "--share", 0.1, "--confidence", 0.8, "--out", out, *more)
         assert made.exit_code == 0, made.output
         assert "Promise: 10 % of the rows are handed on" in made.output
-        asked = run("score", tmp_path / "new.csv", "--model", out, "--out", scored, "--defer")
+        asked = run("score", tmp_path / "new.csv", "--model", out, "--out", scored)
         assert asked.exit_code == 0, asked.output
         classifier.control_budget(sited[300:600], Y[300:600], 0.1, 0.8, by=by)
         assert classifier.deferral_.text in made.output

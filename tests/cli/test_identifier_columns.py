@@ -27,10 +27,10 @@ def test_ids_are_named_and_can_be_left_out(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     warned = [line for line in result.stderr.splitlines() if line.startswith("Warning: ")]
     assert [line.split("'")[1] for line in warned] == ["number", "name"]
-    assert warned[0].endswith("leave it out: --drop number")
+    assert warned[0].endswith("leave it out: --id number")
     assert "missing numbers (1 rows) replaced by the median" in result.output
     assert "missing texts (20 rows) taken as a category of their own" in result.output
-    result = run(*given, "--drop", "number", "--drop", "name")
+    result = run(*given, "--id", "number", "--drop", "name")
     assert result.exit_code == 0, result.output
     assert "Warning" not in result.stderr
     assert "3 components and the base rate" in result.output

@@ -49,7 +49,7 @@ def test_score_texts(texts: Path, name: str, table: str) -> None:
     skops.io.dump(model, texts / "m.skops")
     means = ("--train", texts / "d.csv", "--target", "truth")
     options = ("--model", texts / "m.skops", *means, "--out", texts / "s.csv", "--chunk", 7)
-    result = run("score", texts / table, *options)
+    result = run("score", texts / table, "--evidence", *options)
     assert result.exit_code == 0, result.output
     assert "20 rows" in result.output
     scored = pd.read_csv(texts / "s.csv")

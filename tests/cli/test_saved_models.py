@@ -47,7 +47,7 @@ def test_score_needs_no_training_data(folder: Path, heart: Any) -> None:
     X[X.columns[::-1]].assign(id=range(len(X))).to_csv(folder / "new.csv", index=False)
     out = _ok(
         *("score", folder / "new.csv", "--model", folder / "m.shafer"),
-        *("--out", folder / "s.csv", "--reasons", 2),
+        *("--out", folder / "s.csv", "--reasons", 2, "--evidence"),
     )
     assert "relative to the means stored in the model file" in out
     scored, ev = pd.read_csv(folder / "s.csv"), explainer(X)
@@ -63,7 +63,7 @@ def test_every_command_takes_a_saved_file(folder: Path, heart: Any) -> None:
     gaps.loc[:3, "ldl"] = np.nan
     gaps.to_csv(folder / "gaps.csv", index=False)
     data, model = folder / "heart.csv", ("--model", folder / "m.shafer")
-    _ok("score", data, *model, "--out", folder / "s.parquet", "--defer")
+    _ok("score", data, *model, "--out", folder / "s.parquet")
     assert "stored in the model file" in _ok("explain", "--data", data, *model)
     _ok("report", "--data", data, *model, "--target", "chd", "--out", folder / "r.html")
     assert "(EvidentialClassifier) was read from m.shafer" in (folder / "r.html").read_text()

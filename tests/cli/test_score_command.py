@@ -26,7 +26,7 @@ def test_score_in_chunks(folder: Path, name: str) -> None:
     ev = shafer.Explainer(model, X, groups="source", prior="own")(X)
     out = folder / name
     arguments = ("--model", folder / "model.skops", "--out", out, "--chunk", 100)
-    result = run("score", folder / "heart.csv", *arguments)
+    result = run("score", folder / "heart.csv", "--evidence", *arguments)
     assert result.exit_code == 0, result.output
     scored = pd.read_parquet(out) if name.endswith("parquet") else pd.read_csv(out)
     assert scored["row"].tolist() == list(range(462))
@@ -34,7 +34,7 @@ def test_score_in_chunks(folder: Path, name: str) -> None:
     np.testing.assert_allclose(scored["plausibility_0"], ev.plausibility[:, 0], atol=1e-12)
     np.testing.assert_allclose(scored["ignorance"], ev.ignorance, atol=1e-12)
     np.testing.assert_allclose(scored["conflict"], ev.conflict, atol=1e-12)
-    assert scored["decision"].tolist() == ev.to_frame()["decision"].tolist()
+    assert scored["answer"].tolist() == ev.to_frame()["answer"].tolist()
 
 
 def test_score_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_score_does_not_depend_on_the_chunks(tmp_path: Path) -> None:
         tables.append(pd.read_parquet(out))
     pd.testing.assert_frame_equal(tables[0], tables[1])
     pd.testing.assert_frame_equal(tables[0], tables[2])
-    assert tables[0]["belief_no"].nunique() > 10
+    assert tables[0]["probability_no"].nunique() > 10
 
 
 @pytest.mark.parametrize("name", ["scored.csv", "scored.parquet"])

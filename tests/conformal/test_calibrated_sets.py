@@ -44,7 +44,7 @@ def test_sets_cover_as_promised(clf, score: str, coverage: float) -> None:
 
 def test_a_rule_still_means_that_rule(clf) -> None:
     before = clf.predict_set(TEST, rule="interval_dominance")
-    default = clf.predict_set(TEST)
+    default = clf.predict_set(TEST, clf.policy.rule_of_sets({}))
     clf.conformalize(CAL, Y_CAL)
     assert (clf.predict_set(TEST, rule="interval_dominance") == before).all()
     assert (clf.predict_set(TEST) != default).any()
@@ -58,10 +58,27 @@ def test_a_rule_still_means_that_rule(clf) -> None:
     assert (cautious > bold).any()
 
 
-def test_the_paper_s_rule_is_the_default_of_plain_weights() -> None:
-    plain = shafer.EvidentialClassifier(LogisticRegression(max_iter=1000)).fit(TRAIN, Y_TRAIN)
-    expected = plain.evidence(TEST).decide("interval_dominance")
-    assert (plain.predict_set(TEST) == expected).all()
+@pytest.mark.parametrize("kind", ["explainer", "classifier", "voting"])
+def test_sets_are_calibrated_sets(kind: str) -> None:
+    model = LogisticRegression(max_iter=1000)
+    if kind == "voting":
+        sources = [("a", model, slice(0, 30)), ("b", model, slice(30, 64))]
+        made = shafer.EvidentialVotingClassifier(sources, tempering=None)
+    else:
+        made = shafer.EvidentialClassifier(model)
+    made = made.fit(TRAIN, Y_TRAIN)
+    made = made.explainer_ if kind == "explainer" else made
+    with pytest.raises(ValueError, match=r"Call conformalize\(X, y\).*decide\(X, rule="):
+        made.predict_set(TEST)
+    by_rule = made.predict_set(TEST[:5], "interval_dominance")
+    assert made.decide(TEST[:5], rule="interval_dominance").tolist() == [
+        tuple(made.classes[row].tolist()) for row in by_rule
+    ]
+    assert made.conformalize(CAL, Y_CAL).predict_set(TEST).shape == (len(TEST), 10)
+    if kind == "explainer":
+        made.temper(CAL, Y_CAL)
+        with pytest.raises(ValueError, match="again, after temper or fit"):
+            made.predict_set(TEST)
 
 
 def test_each_class_is_covered_when_asked(clf) -> None:
@@ -85,7 +102,8 @@ def test_fitting_again_forgets_the_calibration(clf) -> None:
     clf.conformalize(CAL, Y_CAL)
     clf.fit(TRAIN, Y_TRAIN)
     assert clf.conformal_ is None
-    assert (clf.predict_set(TEST) == clf.evidence(TEST).decide("utility_set")).all()
+    with pytest.raises(ValueError, match="Call conformalize"):
+        clf.predict_set(TEST)
 
 
 def test_on_a_model_trained_elsewhere() -> None:

@@ -64,6 +64,10 @@ def one_split(
     return float(kept[np.arange(len(rest)), y[rest]].mean()), float(kept.sum(axis=1).mean())
 
 
+# The simulations are not traced for coverage: they repeat a few lines many times.
+
+
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("name", "score"), list(zip(DATA, [*SCORES, "plausibility"], strict=True)))
 def test_coverage_is_near_what_was_asked_for(name: str, score: str) -> None:
     X, y = DATA[name](return_X_y=True)
@@ -72,6 +76,7 @@ def test_coverage_is_near_what_was_asked_for(name: str, score: str) -> None:
     assert honest[1] < len(np.unique(y))
 
 
+@pytest.mark.no_cover
 def test_the_coverage_test_notices_models_that_have_seen_the_rows() -> None:
     X, y = DATA["heart"](return_X_y=True)
     peeking = np.mean([one_split(X, y, "plausibility", s, peek=True)[0] for s in range(N_SPLITS)])

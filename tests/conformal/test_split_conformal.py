@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -76,9 +76,12 @@ def held_out_scores(name: str, score: str) -> tuple[NDArray[Any], NDArray[Any]]:
     return conformal_scores(shafer.Explainer(model, X[train])(X[rest]).pooled, score), y[rest]
 
 
-def splits(y: NDArray[Any], *, per_class: bool) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+@cache
+def splits(name: str, *, per_class: bool) -> list[tuple[NDArray[Any], NDArray[Any]]]:
     """Give random splits, with so many calibration rows in all or of each class."""
+    _, y = held_out_scores(name, "plausibility")
     rng = np.random.default_rng(1)
+    found = []
     for _ in range(N_SPLITS):
         order = rng.permutation(len(y))
         if per_class:  # bring the first rows of each class to the front
@@ -87,25 +90,27 @@ def splits(y: NDArray[Any], *, per_class: bool) -> Iterator[tuple[NDArray[Any], 
                 rank[y[order] == k] = np.arange(np.sum(y == k))
             order = order[np.argsort(rank >= N_CALIBRATION, kind="stable")]
         cut = N_CALIBRATION * (len(np.unique(y)) if per_class else 1)
-        yield order[:cut], order[cut:]
+        found.append((order[:cut], order[cut:]))
+    return found
 
 
 def coverage_over_splits(name: str, score: str, *, per_class: bool = False) -> NDArray[Any]:
     """Mean coverage over the splits; of every class if per class."""
     scores, y = held_out_scores(name, score)
+    classes = np.unique(y)
     found = []
-    for calibration, test in splits(y, per_class=per_class):
+    for calibration, test in splits(name, per_class=per_class):
         calibrated = split_conformal(
             scores[calibration],
             y[calibration],
             score=score,
             class_conditional=per_class,
-            classes=np.unique(y),
+            classes=classes,
         )
         truth = y[test]
         covered = calibrated.sets(scores[test])[np.arange(len(test)), truth]
         if per_class:
-            found.append([covered[truth == k].mean() for k in np.unique(y)])
+            found.append([covered[truth == k].mean() for k in classes])
         else:
             found.append([covered.mean()])
     return np.mean(found, axis=0)
@@ -115,6 +120,10 @@ def inside(coverage: NDArray[Any]) -> bool:
     return bool(np.all((coverage >= BAND[0]) & (coverage <= BAND[1])))
 
 
+# The simulations are not traced for coverage: they repeat a few lines a thousand times.
+
+
+@pytest.mark.no_cover
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("name", DATA)
 def test_promised_coverage_over_a_thousand_splits(name: str, score: str) -> None:
@@ -122,12 +131,14 @@ def test_promised_coverage_over_a_thousand_splits(name: str, score: str) -> None
     assert inside(coverage), coverage
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("name", DATA)
 def test_promised_coverage_of_every_class(name: str) -> None:
     coverage = coverage_over_splits(name, "plausibility", per_class=True)
     assert inside(coverage), coverage
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("broken", BROKEN)
 def test_the_coverage_test_notices_a_broken_quantile(
     broken: str, monkeypatch: pytest.MonkeyPatch
@@ -138,10 +149,11 @@ def test_the_coverage_test_notices_a_broken_quantile(
     assert not inside(coverage_over_splits("heart", "plausibility", per_class=True))
 
 
+@pytest.mark.no_cover
 def test_the_class_conditional_test_notices_one_threshold_for_all() -> None:
     scores, y = held_out_scores("heart", "plausibility")
     found = []
-    for calibration, test in splits(y, per_class=True):
+    for calibration, test in splits("heart", per_class=True):
         kept = split_conformal(scores[calibration], y[calibration], classes=[0, 1]).sets(
             scores[test]
         )

@@ -169,7 +169,9 @@ def test_groups_given_beside_the_rows(explainer: shafer.Explainer) -> None:
     found = by_column.predict_or_defer(SITED[TEST])
     given = by_column.predict_or_defer(FRAME[TEST], by=SITE[TEST])
     assert_array_equal(given.deferred, found.deferred)
-    with pytest.warns(UserWarning, match="No row has a group that control_error knows"):
+    with pytest.warns(
+        UserWarning, match="rows are in group.s. that control_error has not seen.*deferred"
+    ):
         moved = by_column.predict_or_defer(SITED[TEST].assign(site="elsewhere"))
     assert moved.deferred.all()
     assert set(moved.reason) == {"unknown group"}
@@ -181,7 +183,8 @@ def test_groups_given_beside_the_rows(explainer: shafer.Explainer) -> None:
         by_array.predict_or_defer(FRAME[TEST])
     years = np.where(SITE[CAL] == "north", 2020, 2021)
     explainer.control_error(FRAME[CAL], Y[CAL], 0.1, by=years)
-    numbers = explainer.predict_or_defer(FRAME[:3], by=[2020, 2021, 1999])
+    with pytest.warns(UserWarning, match=r"1 of 3 rows .*: \[1999\]; its groups are"):
+        numbers = explainer.predict_or_defer(FRAME[:3], by=[2020, 2021, 1999])
     assert numbers.reason[2] == "unknown group"
     assert explainer.deferral is not None
     assert explainer.deferral.by == (2020, 2021)

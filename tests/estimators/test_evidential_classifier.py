@@ -94,7 +94,7 @@ def test_it_predicts_as_the_inner_model(fitted: tuple[EvidentialClassifier, Any,
 
 def test_sets(fitted: tuple[EvidentialClassifier, Any, Any]) -> None:
     clf, X, _ = fitted
-    chosen = clf.predict_set(X)
+    chosen = clf.predict_set(X, "interval_dominance")
     assert chosen.dtype == bool
     assert chosen.shape == (len(X), len(clf.classes_))
     assert_array_equal(chosen, clf.evidence(X).decide("interval_dominance"))

@@ -97,7 +97,8 @@ def test_the_evidence_is_that_of_combine(heart: Any) -> None:
     assert isinstance(evidence, Evidence)
     assert evidence.component_names == expected.component_names
     assert_allclose(evidence.weights, expected.weights, atol=1e-12)
-    assert_array_equal(clf.predict_set(X), expected.decide("interval_dominance"))
+    by_rule = clf.predict_set(X, "interval_dominance")
+    assert_array_equal(by_rule, expected.decide("interval_dominance"))
     assert_array_equal(clf.predict(X, "belief"), expected.belief.argmax(axis=1))
 
 
@@ -127,7 +128,7 @@ def test_other_rules(heart: Any) -> None:
         clf = EvidentialVotingClassifier(two(), rule, tempering=None).fit(X, y)
         assert isinstance(clf.evidence(X), kind)
         assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0)
-        assert clf.predict_set(X).any(axis=1).all()
+        assert clf.predict_set(X, "interval_dominance").any(axis=1).all()
     with pytest.raises(ValueError, match="'cv' .for combination='dempster' or 'cautious'"):
         EvidentialVotingClassifier(two(), "yager").fit(X, y)
 

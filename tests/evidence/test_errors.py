@@ -353,13 +353,15 @@ def test_errors_too_large_for_the_precision() -> None:
 
 def test_reasons_have_intervals() -> None:
     ev = shafer.Explainer(MODEL, X, errors="laplace", prior="own")(X)
-    table = ev.reasons(class_="virginica", top=4)
+    table = ev.reasons(class_="virginica", top=4, units="weight")
     lower, upper = ev.weight_interval(0.9)
     place = [ev.component_names.index(name) for name in table["component"]]
     np.testing.assert_allclose(table["lower"], lower[table["row"], place, 2])
     np.testing.assert_allclose(table["upper"], upper[table["row"], place, 2])
-    clear = ev.reasons(class_="virginica", top=4, keep="clear")
-    assert 0 < len(clear) < len(ev.reasons(class_="virginica", top=4, keep="positive"))
+    clear = ev.reasons(class_="virginica", top=4, keep="clear", units="weight")
+    assert (
+        0 < len(clear) < len(ev.reasons(class_="virginica", top=4, keep="positive", units="weight"))
+    )
     assert clear["lower"].min() > 0
     assert len(clear) == int((lower[:, :-1, 2] > 0).sum())
     over = ev.reasons(class_="virginica", over="versicolor", top=4)

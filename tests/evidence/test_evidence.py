@@ -326,7 +326,7 @@ def test_html_escapes_names(ev: shafer.Evidence) -> None:
     assert "&lt;b&gt;" in page
     assert page.count("<tr>") == 6  # the header and five rows
     assert "7 instances × 5 components, each on its own" in ev.components._repr_html_()
-    assert "…" in shafer.Evidence.from_weights(np.zeros((1, 1, 99)))._repr_html_()
+    assert "..." in shafer.Evidence.from_weights(np.zeros((1, 1, 99)))._repr_html_()
 
 
 # Many classes, many components, weights up to 10^5: finite, ordered, in range, no warnings.

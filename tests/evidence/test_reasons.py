@@ -27,6 +27,8 @@ from shafer import Evidence
 from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.points import PointScale
 from shafer.evidence.reasons import row_reasons
+from shafer.evidence.words import Usual
+from shafer.rows.usual import ColumnSample
 
 # Reasons: ranked components with values and codes.
 
@@ -41,8 +43,9 @@ EXPLAINER = shafer.Explainer(MODEL, FRAME, prior="own")
 
 def test_the_largest_weights_in_order():
     ev = EXPLAINER(FRAME)
-    table = ev.reasons(class_="virginica", top=3)
-    assert list(table.columns[:5]) == ["row", "rank", "component", "value", "weight"]
+    table = ev.reasons(class_="virginica", top=3, units="weight")
+    names = ["row", "rank", "component", "value", "usual", "weight", "share", "class", "words"]
+    assert list(table.columns) == [*names, "index"]
     assert len(table) == 3 * len(FRAME)
     weights = ev.weights[:, :-1, 2]
     order = np.argsort(-weights, axis=1)[:, :3]
@@ -57,9 +60,9 @@ def test_the_largest_weights_in_order():
 
 def test_shares_are_of_the_positive_weights():
     table = EXPLAINER(FRAME).reasons(class_="setosa", top=4)
-    positive = table[table["weight"] > 0].groupby("row")["share"].sum()
+    positive = table[table["log_odds"] > 0].groupby("row")["share"].sum()
     np.testing.assert_allclose(positive, 1.0)
-    assert (table.loc[table["weight"] <= 0, "share"] == 0.0).all()
+    assert (table.loc[table["log_odds"] <= 0, "share"] == 0.0).all()
 
 
 def test_without_a_class_it_is_the_predicted_one():
@@ -68,7 +71,8 @@ def test_without_a_class_it_is_the_predicted_one():
     for label in LABELS:
         rows = np.flatnonzero(MODEL.predict(FRAME) == label)
         one = EXPLAINER(FRAME.iloc[rows]).reasons(class_=label, top=1)
-        np.testing.assert_allclose(table["weight"].to_numpy()[rows], one["weight"])
+        np.testing.assert_allclose(table["log_odds"].to_numpy()[rows], one["log_odds"])
+        assert table["over"].to_numpy()[rows].tolist() == one["over"].tolist()
 
 
 def test_over_another_class_is_the_contrast():
@@ -79,11 +83,12 @@ def test_over_another_class_is_the_contrast():
     )
     assert set(table["over"]) == {"versicolor"}
     assert "weight" not in table
-    assert not {"log_odds", "over"} & set(ev.reasons(class_="virginica"))
+    of_one = ev.reasons(class_="virginica", units="weight")
+    assert not {"log_odds", "over"} & set(of_one)
 
 
 def test_positive_only():
-    table = EXPLAINER(FRAME).reasons(class_="setosa", top=4, keep="positive")
+    table = EXPLAINER(FRAME).reasons(class_="setosa", top=4, keep="positive", units="weight")
     assert (table["weight"] > 0).all()
     assert 0 < len(table) < 4 * len(FRAME)
 
@@ -98,6 +103,102 @@ def test_rounding_is_no_reason(scale, dtype):
     found = ev.reasons(class_=0, keep="positive", backend="pandas")
     assert found["component"].tolist() == [ev.component_names[g] for g in (0, 2, 1)]
     assert len(ev.reasons(class_=0, keep="all", backend="pandas")) == 6
+
+
+def test_units() -> None:
+    """The same reasons in the same order, each unit exactly from the others."""
+    ev = EXPLAINER(FRAME)[40:60]
+    tables = {
+        units: ev.reasons(top=3, units=units) for units in ("log_odds", "odds", "probability")
+    }
+    plain = tables["log_odds"]
+    for table in tables.values():
+        assert table["component"].tolist() == plain["component"].tolist()
+        assert table["over"].tolist() == plain["over"].tolist()
+    assert_allclose(np.log(tables["odds"]["odds_factor"]), plain["log_odds"], rtol=1e-13)
+    known = {label: k for k, label in enumerate(LABELS)}
+    for reason in tables["probability"].itertuples():
+        k = known[reason[tables["probability"].columns.get_loc("class") + 1]]
+        left = ev[reason.row].without(reason.component)
+        assert_allclose(reason.probability_without, left.probability[0, k], rtol=1e-13)
+        assert_allclose(reason.probability, ev.probability[reason.row, k], rtol=1e-13)
+        assert reason.words.endswith(f"would be {100 * left.probability[0, k]:.0f} %")
+
+
+def test_the_probability_without_is_the_models_own() -> None:
+    """With the base rate apart, a component left out is a feature at its mean."""
+    ev = EXPLAINER(FRAME)[[100]]
+    for reason in ev.reasons(top=4, units="probability").itertuples():
+        row = FRAME.iloc[[100]].copy()
+        row[reason.component] = FRAME[reason.component].mean()
+        assert_allclose(reason.probability_without, MODEL.predict_proba(row)[0, 2], rtol=1e-9)
+
+
+def test_what_is_usual_is_of_the_background() -> None:
+    table = EXPLAINER(FRAME)[[100]].reasons(top=4).set_index("component")
+    ends = FRAME["petal length (cm)"].quantile([0.1, 0.5, 0.9])
+    low, middle, high = (f"{value:.1f}" for value in ends)
+    assert table.loc["petal length (cm)", "usual"] == f"{middle} ({low}–{high})"
+    words = table.loc["petal length (cm)", "words"]
+    assert words.startswith(f"petal length (cm) 6.0, above the usual {low}–{high}, multiplies the")
+
+
+def test_words_of_missing_values_categories_and_lost_columns(tmp_path: Any) -> None:
+    frame = pd.DataFrame({"age": [30.0, 40, 50, 60] * 5, "job": ["a", "a", "b", "a"] * 5})
+    encoder = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["job"]))
+    model = make_pipeline(encoder, LogisticRegression()).fit(frame, [0, 0, 1, 1] * 5)
+    explainer = shafer.Explainer(model, frame, prior="own", groups="source", missing="conditional")
+    rows = pd.DataFrame({"age": [np.nan, 95.0], "job": ["b", "a"]})
+    words = explainer(rows).reasons(class_=1, units="odds").set_index(["row", "component"])["words"]
+    assert words[0, "age"].startswith("age not measured ")
+    assert words[0, "job"].startswith("job = b, most often a, multiplies the odds of 1 by ")
+    assert words[1, "age"].startswith("age 95, far above the usual 30–60, multiplies")
+    assert words[1, "job"].startswith("job = a, the most frequent value, divides")
+    explainer.save(tmp_path / "a.shafer")
+    again = shafer.Explainer.load(tmp_path / "a.shafer")(rows)
+    assert again.reasons(class_=1, units="odds")["words"].tolist() == words.tolist()
+    again.save(tmp_path / "ev.npz")
+    kept = Evidence.load(tmp_path / "ev.npz").reasons(class_=1, units="odds")
+    assert kept["words"].tolist() == words.tolist()
+    unknown = Evidence.from_weights([[[1.0, -1.0]]], names=["x"]).reasons()
+    assert unknown["words"].tolist() == ["x multiplies the odds of 0 by 7.4"]
+    assert "usual" not in unknown
+
+
+def test_usual_values_of_batches_weights_and_odd_columns() -> None:
+    values = np.arange(1000.0)
+    frame = pd.DataFrame(
+        {"v": values, "flag": values < 300, "const": 1.5, "id": values.astype(str)}
+    )
+    whole = ColumnSample()
+    whole.take_in(frame)
+    parts = ColumnSample()
+    for start in range(0, 1000, 100):
+        part = ColumnSample()
+        part.take_in(frame.iloc[start : start + 100])
+        parts.merge(part)
+    for sample in (whole, parts):
+        usual = sample.usual()
+        assert usual is not None
+        assert usual.of(0) == Usual(*np.quantile(values, [0.1, 0.5, 0.9]))
+        assert usual.of(1).text == "False (70 %)"  # type: ignore[union-attr]
+        assert usual.of(2).text == "1.5 (100 %)"  # type: ignore[union-attr]
+        assert usual.of(3) is None  # all different
+        assert usual.of(4) is None
+    weighted = ColumnSample()
+    weighted.take_in(values[:, None], np.where(values < 500, 0.0, 1.0))
+    found = weighted.usual()
+    assert found is not None
+    assert abs(found.of(0).middle - 749.5) <= 1.0  # type: ignore[union-attr]
+    large = ColumnSample()
+    for _ in range(3):
+        large.take_in(np.random.default_rng(0).normal(size=(30_000, 1)))
+    thinned = large.usual()
+    assert thinned is not None
+    assert abs(thinned.of(0).high - 1.2816) < 0.05  # type: ignore[union-attr]
+    other = ColumnSample()
+    other.take_in(["a text"])
+    assert other.merge(whole).usual() is None
 
 
 def test_the_base_rate_is_not_a_reason():
@@ -218,6 +319,8 @@ def test_missing_values_are_shown_as_missing():
         ({"keep": "some"}, "keep must be 'all', 'positive' or 'clear'; got 'some'"),
         ({"class_": "setosa", "over": "setosa"}, "Pass two different classes"),
         ({"over": "setosa"}, "over needs class_"),
+        ({"units": "logit"}, "units must be one of 'log_odds', 'odds', .* got 'logit'"),
+        ({"class_": "rose", "over": "setosa", "units": "weight"}, "units='weight' are of one"),
         ({"codes": ["a"]}, "codes must be a mapping"),
         ({"codes": {"nothing": "a"}}, "codes has none of the components"),
         ({"codes": {"petal width (cm)": (1, 2, 3)}}, "a pair"),

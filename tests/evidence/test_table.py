@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import shafer
+from shafer.decision.policy import Cutoff
 
 # Evidence as data frames of every kind.
 
@@ -21,11 +23,11 @@ def test_frame(pool: Any, X: Any, backend: str) -> None:
     ev = pool(X)
     frame = nw.from_native(ev.to_frame(backend), eager_only=True)
     assert str(frame.implementation) == backend
+    assert frame.columns[0] == "answer"
     assert frame.shape == (6, 4 * 3 + 6)
     assert_array_equal(frame["belief_b"].to_numpy(), ev.belief[:, 1])
     assert_array_equal(frame["ignorance"].to_numpy(), ev.ignorance)
-    expected = ["{" + ", ".join(ev.classes[row]) + "}" for row in ev.decide()]
-    assert frame["decision"].to_list() == expected
+    assert frame["answer"].to_list() == ev.classes[ev.probability.argmax(axis=1)].tolist()
 
 
 def test_frame_of_components(pool: Any, X: Any) -> None:
@@ -71,10 +73,45 @@ def test_unknown_backend(pool: Any, X: Any) -> None:
 
 def test_the_page_says_what_it_leaves_out() -> None:
     many = shafer.Evidence.from_weights(np.zeros((6, 1, 7)))
+    assert "Shown: the first 5 instances." in many._repr_html_()
     assert "Shown: the first 5 instances, the 6 most probable classes of each." in (
-        many._repr_html_()
+        many.discounted(0.5)._repr_html_()
     )
-    assert "Shown" not in shafer.Evidence.from_weights(np.zeros((5, 1, 6)))._repr_html_()
+    few = shafer.Evidence.from_weights(np.zeros((5, 1, 6)))
+    assert "Shown" not in few._repr_html_() + few.discounted(0.5)._repr_html_()
+
+
+def test_answers_and_three_reasons() -> None:
+    weights = np.zeros((7, 5, 2))
+    weights[:, :, 1] = [[0.5, -0.2, 0.1, 0.05, 0.02]]
+    weights[6] = -weights[6]
+    names = ["age", "<b>", "ldl", "sbp", "typea"]
+    ev = shafer.Evidence.from_weights(weights - weights.mean(-1, keepdims=True), names=names)
+    ev = ev.with_index([f"pat{i}" for i in range(7)])
+    page = ev._repr_html_()
+    assert page.count("<tr>") == 6
+    assert "<td>pat4</td>" in page
+    assert "pat5" not in page
+    assert f"<td>{ev.probability[0, 1]:.3f}</td>" in page
+    assert "<strong>× 1.6</strong>&ensp;age" in page
+    assert "sbp" in page
+    assert "typea" not in page  # the fourth reason
+    assert str(ev).splitlines()[1] == "pat0  1  0.615  × 1.6 age; × 1.1 ldl; × 1.05 sbp"
+    assert str(ev).splitlines()[-1] == "..."
+    decided = dataclasses.replace(ev, cutoff=Cutoff(0.7))
+    assert "The answer is 1 from a probability of 0.7 on." in decided._repr_html_()
+    assert "&lt;b&gt;" in decided._repr_html_()
+    assert str(decided).splitlines()[1] == "pat0  0  0.385  × 1.2 <b>"
+    zero = shafer.Evidence.from_weights(np.zeros((1, 2, 2)))
+    assert "no component favours it" in zero._repr_html_()
+
+
+def test_lost_weights_do_not_stop_the_page() -> None:
+    features = np.ones((3, 2))
+    ev = shafer.least_commitment([1.0, -1.0], 0.0, [0.0, 0.0])(features)
+    features[0, 0] = 7.0
+    assert repr(ev) in ev._repr_html_().replace("&lt;", "<").replace("&gt;", ">")
+    assert str(ev) == repr(ev)
 
 
 def test_names_are_no_mathematics() -> None:

@@ -371,7 +371,6 @@ def test_a_transformer_is_called_once(options: dict[str, Any]) -> None:
     clf.explainer_.typicality(X)  # the background passes once, for reasons of deferral
     for call in (
         clf.evidence,
-        clf.predict_set,
         clf.predict_proba,
         clf.predict,
         clf.explainer_,
@@ -410,7 +409,6 @@ def test_voting_passes_each_source_once(options: dict[str, Any]) -> None:
     counters = [source.estimator[0] for source in clf.sources_.values()]
     for call in (
         clf.evidence,
-        clf.predict_set,
         clf.predict_proba,
         clf.predict,
         lambda rows: clf.predict(rows, rule="belief"),

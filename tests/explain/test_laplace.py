@@ -624,7 +624,7 @@ def test_bets_look_for_no_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     for rule in shafer.decision.PRECISE_RULES:
         np.testing.assert_array_equal(clf.predict(X + 0.5, rule), ev.decide(rule).argmax(axis=1))
     np.testing.assert_array_equal(clf.predict_proba(X + 0.5), ev.betting_probability)
-    np.testing.assert_array_equal(clf.predict_set(X + 0.5), ev.decide("utility_set"))
+    np.testing.assert_array_equal(clf.predict_set(X + 0.5, "utility_set"), ev.decide("utility_set"))
 
 
 def test_rows_without_weight_make_nothing_familiar() -> None:

@@ -558,3 +558,18 @@ def test_vacuous_gaps_keep_the_base_rate(tmp_path: Path) -> None:
     assert_allclose(ev.grouped({"g": [0, 1]}).base_rate, ev.base_rate)
     assert_allclose(ev.tempered(2.0).base_rate, 2.0 * ev.base_rate)
     assert_allclose(ev.without(["x0"]).n_components, 3)
+
+
+def test_an_encoder_of_no_columns_is_passed_over() -> None:
+    """scikit-learn does not fit it, as where a table happens to have no texts."""
+    X = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0], "c": ["u", "v", "u", "v"]})
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), []),
+        (OneHotEncoder(handle_unknown="ignore"), ["c"]),
+        (StandardScaler(), ["a"]),
+    )
+    model = make_pipeline(encode, LogisticRegression()).fit(X, [0, 0, 1, 1])
+    explainer = shafer.Explainer(model, X, groups="source")
+    assert_allclose(explainer(X).probability, model.predict_proba(X), atol=1e-12)
+    new = X.assign(c="w")
+    assert explainer.typicality(new).max() < explainer.typicality(X).min()

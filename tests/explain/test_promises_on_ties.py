@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,7 @@ class World:
     new: np.ndarray
 
 
+@cache
 def world(seed: int) -> World:
     rng = np.random.default_rng(seed)
     n_inputs, n_classes = int(rng.integers(2, 5)), int(rng.integers(2, 5))
@@ -106,10 +108,10 @@ def test_sets(promise: str, moderate: str | None, choose: Callable[[bool], None]
         explainer = shafer.Explainer(made.model, made.background, moderate=moderate)
         groups = groups_of(made.held) if by_group else None
         choose(seed % 2 == 0)
-        explainer.conformalize(made.held, made.y_held, groups=groups, **options)
+        explainer.conformalize(made.held, made.y_held, by=groups, **options)
 
         def ask(X: np.ndarray, explainer: Any = explainer, by_group: bool = by_group) -> np.ndarray:
-            return explainer.predict_set(X, groups=groups_of(X) if by_group else None)
+            return explainer.predict_set(X, by=groups_of(X) if by_group else None)
 
         one_answer(ask, made.new, choose)
         sets = one_answer(ask, made.held, choose)
@@ -138,10 +140,10 @@ def test_deferral(promise: str, moderate: str | None, choose: Callable[[bool], N
         explainer = shafer.Explainer(made.model, made.background, moderate=moderate)
         groups = groups_of(made.held) if by_group else None
         choose(seed % 2 == 0)
-        explainer.control_error(made.held, made.y_held, groups=groups, **options)
+        explainer.control_error(made.held, made.y_held, by=groups, **options)
 
         def ask(X: np.ndarray, explainer: Any = explainer, by_group: bool = by_group) -> np.ndarray:
-            found = explainer.predict_or_defer(X, groups=groups_of(X) if by_group else None)
+            found = explainer.predict_or_defer(X, by=groups_of(X) if by_group else None)
             return np.array([found.labels, found.deferred], dtype=int).T
 
         one_answer(ask, made.new, choose)

@@ -171,8 +171,8 @@ def test_the_discount_of_a_classifier_is_kept() -> None:
     assert_allclose(ev.reliability, own.reliability)
     assert_allclose(ev.belief, own.belief)
     assert (
-        shafer.Explainer(model, X, "one").predict_set(X)
-        == model[-1].predict_set(model[0].transform(X))
+        shafer.Explainer(model, X, "one").predict_set(X, "interval_dominance")
+        == model[-1].predict_set(model[0].transform(X), "interval_dominance")
     ).all()
     with pytest.raises(ValueError, match="already moderated. Leave moderate=None"):
         shafer.Explainer(model, X, moderate="laplace")

@@ -49,7 +49,7 @@ def explainer() -> shafer.Explainer:
 def saved(explainer: shafer.Explainer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("mlflow")
     path: Path = folder / "evidence"
-    options = pyfunc(explainer, reasons=2).log_options(folder / "model.shafer")
+    options = pyfunc(explainer, reasons=2, evidence=True).log_options(folder / "model.shafer")
     mlflow.pyfunc.save_model(path, **options)
     return path
 
@@ -65,20 +65,20 @@ def quiet(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 
 def test_the_table_is_that_of_the_engines(explainer: shafer.Explainer) -> None:
-    found = pyfunc(explainer).predict(None, ROWS)
+    found = pyfunc(explainer, evidence=True).predict(None, ROWS)
     plain = explainer(ROWS).to_frame(backend="pandas")
     pd.testing.assert_frame_equal(found[list(plain.columns)], plain)
-    assert list(found.columns) == shafer.scale.schema(explainer).names
+    assert list(found.columns) == shafer.scale.schema(explainer, evidence=True).names
 
 
 def test_the_signature_names_all_columns(explainer: shafer.Explainer) -> None:
-    signature = pyfunc(explainer, reasons=1).signature
+    signature = pyfunc(explainer, reasons=1, evidence=True).signature
     assert [(spec.name, spec.type.name) for spec in signature.inputs] == [
         ("age", "double"),
         ("sex", "string"),
         ("code", "long"),
     ]
-    names = shafer.scale.schema(explainer, reasons=1).names
+    names = shafer.scale.schema(explainer, reasons=1, evidence=True).names
     assert [spec.name for spec in signature.outputs] == names
 
 
@@ -125,7 +125,9 @@ def test_a_model_of_arrays(tmp_path: Path) -> None:
     y = (features[:, 0] > 0).astype(int)
     explainer = shafer.Explainer(LogisticRegression().fit(features, y), features)
     path = tmp_path / "evidence"
-    mlflow.pyfunc.save_model(path, **pyfunc(explainer).log_options(tmp_path / "m.shafer"))
+    mlflow.pyfunc.save_model(
+        path, **pyfunc(explainer, evidence=True).log_options(tmp_path / "m.shafer")
+    )
     loaded = mlflow.pyfunc.load_model(str(path))
     found = loaded.predict(features[:3])
     np.testing.assert_array_equal(found["belief_1"], explainer(features[:3]).belief[:, 1])
@@ -137,7 +139,9 @@ def test_a_model_of_texts(tmp_path: Path) -> None:
     model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, [1, 0, 1, 0])
     explainer = shafer.Explainer(model, texts)
     path = tmp_path / "evidence"
-    mlflow.pyfunc.save_model(path, **pyfunc(explainer).log_options(tmp_path / "m.shafer"))
+    mlflow.pyfunc.save_model(
+        path, **pyfunc(explainer, evidence=True).log_options(tmp_path / "m.shafer")
+    )
     found = mlflow.pyfunc.load_model(str(path)).predict(pd.DataFrame({"text": ["good", "bad day"]}))
     np.testing.assert_array_equal(found["belief_1"], explainer(["good", "bad day"]).belief[:, 1])
 
@@ -151,7 +155,7 @@ def test_a_loaded_explainer_and_a_classifier(explainer: shafer.Explainer, tmp_pa
     assert types == [("age", "double"), ("sex", "string"), ("code", "long")]
     classifier = shafer.EvidentialClassifier(LogisticRegression(), moderate="laplace+discount")
     numbers = ROWS[["age", "code"]]
-    wrapped = pyfunc(classifier.fit(numbers, ILL), reasons=0)
+    wrapped = pyfunc(classifier.fit(numbers, ILL), reasons=0, evidence=True)
     found = wrapped.predict(None, numbers)
     assert list(found.columns) == [spec.name for spec in wrapped.signature.outputs]
     np.testing.assert_array_equal(found["belief_yes"], classifier.evidence(numbers).belief[:, 1])

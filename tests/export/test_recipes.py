@@ -83,12 +83,12 @@ def test_duckdb(
     recipe.add_evidence_function(connection, explainer, dict.fromkeys(COLUMNS, "DOUBLE"))
     connection.register("patients", rows.assign(id=np.arange(len(rows))))
     found = connection.execute(
-        "SELECT id, e.belief_1, e.decision FROM (SELECT id, "
+        "SELECT id, e.belief_1, e.answer FROM (SELECT id, "
         "evidence({'sbp': sbp, 'tobacco': tobacco, 'ldl': ldl, 'age': age}) AS e FROM patients) "
         "ORDER BY id"
     ).df()
     expected = explainer(rows).to_frame(backend="pandas")
     assert found["belief_1"].tolist() == expected["belief_1"].tolist()
-    assert found["decision"].tolist() == expected["decision"].tolist()
+    assert found["answer"].tolist() == expected["answer"].tolist()
     recipe.main(str(tmp_path / "model.shafer"), str(tmp_path / "patients.parquet"))
     assert "ignorance" in capsys.readouterr().out

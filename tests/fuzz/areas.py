@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import boosters, commands, decisions, engine, files, fusion, properties, saved_models
+from . import boosters, commands, decisions, doors, engine, files, fusion, properties, saved_models
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Area:
 
 
 AREAS = {
-    "engine": Area(engine.dense, 0.41, 8),
+    "engine": Area(engine.dense, 0.26, 8),
     "linear": Area(engine.linear, 0.08, 6),
     "oracle": Area(properties.oracle, 0.04, 1),
     "decisions": Area(decisions.decisions, 0.13, 4),
@@ -32,6 +32,7 @@ AREAS = {
     "saved models": Area(saved_models.saved_models, 0.03, 2, alone=True),
     "boosters": Area(boosters.boosters, 0.04, 1, alone=True),
     "commands": Area(commands.commands, 0.08, 4),
+    "doors": Area(doors.doors, 0.15, 2),
     "tables": Area(properties.tables, 0.04, 1),
 }
 EVIDENCE_AREAS = ("engine", "linear")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import io
 import json
 import re
@@ -13,13 +15,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from lightgbm import LGBMClassifier
-from xgboost import XGBClassifier
 
 import shafer
 from shafer.saving.file import loaded_bytes, saved_bytes
 
-FORGED_PER_SEED = 25
+FORGED_PER_SEED, CATBOOST_PER_SEED = 25, 1
 MOST_MEMORY = 400 * 1024  # kilobytes that all files of a process may add
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(150, 2)), columns=["a", "b"])
@@ -32,6 +32,7 @@ NUMBERS = (
     *(-1, 0, 1, 2, 7, 31, 32, 1000, 10**6, 10**9, 2**31 - 1, 2**31, -(2**31), 2**63, 10**30),
     *(0.5, -0.5, 1e-300, 1e38, 1e39, 1e300, float("nan"), float("inf"), -float("inf")),
 )
+WHOLE = (-1, 0, 1, 2, 3, 7, 255, 1000, 10**6, 2**31 - 1, -(2**31))
 OTHERS = (None, True, "", "0", "-1", "1000000000", "x", "[]", [], {}, [0], {"values": []}, "1e9")
 
 
@@ -39,40 +40,73 @@ OTHERS = (None, True, "", "0", "-1", "1000000000", "x", "[]", [], {}, [0], {"val
 def _files() -> tuple[tuple[bytes, str], ...]:
     """Return explainers in files, and the member of each that holds the booster."""
     few = {"n_estimators": 3, "n_jobs": 1}
-    codes = {"enable_categorical": True, "max_cat_to_onehot": 1, "max_depth": 3}
-    light = {"verbose": -1, "min_data_per_group": 2, "cat_smooth": 1.0, "num_leaves": 6}
-    fitted = [
-        XGBClassifier(**few, **codes).fit(X, TWO),
-        XGBClassifier(**few, **codes, booster="dart", rate_drop=0.5).fit(X, THREE),
-        LGBMClassifier(**few, **light).fit(X, TWO),
-        LGBMClassifier(**few, **light).fit(X, THREE),
-    ]
+    fitted: list[Any] = []
+    if XGBClassifier := _class("xgboost", "XGBClassifier"):
+        codes = {"enable_categorical": True, "max_cat_to_onehot": 1, "max_depth": 3}
+        fitted += [
+            XGBClassifier(**few, **codes).fit(X, TWO),
+            XGBClassifier(**few, **codes, booster="dart", rate_drop=0.5).fit(X, THREE),
+        ]
+    if LGBMClassifier := _class("lightgbm", "LGBMClassifier"):
+        light = {"verbose": -1, "min_data_per_group": 2, "cat_smooth": 1.0, "num_leaves": 6}
+        fitted += [LGBMClassifier(**few, **light).fit(X, y) for y in (TWO, THREE)]
     contents = [saved_bytes(shafer.Explainer(model, X)) for model in fitted]
     return tuple((content, _member(content)) for content in contents)
+
+
+@cache
+def _catboost_files() -> tuple[tuple[bytes, str], ...]:
+    """Return the same for CatBoost, whose files are tried in a process of their own."""
+    made = []
+    if CatBoostClassifier := _class("catboost", "CatBoostClassifier"):
+        frame = X.astype({"kind": str})
+        quiet = {"verbose": 0, "allow_writing_files": False, "thread_count": 1, "depth": 2}
+        for y in (TWO, THREE):
+            model = CatBoostClassifier(3, cat_features=["kind"], **quiet).fit(frame, y)
+            content = saved_bytes(shafer.Explainer(model, frame))
+            made.append((content, _member(content)))
+    return tuple(made)
+
+
+def _class(package: str, name: str) -> Any:
+    """Return a class of a package, or None where it is not installed."""
+    return getattr(importlib.import_module(package), name) if _has(package) else None
+
+
+def _has(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
 
 
 def _member(content: bytes) -> str:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = archive.namelist()
-    return next(name for name in names if re.fullmatch(r"model/\d+\.(json|txt)", name))
+    return next(name for name in names if re.fullmatch(r"model/\d+\.(json|txt|cbm)", name))
 
 
 def boosters(seed: int) -> int:
     """Load forged boosters and use those that load; none may end the process or fill the memory."""
     rng = np.random.default_rng(seed)
-    files = _files()
+    files, slow = _files(), _catboost_files()
+    tried = FORGED_PER_SEED if files else 0
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for _ in range(FORGED_PER_SEED):
-        content, member = files[int(rng.integers(len(files)))]
-        found: Any = None
-        with suppress(ValueError):
-            found = loaded_bytes(_forged(rng, content, member))
-        if found is not None:
-            with suppress(Exception), np.errstate(all="ignore"):
-                found(ROWS)
+    for _ in range(tried):
+        _use(_forged(rng, *_pick(rng, files)), ROWS)
+    for _ in range(CATBOOST_PER_SEED if slow else 0):
+        _use(_forged(rng, *_pick(rng, slow)), ROWS.astype({"kind": str}))
+        tried += 1
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < MOST_MEMORY, f"forged boosters take {grown // 1024} MB"
-    return FORGED_PER_SEED
+    return tried
+
+
+def _use(content: bytes, rows: Any) -> None:
+    """Load a forged file, which is refused with a ValueError; one that loads may fail in use."""
+    found: Any = None
+    with suppress(ValueError):
+        found = loaded_bytes(content)
+    if found is not None:
+        with suppress(Exception), np.errstate(all="ignore"):
+            found(rows)
 
 
 def _forged(rng: np.random.Generator, content: bytes, member: str) -> bytes:
@@ -81,8 +115,11 @@ def _forged(rng: np.random.Generator, content: bytes, member: str) -> bytes:
         for name in old.namelist():
             raw = old.read(name)
             if name == member:
-                change = _changed_json if name.endswith(".json") else _changed_text
-                raw = change(rng, raw.decode()).encode()
+                if name.endswith(".cbm"):
+                    raw = _changed_bytes(rng, raw)
+                else:
+                    change = _changed_json if name.endswith(".json") else _changed_text
+                    raw = change(rng, raw.decode()).encode()
             new.writestr(name, raw)
     return file.getvalue()
 
@@ -147,3 +184,19 @@ def _changed_text(rng: np.random.Generator, text: str) -> str:
         sizes = " ".join(str(len(tree.encode())) for tree in trees)
         body = re.sub(r"(?m)^tree_sizes=.*$", f"tree_sizes={sizes}", head) + "".join(trees)
     return body + end + rest
+
+
+def _changed_bytes(rng: np.random.Generator, raw: bytes) -> bytes:
+    """Change one to three numbers of a binary file: sizes, offsets, indices, borders, values."""
+    made = bytearray(raw)
+    for _ in range(int(rng.integers(1, 4))):
+        place = 4 * int(rng.integers(1, len(made) // 4))
+        if rng.random() < 0.3:
+            new = rng.bytes(4)
+        elif rng.random() < 0.5:
+            new = np.array([_pick(rng, WHOLE)], dtype=np.int64).astype(np.int32).tobytes()
+        else:
+            with np.errstate(over="ignore"):
+                new = np.array([_pick(rng, NUMBERS)], dtype=float).astype(np.float32).tobytes()
+        made[place : place + 4] = new
+    return bytes(made)

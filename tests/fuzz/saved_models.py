@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import io
 import zipfile
 from contextlib import suppress
@@ -9,11 +11,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from lightgbm import LGBMClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from xgboost import XGBClassifier
 
 import shafer
 from shafer.saving.file import loaded_bytes, saved_bytes
@@ -27,10 +27,13 @@ Y = (X @ [1.0, -1.0, 0.5] > 0).astype(int)
 
 @cache
 def _explainers() -> tuple[shafer.Explainer, ...]:
-    boosters = (
-        XGBClassifier(n_estimators=2, n_jobs=1),
-        LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1),
-    )
+    boosters = []
+    if importlib.util.find_spec("xgboost"):
+        xgboost = importlib.import_module("xgboost")
+        boosters.append(xgboost.XGBClassifier(n_estimators=2, n_jobs=1))
+    if importlib.util.find_spec("lightgbm"):
+        lightgbm = importlib.import_module("lightgbm")
+        boosters.append(lightgbm.LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1))
     models = LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression()), *boosters
     heads = [shafer.Explainer(([1.0, -2.0, 0.5], 0.1), X, moderate=None)]
     return (*heads, *(shafer.Explainer(model.fit(X, Y), X) for model in models))

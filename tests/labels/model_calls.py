@@ -54,8 +54,12 @@ def calibration(world: World) -> list[Any]:
         FEATURES, world.training_labels
     )
     scores = [
-        metrics.set_scorer(name)(clf, FEATURES, y)
-        for name in ("u65", "coverage", "risk_coverage_area")
+        metrics.set_scorer(name, rule)(clf, FEATURES, y)
+        for name, rule in (
+            ("u65", "interval_dominance"),
+            ("coverage", "utility_set"),
+            ("risk_coverage_area", None),
+        )
     ]
     sets = clf.conformalize(FEATURES, y, coverage=0.8).predict_set(FEATURES)
     explainer = shafer.Explainer(_model(world), FEATURES)
@@ -157,7 +161,7 @@ def contrasts(world: World) -> list[Any]:
     ev = shafer.Explainer(_model(world), FEATURES, errors="laplace")(FEATURES)
     a, b = world.given[1], world.given[0]
     found = [ev.contrast(a, b), ev.contrast_std(a, b), *ev.contrast_interval(a, b)]
-    reasons = ev.reasons(class_=a), ev.reasons(class_=a, over=b)
+    reasons = ev.reasons(class_=a, units="weight"), ev.reasons(class_=a, over=b)
     assert all(set(table["class"]) == {a} for table in reasons)
     found += [table["rank"] * table["component"].map(ev.component_names.index) for table in reasons]
     found += [reasons[0]["weight"], reasons[1]["log_odds"]]

@@ -22,7 +22,7 @@ def lazy_scores(world: World) -> list[Any]:
     frame = pl.from_pandas(FRAME[["r", "p", "q"]].assign(key=range(len(FRAME)))).lazy()
     explainer = scale.background(frame, model, ["q", "r", "p"])
     scores = scale.score(frame, explainer, ["q", "p", "r"], keep=["key"], reasons=1).collect()
-    names = [column.split("_", 1)[1] for column in scores.columns if "belief_" in column]
+    names = [column.split("_", 1)[1] for column in scores.columns if "probability_" in column]
     assert len(set(names)) == world.n_classes
     numbers = [name for name, kind in scores.schema.items() if kind.is_numeric()]
     return [scores[name].fill_nan(0.0).to_list() for name in numbers]  # rows without a reason

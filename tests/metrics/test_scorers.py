@@ -45,11 +45,12 @@ def data() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def clf(data: tuple[np.ndarray, np.ndarray]) -> shafer.EvidentialClassifier:
-    return shafer.EvidentialClassifier(groups="one").fit(*data)
+    clf = shafer.EvidentialClassifier(groups="one").fit(*data)
+    return clf.conformalize(*data, coverage=0.8)
 
 
 @pytest.mark.parametrize("name", [*SETS, *SIZES])
-@pytest.mark.parametrize("rule", [None, "plausibility"])
+@pytest.mark.parametrize("rule", [None, "plausibility", "interval_dominance"])
 def test_scores_are_the_metrics_of_predict_set(
     data: tuple[np.ndarray, np.ndarray],
     clf: shafer.EvidentialClassifier,
@@ -107,16 +108,18 @@ def test_options_go_where_they_belong(
 
 @pytest.mark.parametrize("scoring", ["u65", "mean_set_size", "error_imprecision_area"])
 def test_grid_search(data: tuple[np.ndarray, np.ndarray], scoring: str) -> None:
+    rule = None if scoring == "error_imprecision_area" else "interval_dominance"
     X, y = data
     clf = shafer.EvidentialClassifier(
         make_pipeline(StandardScaler(), LogisticRegression()), groups="one"
     )
     grid = {"estimator__logisticregression__C": [1e-4, 1.0]}
-    search = GridSearchCV(clf, grid, scoring=set_scorer(scoring), cv=3, error_score="raise")
+    scorer = set_scorer(scoring, rule)
+    search = GridSearchCV(clf, grid, scoring=scorer, cv=3, error_score="raise")
     search = clone(search).fit(X, y)
     best = search.best_params_["estimator__logisticregression__C"]
     assert best == 1.0  # nearly no evidence at 1e-4: large sets, many errors
-    assert search.score(X, y) == set_scorer(scoring)(search.best_estimator_, X, y)
+    assert search.score(X, y) == scorer(search.best_estimator_, X, y)
 
 
 def test_nested_cross_validation(data: tuple[np.ndarray, np.ndarray]) -> None:
@@ -130,7 +133,10 @@ def test_nested_cross_validation(data: tuple[np.ndarray, np.ndarray]) -> None:
 
 def test_several_metrics_at_once(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    scoring = {name: set_scorer(name) for name in ("u65", "u80", "coverage", "mean_set_size")}
+    scoring = {
+        name: set_scorer(name, "interval_dominance")
+        for name in ("u65", "u80", "coverage", "mean_set_size")
+    }
     found = cross_validate(
         shafer.EvidentialClassifier(groups="one"), X, y, scoring=scoring, cv=3, error_score="raise"
     )
@@ -145,9 +151,10 @@ def test_weights_are_routed(data: tuple[np.ndarray, np.ndarray]) -> None:
     weight = np.where(y == "setosa", 1.0, 0.0)  # the class that is easy
     with sklearn.config_context(enable_metadata_routing=True):
         clf = clf.set_fit_request(sample_weight=False)
-        scorer = set_scorer("u65").set_score_request(sample_weight=True)
+        plain = set_scorer("u65", "interval_dominance")
+        scorer = plain.set_score_request(sample_weight=True)
         easy = cross_val_score(clf, X, y, scoring=scorer, params={"sample_weight": weight}, cv=3)
-        every = cross_val_score(clf, X, y, scoring=set_scorer("u65"), cv=3)
+        every = cross_val_score(clf, X, y, scoring=plain, cv=3)
     assert np.all(easy > every)
 
 

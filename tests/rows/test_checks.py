@@ -216,7 +216,7 @@ def test_guessing_beats_silence_beats_the_mean() -> None:
         p = clf.predict_proba(rows)
         losses.append(log_loss(CULTIVAR[TEST], p))
         assert (clf.predict(rows) == clf.classes_[p.argmax(axis=1)]).all()
-        assert clf.predict_set(rows).any(axis=1).all()
+        assert clf.predict_set(rows, "utility_set").any(axis=1).all()
     assert losses[0] > losses[1] > losses[2]
 
 

@@ -44,7 +44,7 @@ def numbers(model: Any, rows: Any) -> dict[str, np.ndarray]:
     explains = isinstance(model, shafer.Explainer)
     ev = model(rows) if explains else model.evidence(rows)
     found = {name: getattr(ev, name) for name in ("belief", "plausibility", "ignorance")}
-    found |= {"classes": ev.classes.astype(str), "set": model.predict_set(rows)}
+    found |= {"classes": ev.classes.astype(str), "set": model.predict_set(rows, "utility_set")}
     weighed = getattr(ev, "evidence", ev)
     if hasattr(weighed, "weights"):
         found |= {"weights": weighed.weights, "names": np.array(weighed.component_names)}

@@ -65,10 +65,10 @@ def expected() -> pd.DataFrame:
 
 def check_scores(frame: Any, collected: Callable[[Any], pd.DataFrame]) -> Any:
     """Scores are the explainer's own, with a schema that is known before any row is read."""
-    lazy = shafer.scale.score(frame, explainer(), keep="key", reasons=2)
+    lazy = shafer.scale.score(frame, explainer(), keep="key", reasons=2, evidence=True)
     assert type(lazy) is type(frame)
     found = collected(lazy).sort_values("key").reset_index(drop=True)
-    schema = shafer.scale.schema(explainer(), reasons=2)
+    schema = shafer.scale.schema(explainer(), reasons=2, evidence=True)
     assert found.columns.tolist() == ["key", *schema.names] == ["key", *expected().columns]
     for name, wanted in expected().items():
         if wanted.dtype.kind == "f":

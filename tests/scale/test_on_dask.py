@@ -24,7 +24,7 @@ dask_frames = pytest.importorskip("dask.dataframe", reason="Dask is not installe
 def cluster() -> Iterator[Any]:
     with (
         distributed.LocalCluster(
-            n_workers=2,
+            n_workers=1,  # each imports the libraries
             threads_per_worker=1,
             dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
@@ -54,8 +54,8 @@ def test_names_that_are_numbers() -> None:
     frame = dask_frames.from_pandas(pd.DataFrame(X), npartitions=2)
     with dask.config.set(scheduler="synchronous"):
         explainer = shafer.scale.background(frame, model, [0, 1])  # type: ignore[list-item]
-        found = shafer.scale.score(frame, explainer, ["0", "1"])["belief_True"].compute()
-    np.testing.assert_allclose(found, shafer.Explainer(model, X)(X).belief[:, 1], atol=1e-12)
+        found = shafer.scale.score(frame, explainer, ["0", "1"])["probability_True"].compute()
+    np.testing.assert_allclose(found, model.predict_proba(X)[:, 1], atol=1e-12)
 
 
 def test_nothing_runs_before_it_is_asked_for() -> None:
@@ -64,13 +64,13 @@ def test_nothing_runs_before_it_is_asked_for() -> None:
 
     broken = lazy().map_partitions(fails, meta=contract.rows().iloc[:0])
     scored = shafer.scale.score(broken, contract.explainer(), keep="key")
-    assert scored.dtypes["belief_perhaps"].kind == "f"
+    assert scored.dtypes["probability_perhaps"].kind == "f"
     with pytest.raises(RuntimeError, match="a row was read"):
         scored.compute(scheduler="synchronous")
 
 
 def test_threads_of_one_process() -> None:
-    scored = shafer.scale.score(lazy(), contract.explainer(), reasons=0)
+    scored = shafer.scale.score(lazy(), contract.explainer(), reasons=0, evidence=True)
     found = scored.compute(scheduler="threads")
     assert found["ignorance"].tolist() == contract.expected()["ignorance"].tolist()
 

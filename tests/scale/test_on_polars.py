@@ -22,7 +22,7 @@ def lazy() -> pl.LazyFrame:
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_scores(engine: Any) -> None:
     scored = contract.check_scores(lazy(), lambda frame: frame.collect(engine=engine).to_pandas())
-    assert scored.collect_schema()["belief_perhaps"] == pl.Float64
+    assert scored.collect_schema()["probability_perhaps"] == pl.Float64
     assert scored.collect_schema()["reason_1"] == pl.String
     assert scored.head(3).collect(engine=engine).height == 3
 
@@ -33,7 +33,7 @@ def test_nothing_runs_before_it_is_asked_for() -> None:
 
     broken = lazy().map_batches(fails, schema=lazy().collect_schema())
     scored = shafer.scale.score(broken, contract.explainer())
-    assert scored.collect_schema().names()[0] == "probability_certain"
+    assert scored.collect_schema().names()[:2] == ["answer", "probability_certain"]
     with pytest.raises(Exception, match="a row was read"):
         scored.collect()
 
@@ -44,21 +44,25 @@ def test_background() -> None:
 
 def test_refusals() -> None:
     contract.check_refusals(lazy())
-    with pytest.raises(ValueError, match=r"got pandas.DataFrame. For rows in memory, call the"):
-        shafer.scale.score(contract.rows(), contract.explainer())
-    with pytest.raises(ValueError, match=r"polars LazyFrame; got builtins.list\.$"):
+    with pytest.raises(ValueError, match=r"got numpy.ndarray. For the rows of an array, call the"):
+        shafer.scale.score(contract.rows().to_numpy(), contract.explainer())
+    with pytest.raises(ValueError, match=r"pandas or pyarrow; got builtins.list\.$"):
         shafer.scale.score([1.0], contract.explainer())
     with pytest.raises(ValueError, match="must be a shafer.Explainer .* got Pipeline"):
         shafer.scale.score(lazy(), contract.model())
     with pytest.raises(ValueError, match="reasons must be a whole number of at least 0; got -1"):
         shafer.scale.score(lazy(), contract.explainer(), reasons=-1)
-    twice = lazy().rename({"key": "ignorance"})
-    with pytest.raises(ValueError, match="keep has .ignorance., and so have the scores"):
-        shafer.scale.score(twice, contract.explainer(), keep="ignorance")
+    twice = lazy().rename({"key": "answer"})
+    with pytest.raises(ValueError, match="keep has .answer., and so have the scores"):
+        shafer.scale.score(twice, contract.explainer(), keep="answer")
     with pytest.raises(ValueError, match="sample_weight cannot be used with a lazy frame"):
         shafer.scale.background(lazy(), contract.model(), sample_weight=np.ones(3))
     with pytest.raises(shafer.UnsupportedModelError, match="compares rows with the background"):
         shafer.scale.background(lazy(), contract.model(), moderate="laplace+discount")
+    with pytest.raises(
+        shafer.UnsupportedModelError, match="errors='sandwich' reads the background"
+    ):
+        shafer.scale.background(lazy(), contract.model(), errors="sandwich")
     with pytest.raises(ValueError, match="The background has no rows"):
         shafer.scale.background(lazy().head(0), contract.model())
     with pytest.raises(ValueError, match="one dense array; got an iterator"):
@@ -72,8 +76,8 @@ def test_frames_without_rows_and_classifiers() -> None:
     nothing = shafer.scale.score(lazy().head(0), clf).collect()
     assert nothing.shape == (0, len(shafer.scale.schema(clf)))
     found = shafer.scale.score(lazy(), clf, reasons=0).collect()
-    wanted = clf.evidence(contract.rows()[["age", "size"]]).belief[:, 1]
-    np.testing.assert_allclose(found["belief_green"], wanted, rtol=0, atol=1e-12)
+    wanted = clf.predict_proba(contract.rows()[["age", "size"]])[:, 1]
+    np.testing.assert_allclose(found["probability_green"], wanted, rtol=0, atol=1e-12)
 
 
 def test_a_model_of_arrays_needs_the_columns() -> None:
@@ -83,7 +87,8 @@ def test_a_model_of_arrays_needs_the_columns() -> None:
     with pytest.raises(ValueError, match="trained without column names. Pass the columns, in the"):
         shafer.scale.score(lazy(), explainer)
     found = shafer.scale.score(lazy(), explainer, ["size", "age"]).collect()
-    np.testing.assert_allclose(found["belief_red"], explainer(X).belief[:, 2], atol=1e-12)
+    wanted = explainer.predict_proba(X)[:, 2]
+    np.testing.assert_allclose(found["probability_red"], wanted, atol=1e-12)
     again = shafer.scale.background(lazy(), model, ["size", "age"])
     np.testing.assert_allclose(again.pool.means, explainer.pool.means, rtol=1e-12)
 
@@ -94,7 +99,7 @@ def test_texts() -> None:
     model = make_pipeline(HashingVectorizer(n_features=64), LogisticRegression()).fit(texts, y)
     explainer = shafer.Explainer(model, texts)
     frame = pl.DataFrame({"words": texts, "y": y}).lazy()
-    found = shafer.scale.score(frame, explainer, "words").collect()
+    found = shafer.scale.score(frame, explainer, "words", evidence=True).collect()
     np.testing.assert_allclose(found["belief_yes"], explainer(texts).belief[:, 1], atol=1e-12)
     again = shafer.scale.background(frame, model, "words")
     assert again.component_names == explainer.component_names
@@ -105,8 +110,9 @@ def test_discounted_evidence_and_error_bars_have_their_columns() -> None:
     model = LogisticRegression().fit(X, X["p"] > 0)
     options = {"moderate": "laplace+discount", "errors": "laplace"}
     explainer = shafer.Explainer(model, X, **options)
-    found = shafer.scale.score(pl.from_pandas(X).lazy(), explainer, reasons=1).collect()
-    assert found.columns == shafer.scale.schema(explainer, reasons=1).names
+    asked = {"reasons": 1, "evidence": True}
+    found = shafer.scale.score(pl.from_pandas(X).lazy(), explainer, **asked).collect()
+    assert found.columns == shafer.scale.schema(explainer, **asked).names
     frame = explainer(X).to_frame()
     assert set(frame.columns) < set(found.columns)
     np.testing.assert_allclose(found["ignorance"], frame["ignorance"], atol=1e-12)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
@@ -108,7 +109,9 @@ def test_all_columns_share_one_pass(options: dict[str, Any], tmp_path: Path) -> 
     gappy.loc[::3, "age"] = np.nan
     gappy.to_csv(tmp_path / "rows.csv", index=False)
     (tmp_path / "costs.csv").write_text("act,no,perhaps,yes\nwait,0,2,3\ntreat,1,1,0\n")
-    wanted = ScoreOptions(reasons=2, ask=True, defer=True, loss=tmp_path / "costs.csv", reject=0.4)
+    wanted = ScoreOptions(
+        reasons=2, evidence=True, ask=True, loss=tmp_path / "costs.csv", reject=0.4
+    )
 
     def command() -> None:
         named = NamedModel(explainer, "explainer.shafer")
@@ -117,7 +120,7 @@ def test_all_columns_share_one_pass(options: dict[str, Any], tmp_path: Path) -> 
 
     assert _passes(command) == N
     scores = pd.read_csv(tmp_path / "scores.csv")
-    assert {"reason_2_log_odds", "alarm", "act", "deferred"} <= set(scores)
+    assert {"reason_2_log_odds", "alarm", "act", "deferred", "set", "ignorance"} <= set(scores)
     assert scores["overturn"].max() > 0
     frame = pl.from_pandas(ROWS).lazy()
     assert _passes(lambda: shafer.scale.score(frame, explainer).collect()) == N
@@ -147,7 +150,7 @@ def test_a_pass_that_is_shared_changes_no_answer(options: dict[str, Any], tmp_pa
     gappy.to_parquet(tmp_path / "rows.parquet")
     named = NamedModel(explainer, "explainer.shafer")
     out = tmp_path / "scores.parquet"
-    wanted = ScoreOptions(ask=True, defer=True)
+    wanted = ScoreOptions(ask=True)
     write_scores(tmp_path / "rows.parquet", out, named, MeansOptions(), 1000, wanted)
     found, ask, rows = pd.read_parquet(out), explainer.ask, gappy[INPUTS]
     np.testing.assert_array_equal(found["fragility"], ask.fragility(rows))
@@ -157,14 +160,14 @@ def test_a_pass_that_is_shared_changes_no_answer(options: dict[str, Any], tmp_pa
     known = found["next_input"].dropna()
     assert known.index.tolist() == asked["row"].tolist()
     assert known.tolist() == asked["input"].tolist()
-    cells = ask.check_cells(rows, 1)
+    cells = ask.check_cells(rows, 1, order="stake")
     assert found["check_input"].tolist() == cells["input"].tolist()
     assert found["check_expected"].tolist() == cells["expected"].tolist()
     np.testing.assert_array_equal(found["check_stake"], cells["stake"])
     deferred = explainer.predict_or_defer(gappy)
     assert found["answer"].tolist() == deferred.labels.tolist()
     assert found["deferred"].tolist() == deferred.deferred.tolist()
-    assert found["reason"].tolist() == deferred.reason.tolist()
+    assert found["why"].tolist() == deferred.reason.tolist()
 
 
 def test_files_frames_and_mlflow_have_equal_scores(tmp_path: Path) -> None:
@@ -179,20 +182,31 @@ def test_files_frames_and_mlflow_have_equal_scores(tmp_path: Path) -> None:
     explainer.save(tmp_path / "explainer.shafer")
     ROWS.to_parquet(tmp_path / "rows.parquet")
     given = ("score", tmp_path / "rows.parquet", "--model", tmp_path / "explainer.shafer")
-    result = run(*given, "--reasons", 3, "--out", tmp_path / "scores.parquet")
+    result = run(*given, "--evidence", "--out", tmp_path / "scores.parquet")
     assert result.exit_code == 0, result.output
     written = pd.read_parquet(tmp_path / "scores.parquet")
-    lazy = shafer.scale.score(pl.from_pandas(ROWS).lazy(), explainer).collect().to_pandas()
-    served = shafer.export.pyfunc(explainer).predict(None, ROWS[INPUTS])
-    names = shafer.scale.schema(explainer).names
+    lazy = shafer.scale.score(pl.from_pandas(ROWS).lazy(), explainer, evidence=True).collect()
+    lazy = lazy.to_pandas()
+    served = shafer.export.pyfunc(explainer, evidence=True).predict(None, ROWS[INPUTS])
+    names = shafer.scale.schema(explainer, evidence=True).names
     assert written.columns.tolist() == ["row", *names]
     assert lazy.columns.tolist() == served.columns.tolist() == names
-    assert "betting_probability_no" in names
+    assert "epistemic_ignorance" in names
+    np.testing.assert_array_equal(
+        lazy["probability_no"], explainer.predict_proba(ROWS[INPUTS])[:, 0]
+    )
     assert "reason_3_upper" in names
     pd.testing.assert_frame_equal(written[names], lazy, check_exact=True)
     texts = lazy.select_dtypes(exclude="number").columns
     pd.testing.assert_frame_equal(
         served, lazy.fillna(dict.fromkeys(texts, "")), check_exact=True, check_dtype=False
     )
-    signature = [spec.name for spec in shafer.export.pyfunc(explainer).signature.outputs]
-    assert signature == names
+    signature = shafer.export.pyfunc(explainer, evidence=True).signature.outputs
+    assert [spec.name for spec in signature] == names
+    for frame in (ROWS, pl.from_pandas(ROWS), pa.Table.from_pandas(ROWS, preserve_index=False)):
+        there = shafer.scale.score(frame, explainer, evidence=True)
+        assert type(there) is type(frame)
+        there = there if hasattr(there, "iloc") else there.to_pandas()
+        pd.testing.assert_frame_equal(there, lazy, check_exact=True)
+    named = shafer.scale.score(ROWS.set_index("site"), explainer, reasons=0)
+    assert named.index.tolist() == ROWS["site"].tolist()

@@ -1,4 +1,4 @@
-"""The column ``decision`` holds the calibrated set, wherever rows are scored."""
+"""The column ``set`` is the calibrated set, wherever rows are scored; else it is not there."""
 
 from __future__ import annotations
 
@@ -56,14 +56,16 @@ def test_calibrated_sets(moderate: str | None, tmp_path: Path) -> None:
     held = TABLE[100:]
     explainer = _explainer(moderate=moderate).conformalize(held[INPUTS], held["y"], 0.7)
     expected = _sets(explainer, TABLE[INPUTS])
-    assert expected != explainer(TABLE[INPUTS]).to_frame("pandas")["decision"].tolist()
     lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)
-    assert lazy.collect()["decision"].to_list() == expected
+    assert lazy.collect()["set"].to_list() == expected
     exported = shafer.export.pyfunc(explainer).predict(None, TABLE[INPUTS])
-    assert exported["decision"].tolist() == expected
+    assert exported["set"].tolist() == expected
     scored, said = _scored(explainer, tmp_path)
-    assert scored["decision"].tolist() == expected
-    assert "with a coverage of 70%" in said
+    assert scored["set"].tolist() == expected
+    assert "holds the true class with a probability of at least 70%" in said
+    names = shafer.scale.schema(explainer, reasons=0).names
+    assert names == ["answer", "probability_no", "probability_yes", "set"]
+    assert "set" not in shafer.scale.schema(_explainer(), reasons=0).names
 
 
 def test_sets_by_group_read_the_column_of_the_groups(tmp_path: Path) -> None:
@@ -72,28 +74,27 @@ def test_sets_by_group_read_the_column_of_the_groups(tmp_path: Path) -> None:
     explainer = _explainer().conformalize(held[rows], held["y"], 0.7, by="site")
     expected = _sets(explainer, TABLE[rows])
     lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)
-    assert lazy.collect()["decision"].to_list() == expected
-    assert _scored(explainer, tmp_path)[0]["decision"].tolist() == expected
+    assert lazy.collect()["set"].to_list() == expected
+    assert _scored(explainer, tmp_path)[0]["set"].tolist() == expected
 
 
-def test_unknown_groups_keep_the_plain_rule_and_it_is_said(tmp_path: Path) -> None:
+def test_sets_of_unknown_groups_are_left_out_and_it_is_said(tmp_path: Path) -> None:
     held = TABLE[100:]
     explainer = _explainer().conformalize(held[INPUTS], held["y"], by=held["site"].to_numpy())
-    plain = explainer(TABLE[INPUTS]).to_frame("pandas")["decision"].tolist()
-    with pytest.warns(UserWarning, match="interval dominance, without a guarantee"):
+    with pytest.warns(UserWarning, match="The column set is not written"):
         lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), explainer)
-    assert lazy.collect()["decision"].to_list() == plain
+    assert "set" not in lazy.collect().columns
     with pytest.warns(UserWarning, match="groups were given beside the rows"):
         shafer.export.pyfunc(explainer)
     scored, said = _scored(explainer, tmp_path)
-    assert scored["decision"].tolist() == plain
-    assert "without a guarantee" in said
+    assert "set" not in scored
+    assert "The column set is not written" in said
 
 
 def test_classifiers_with_several_models() -> None:
     clf = shafer.EvidentialClassifier(LogisticRegression()).fit(TABLE[INPUTS], TABLE["y"])
     clf.conformalize(TABLE[INPUTS], TABLE["y"], 0.7, cv=3)
     lazy = shafer.scale.score(pl.from_pandas(TABLE).lazy(), clf)
-    assert lazy.collect()["decision"].to_list() == _sets(clf, TABLE[INPUTS])
+    assert lazy.collect()["set"].to_list() == _sets(clf, TABLE[INPUTS])
     exported = shafer.export.pyfunc(clf).predict(None, TABLE[INPUTS])
-    assert exported["decision"].tolist() == _sets(clf, TABLE[INPUTS])
+    assert exported["set"].tolist() == _sets(clf, TABLE[INPUTS])

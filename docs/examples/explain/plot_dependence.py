@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-explainer = shafer.Explainer(model, X, prior="own", errors="laplace")
+explainer = shafer.Explainer(model, X, prior="own", errors="sandwich")
 ages = np.linspace(15, 65, 101)
 over_age = explainer(X.iloc[[0] * 101].assign(age=ages))
 

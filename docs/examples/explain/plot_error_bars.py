@@ -7,8 +7,9 @@ reasons you should not give.
 """
 
 # %%
-# Three ways lead to error bars. ``errors="laplace"`` uses the curvature of the log loss. It needs
-# no further training, but only works for logistic regression and last layers.
+# Four ways lead to error bars. ``errors="sandwich"`` and ``errors="laplace"`` use the curvature of
+# the log loss. They need no further training, but only work for logistic regression and last
+# layers. The sandwich is about what training again would give, as refits are.
 import numpy as np
 import shafer
 from matplotlib import pyplot
@@ -19,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-laplace = shafer.Explainer(model, X, prior="own", errors="laplace")(X[:1])
+sandwich = shafer.Explainer(model, X, prior="own", errors="sandwich")(X[:1])
 
 # %%
 # ``errors="bootstrap"`` works for every model. It trains the model again on drawn rows.
@@ -27,19 +28,19 @@ refits = shafer.models.bootstrap_refits(model, X, y, n=40)
 drawn = shafer.Explainer(model, X, prior="own", errors="bootstrap", refits=refits)(X[:1])
 
 figure, ax = pyplot.subplots(layout="constrained")
-for ev, shift, name in [(laplace, 0.1, "Laplace"), (drawn, -0.1, "40 refits")]:
+for ev, shift, name in [(sandwich, 0.1, "sandwich"), (drawn, -0.1, "40 refits")]:
     low, high = ev.contrast_interval("disease", "healthy", level=0.9)
     place = np.arange(ev.n_components) + shift
     ax.errorbar((low[0] + high[0]) / 2, place, xerr=(high - low)[0] / 2, fmt="o", label=name)
 ax.axvline(0, color="gray")
 ax.set(xlabel="log-odds of disease over healthy, 90 % intervals")
-ax.set_yticks(range(laplace.n_components), laplace.component_names)
+ax.set_yticks(range(sandwich.n_components), sandwich.component_names)
 ax.legend()
 pyplot.show()
 
 # %%
 # ``keep="clear"`` leaves out the reasons whose interval includes zero.
-laplace.reasons(class_="disease", top=5, keep="clear")[["component", "value", "lower", "upper"]]
+sandwich.reasons(class_="disease", top=5, keep="clear")[["component", "value", "lower", "upper"]]
 
 # %%
 # **How to misread it.** The bars tell how well the training data determine a weight; they do not

@@ -33,7 +33,7 @@ plots.TextDisplay.from_evidence(ev, 34, class_="engine shut down", over="precaut
 # %%
 # The strongest words, as a table. A word that is *not* in the text can be a reason too.
 reasons = ev[[194]].reasons(top=5)
-reasons[["component", "value", "weight"]].round(2)
+reasons[["component", "value", "log_odds"]].round(2)
 
 # %%
 # **How to misread it.** The weight of a word is not its meaning. It is what this model learned

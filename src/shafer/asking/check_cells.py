@@ -31,18 +31,94 @@ from shafer.rows.blocks import column_values
 _RARE = 0.02  # odds of a wrong value before it is seen
 
 
-def check_cells(asked: AskedModel, X: Any, top: int | None) -> dict[str, Any]:
+ORDERS = ("surprise", "stake")
+
+
+def check_cells(asked: AskedModel, X: Any, top: int | None, by_what: Any) -> dict[str, Any]:
     """Return the columns of the table of ``explainer.ask.check_cells``."""
     limit = check_top(top)
+    if by_what not in ORDERS:
+        raise ValueError(
+            "order must be 'surprise' (one suspect after the other, to find wrong values) or "
+            f"'stake' (each value alone, to find those that decide); got {by_what!r}."
+        )
     table = CellTable(asked.inputs)
     for rows in asked.chunks(X):
+        if by_what == "surprise":
+            _add_suspects(table, rows, asked, limit)
+            continue
         for where, gaps in patterns(rows.gaps, complete=True):
             far = KnownCells.of(asked.inputs, gaps).measured(rows.features[where])
             add_ranked_cells(table, rows, where, far, limit)
     columns = table.columns()
     columns["answer"] = asked.classes[columns["answer"]]
     order = np.lexsort((columns["rank"], columns["row"]))
-    return with_index_column({name: values[order] for name, values in columns.items()}, X)
+    if by_what == "surprise":
+        order = _most_suspicious_first(columns["row"], columns["rank"], columns["surprise"])
+    found = {name: values[order] for name, values in columns.items()}
+    # An array has no labels: then these are the positions.
+    return with_index_column(found | {"index": found["row"].copy()}, X)
+
+
+def _most_suspicious_first(
+    row: NDArray[np.intp], rank: NDArray[np.intp], surprise: FloatArray
+) -> NDArray[np.intp]:
+    """Return the order by surprise in which each row keeps the order of its ranks."""
+    by_row = np.lexsort((rank, row))
+    least = np.full(int(row.max(initial=-1)) + 1, np.inf)
+    bound = np.empty(len(row))
+    for place in by_row.tolist():
+        least[row[place]] = min(least[row[place]], surprise[place])
+        bound[place] = least[row[place]]
+    return np.lexsort((rank, row, -bound))
+
+
+def _add_suspects(table: CellTable, rows: AskedRows, asked: AskedModel, top: int | None) -> None:
+    """Add the most suspicious input of each row, take it for missing, and go on.
+
+    A wrong value makes its neighbours surprising too. Once it counts as missing, they are not.
+    """
+    none = np.zeros(0, dtype=np.intp)
+    empty = {"surprise": np.zeros(0), "stake": np.zeros(0), "answer": none}
+    table.add(rows, none, none, none, rows.features[none], **empty)
+    gaps, left, rank = rows.gaps.copy(), np.arange(len(rows)), 0
+    blocks = asked.inputs.blocks.features
+    while len(left) and (top is None or rank < top):
+        rank += 1
+        again = [none]
+        for part, missing in patterns(gaps[left], complete=True):
+            where = left[part]
+            cells = KnownCells.of(asked.inputs, missing)
+            if not len(cells.which):
+                continue
+            far = cells.measured(rows.features[where])
+            factor = rows.factor[where] if rank == 1 else _factor_without(rows, where, cells, asked)
+            suspect = np.argmax(far.log_factor, axis=1)
+            one = np.arange(len(where)), suspect
+            table.add(
+                rows,
+                where,
+                cells.which[suspect],
+                np.full(len(where), rank),
+                far.expected(),
+                surprise=far.surprise[one],
+                stake=stakes(far, rows.level, factor)[one],
+                answer=repaired_answers(far, rows, factor)[one],
+            )
+            for i in np.unique(cells.which[suspect]):
+                gaps[np.ix_(where[cells.which[suspect] == i], list(blocks[i]))] = True
+            again.append(where)
+        left = np.sort(np.concatenate(again))
+
+
+def _factor_without(
+    rows: AskedRows, where: NDArray[np.intp], cells: KnownCells, asked: AskedModel
+) -> FloatArray:
+    """Return the factor on the weights of rows in which more inputs count as missing, (n,)."""
+    known = np.full((len(where), rows.features.shape[1]), np.nan)
+    known[:, cells.features] = rows.features[np.ix_(where, cells.features)]
+    completed = asked.inputs.gaussian.completed(known, asked.inputs.beta)[0]
+    return np.asarray(asked.own_factor(completed) * _shrinkage(cells.variance[None, :]))
 
 
 def add_ranked_cells(
@@ -54,7 +130,7 @@ def add_ranked_cells(
 ) -> None:
     """Add the known inputs of rows of one pattern, ranked by stake."""
     stake, surprise = stakes(far, rows.level, rows.factor[where]), far.surprise
-    answer = repaired_answers(far, rows, where)
+    answer = repaired_answers(far, rows, rows.factor[where])
     order = np.lexsort((-surprise, -stake), axis=1)[:, :top]
     n, width = order.shape
     owner, cell = np.repeat(np.arange(n), width), order.reshape(-1)
@@ -70,13 +146,11 @@ def add_ranked_cells(
     )
 
 
-def repaired_answers(
-    far: CellDistances, rows: AskedRows, where: NDArray[np.intp]
-) -> NDArray[np.intp]:
+def repaired_answers(far: CellDistances, rows: AskedRows, factor: FloatArray) -> NDArray[np.intp]:
     """Return the answer with the expectation of each known input in its place, (n, inputs)."""
     result = np.empty(far.square.shape, dtype=np.intp)
     for part, logits in far.repaired(rows.level):
-        scaled = rows.factor[where][part, None, None] * logits
+        scaled = factor[part, None, None] * logits
         flat = answers(scaled.reshape(-1, scaled.shape[2]), rows.rule)
         result[part] = flat.reshape(scaled.shape[:2])
     return result

@@ -75,16 +75,21 @@ class InputQuestions:
         *,
         costs: Any = None,
         groups: Groups | None = None,
+        together: int = 1,
         backend: str | None = None,
     ) -> Any:
         r"""Rank the missing inputs of each row by how much they would tell about the class.
 
-        The information of input j is the expected change of the probabilities (the divergence of
-        the new from the old ones) in nats, to second order:
-        :math:`\frac12 \kappa^2 [\sum_k p_k c_{jk}^2 - (\sum_k p_k c_{jk})^2] / S_{jj}`, where S is
-        the covariance of the missing inputs given the known ones, :math:`c = S \beta^*`, and κ the
-        factor on the weights of the row: missing inputs, tempering and moderation together. For
-        two classes this order is the best single step for every loss, if the inputs are Gaussian.
+        The information of an input is how far the probabilities of the row would move on average:
+        the expected Kullback-Leibler divergence of the new from the present ones, in nats. Once it
+        is known, the expected logits have moved along a line, :math:`z + t c_j / \sqrt{S_{jj}}`
+        with t standard normal, :math:`c = S \beta^*` and S the covariance of the missing inputs
+        given the known ones. The mean over t is summed on a fine grid, exact to rounding. New and
+        present probabilities have the factor of ``missing="conditional"`` for what is still
+        missing; the factor of ``moderate=`` stays that of the row as it is.
+
+        With two classes, and rows that lack the same inputs at equal costs, the order is the same
+        for all rows, and the best single step for every loss, if the inputs are Gaussian.
 
         Parameters
         ----------
@@ -96,6 +101,11 @@ class InputQuestions:
         groups : mapping or sequence, optional
             Inputs that are measured together, such as the values of one blood test: group name ->
             inputs. They are ranked by their joint information.
+        together : int
+            How many inputs are measured at once. With 2, all pairs are compared: the best pair need
+            not hold the two best single inputs. With more, the best pair grows by the input that
+            adds most, and one set is found for each row. ``input`` then names all of a set, as in
+            ``"age + ldl"``, and ``input_1``, ``input_2``, ... name each of them.
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the data frame.
 
@@ -123,7 +133,9 @@ class InputQuestions:
         1     2      ldl        0.012
         2     3  alcohol        0.000
         """
-        return native_frame(next_inputs(self._asked(), X, top, costs, groups), None, backend)
+        return native_frame(
+            next_inputs(self._asked(), X, top, costs, groups, together), None, backend
+        )
 
     def next_measurements(
         self,
@@ -155,7 +167,7 @@ class InputQuestions:
         columns = next_measurements(self._asked(), X, budget, costs, groups)
         return native_frame(columns, None, backend)
 
-    def overturn(self, X: Any) -> Array:
+    def overturn(self, X: Any, inputs: Any = None) -> Array:
         r"""Return the chance that the missing inputs would change the decision, (n,).
 
         The decision is the class a of the largest expected logit z. Given the known inputs, its
@@ -170,13 +182,16 @@ class InputQuestions:
         ----------
         X : as the model takes it
             Rows with NaN where an input is missing.
+        inputs : sequence of names, optional
+            Ask about these gaps only: the chance that the decision changes once they are known,
+            while the others stay missing. By default all gaps are filled.
 
         Returns
         -------
         array of shape (n,)
             From 0 to 1.
         """
-        return overturn(self._asked(), X)
+        return overturn(self._asked(), X, inputs)
 
     def fragility(self, X: Any, q: float = 0.2, *, fill: str = "conditional") -> Array:
         """Return the chance that the decision falls if each input is lost with chance q, (n,).
@@ -202,29 +217,46 @@ class InputQuestions:
             raise ValueError(f"fill must be 'conditional' or 'mean'; got {fill!r}.")
         return self._observe(X).bet.fragility(q)
 
-    def check_cells(self, X: Any, top: int | None = None, *, backend: str | None = None) -> Any:
-        """Rank the known inputs of each row by what is at stake if they are wrong.
+    def check_cells(
+        self,
+        X: Any,
+        top: int | None = 3,
+        *,
+        order: str = "surprise",
+        backend: str | None = None,
+    ) -> Any:
+        """List the values to check: one suspect for each row, then its next one.
+
+        One wrong value makes its neighbours surprising too. So each row has one suspect, the value
+        that is hardest to believe given all others. Then it counts as missing, and the next
+        suspect is looked for among the other values.
 
         Parameters
         ----------
         X : as the model takes it
-        top : int, optional
-            The number of inputs listed for each row; all by default.
+        top : int or None
+            The number of suspects of each row; None for all of its known inputs, which takes long
+            for many rows.
+        order : {"surprise", "stake"}
+            ``"surprise"`` finds wrong values, one after the other, as above. ``"stake"`` finds the
+            values on which the answer would rest wrongly: each is compared with all others, none
+            of which counts as missing, and those of a row are ranked by their stake.
         backend : {"pandas", "polars", "pyarrow"}, optional
             The library of the data frame.
 
         Returns
         -------
         data frame
-            ``row``, ``rank``, ``input``, its ``value``, the value ``expected`` given the other
-            inputs, ``surprise`` (how many standard deviations lie between them) and ``stake`` in
-            nats: the probability that the value is wrong, times the divergence of the
+            The most surprising suspect first, where each row keeps the order of its own; by
+            ``"stake"``, row by row. ``row`` (its position in X), ``rank`` (in the row), ``input``,
+            its ``value``, the value ``expected`` given the other inputs (without the suspects
+            before it), ``surprise`` (how many standard deviations lie between them) and ``stake``
+            in nats: the probability that the value is wrong, times the divergence of the
             probabilities with the expected value in its place. ``answer`` is the class that is
-            answered with the expected value in its place. Sort by ``surprise`` to find wrong
-            values, by ``stake`` to find those that matter. Values are text if some input is. If
-            X is a pandas frame, ``index`` holds the labels of the rows.
+            answered with the expected value in its place. ``index`` holds the labels of the rows of
+            a pandas frame, and positions otherwise. Values are text if some input is.
         """
-        return native_frame(check_cells(self._asked(), X, top), None, backend)
+        return native_frame(check_cells(self._asked(), X, top, order), None, backend)
 
     def guard(self, X: Any) -> GuardedPrediction:
         """Return probabilities that wrong inputs change little, and what was found wrong.

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from shafer._typing import FloatArray
+from shafer.asking.information import Move, information, unit_roots
 from shafer.asking.inputs import (
     AskedModel,
     AskedRows,
     InputUnits,
     LinearInputs,
-    open_covariance,
     with_index_column,
 )
 from shafer.asking.overturn import unit_overturn
@@ -79,15 +79,58 @@ class Suggestions:
 
 
 def next_inputs(
-    asked: AskedModel, X: Any, top: int | None, costs: Any, groups: Groups | None
+    asked: AskedModel,
+    X: Any,
+    top: int | None,
+    costs: Any,
+    groups: Groups | None,
+    together: Any = 1,
 ) -> dict[str, Any]:
     """Return the columns of the table of ``explainer.ask.next_inputs``."""
     limit = check_top(top)
+    size = _check_together(together)
     units = InputUnits.read(asked.inputs.blocks, groups, costs)
+    if size == 1:
+        found = [
+            part
+            for rows in asked.chunks(X)
+            for part in ranked_units(rows, asked.inputs, units, limit)
+        ]
+        return Suggestions.joined(found).columns(X, units, asked.classes)
+    sets = UnitSets(units)
     found = [
-        part for rows in asked.chunks(X) for part in ranked_units(rows, asked.inputs, units, limit)
+        part
+        for rows in asked.chunks(X)
+        for part in ranked_sets(rows, asked.inputs, sets, limit, size)
     ]
-    return Suggestions.joined(found).columns(X, units, asked.classes)
+    suggested = Suggestions.joined(found)
+    columns = suggested.columns(X, sets.as_units(), asked.classes)
+    return {**columns, **sets.members_of(suggested.unit, size)}
+
+
+def _check_together(together: Any) -> int:
+    whole = isinstance(together, int | np.integer) and not isinstance(together, bool)
+    if not whole or together < 1:
+        raise ValueError(
+            f"together must be how many inputs are measured at once, an integer ≥ 1; got "
+            f"{together!r}."
+        )
+    return int(together)
+
+
+def order_cannot_differ(asked: AskedModel, X: Any, costs: Any = None) -> bool:
+    """Return whether all rows must have one order of their missing inputs.
+
+    They must if there are two classes, all rows that lack something lack the same, and all of it
+    costs the same: then the information grows with one variance, which no known value changes.
+    """
+    units = InputUnits.read(asked.inputs.blocks, None, costs)
+    found = {gaps.tobytes(): gaps for rows in asked.chunks(X) for _, gaps in patterns(rows.gaps)}
+    if len(asked.classes) != 2 or len(found) != 1:
+        return False
+    [gaps] = found.values()
+    cost = units.costs[[u for u, _ in units.missing_in(gaps)]]
+    return len(cost) > 1 and bool((cost == cost[0]).all())
 
 
 def ranked_units(
@@ -101,20 +144,10 @@ def ranked_units(
             continue
         roots = unit_roots(inputs, gaps, [features for _, features in open_units])
         which = np.array([u for u, _ in open_units])
-        p, factor = rows.probability[where], rows.factor[where]
-        gain = block_information(p, factor, roots)
+        gain = information(rows, where, [Move.of(root) for root in roots])
         order = np.argsort(-gain / units.costs[which], axis=1, kind="stable")[:, :top]
         found.append(_listed(rows, where, gain, order, which, roots))
     return found
-
-
-def unit_roots(
-    inputs: LinearInputs, gaps: NDArray[np.bool_], blocks: list[list[int]]
-) -> list[FloatArray]:
-    """Return the roots of the missing features of each unit, for one pattern of gaps."""
-    out, covariance, slopes = open_covariance(inputs, gaps)
-    place = {int(j): m for m, j in enumerate(out)}
-    return block_roots(covariance, slopes, [[place[j] for j in block] for block in blocks])
 
 
 def _listed(
@@ -144,6 +177,122 @@ def _listed(
     )
 
 
+# Several inputs at once: all pairs, and more of them one by one.
+
+
+@final
+class UnitSets:
+    """Sets of units that were looked at, numbered as they come.
+
+    Parameters
+    ----------
+    units : InputUnits
+    """
+
+    def __init__(self, units: InputUnits) -> None:
+        self.units = units
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def number(self, members: Sequence[int]) -> int:
+        """Return the number of a set of units."""
+        return self._numbers.setdefault(tuple(sorted(members)), len(self._numbers))
+
+    def cost(self, members: Sequence[int]) -> float:
+        """Return what all of them cost together."""
+        return float(self.units.costs[list(members)].sum())
+
+    def as_units(self) -> InputUnits:
+        """Return the sets as units of measurement."""
+        names, features = self.units.names, self.units.features
+        return InputUnits(
+            tuple(" + ".join(names[u] for u in members) for members in self._numbers),
+            tuple(tuple(j for u in members for j in features[u]) for members in self._numbers),
+            np.array([self.cost(members) for members in self._numbers]),
+        )
+
+    def members_of(self, which: NDArray[np.intp], size: int) -> dict[str, Any]:
+        """Return a column for each member of the sets; None where a set is smaller."""
+        every, names = list(self._numbers), self.units.names
+        columns: dict[str, Any] = {}
+        for m in range(size):
+            found = [every[k][m] if m < len(every[k]) else None for k in which.tolist()]
+            columns[f"input_{m + 1}"] = np.array(
+                [None if u is None else names[u] for u in found], dtype=object
+            )
+        return columns
+
+
+def ranked_sets(
+    rows: AskedRows, inputs: LinearInputs, sets: UnitSets, top: int | None, size: int
+) -> list[Suggestions]:
+    """Return the best sets of ``size`` units of each row, pattern by pattern.
+
+    All pairs are compared. Beyond a pair, the best one grows by the unit that adds most, and one
+    set is found for each row. Rows with fewer missing units have the set of all of them.
+    """
+    found = []
+    for where, gaps in patterns(rows.gaps):
+        features = dict(sets.units.missing_in(gaps))
+        if not features:
+            continue
+        pairs = list(combinations(features, min(2, len(features))))
+        limit = top if size == 2 else 1
+        best = _best_sets(rows, where, gaps, inputs, sets, features, pairs, limit)
+        for wanted in range(3, min(size, len(features)) + 1):
+            best = [
+                grown
+                for members, own in _by_set(best)
+                for grown in _best_sets(
+                    rows,
+                    own,
+                    gaps,
+                    inputs,
+                    sets,
+                    features,
+                    [(*members, u) for u in features if u not in members],
+                    1,
+                )
+            ]
+            assert all(len(members) == wanted for members, _, _ in best)
+        found += [listed for _, _, listed in best]
+    return found
+
+
+_Found = tuple[tuple[int, ...], NDArray[np.intp], Suggestions]
+
+
+def _by_set(best: list[_Found]) -> list[tuple[tuple[int, ...], NDArray[np.intp]]]:
+    """Return the sets that are best for some rows, and these rows."""
+    return [(members, where) for members, where, _ in best]
+
+
+def _best_sets(
+    rows: AskedRows,
+    where: NDArray[np.intp],
+    gaps: NDArray[np.bool_],
+    inputs: LinearInputs,
+    sets: UnitSets,
+    features: dict[int, list[int]],
+    candidates: list[tuple[int, ...]],
+    top: int | None,
+) -> list[_Found]:
+    """Return the best of some sets for each row; with ``top=1``, rows by their best set."""
+    blocks = [[j for u in members for j in features[u]] for members in candidates]
+    roots = unit_roots(inputs, gaps, blocks)
+    gain = information(rows, where, [Move.of(root) for root in roots])
+    cost = np.array([sets.cost(members) for members in candidates])
+    order = np.argsort(-gain / cost, axis=1, kind="stable")[:, :top]
+    which = np.array([sets.number(members) for members in candidates])
+    if top != 1:
+        return [((), where, _listed(rows, where, gain, order, which, roots))]
+    found = []
+    for k in np.unique(order[:, 0]):
+        own = np.flatnonzero(order[:, 0] == k)
+        listed = _listed(rows, where[own], gain[own], order[own], which, roots)
+        found.append((candidates[int(k)], where[own], listed))
+    return found
+
+
 def check_top(top: Any) -> int | None:
     """Return the number of lines of each row; None for all."""
     if top is None:
@@ -153,88 +302,17 @@ def check_top(top: Any) -> int | None:
     return int(top)
 
 
-# How much a missing input would tell about the class, in closed form.
+# Between which two classes a missing input decides most.
 
 _LIKELY = 8  # pairs are searched among so many of the most probable classes
-_LEAST_VARIANCE = 1e-12  # of a standardised feature, given the others
-
-
-def block_roots(
-    covariance: FloatArray, slopes: FloatArray, blocks: Sequence[Sequence[int]]
-) -> list[FloatArray]:
-    """Return the root Y (B, K) of how each block would move the logits.
-
-    Parameters
-    ----------
-    covariance : array of shape (M, M)
-        S, of the missing features given the known ones, standardised.
-    slopes : array of shape (M, K)
-        Their coefficients β*.
-    blocks : sequence of positions among the missing features
-    """
-    moved = covariance @ slopes  # C
-    variance = np.maximum(np.diag(covariance), _LEAST_VARIANCE)
-    scaled = moved / np.sqrt(variance)[:, None]
-    roots: list[FloatArray] = []
-    for block in blocks:
-        if len(block) == 1:
-            roots.append(scaled[list(block)])
-            continue
-        inner = covariance[np.ix_(block, block)]
-        factor, lower = cho_factor(_lifted(inner), lower=True)
-        roots.append(solve_triangular(factor, moved[list(block)], lower=lower))
-    return roots
-
-
-def covariance_given(covariance: FloatArray, known: Sequence[int]) -> FloatArray:
-    """Return the covariance of all features once some are known: zero for these."""
-    if not len(known):
-        return covariance
-    across = covariance[:, list(known)]
-    inner = _lifted(covariance[np.ix_(known, known)])
-    left = covariance - across @ cho_solve(cho_factor(inner, lower=True), across.T)
-    left[list(known)] = 0.0
-    left[:, list(known)] = 0.0
-    return np.asarray(left)
-
-
-def _lifted(covariance: FloatArray) -> FloatArray:
-    """Raise a diagonal that rounding has brought to zero, so that a root exists."""
-    return covariance + _LEAST_VARIANCE * np.eye(len(covariance))
-
-
-def block_information(
-    probability: FloatArray, factor: FloatArray, roots: Sequence[FloatArray]
-) -> FloatArray:
-    """Return the information of each block for each row, (n, number of blocks), in nats.
-
-    Parameters
-    ----------
-    probability : array of shape (n, K)
-    factor : array of shape (n,)
-        κ, the factor on the weights.
-    roots : sequence of arrays of shape (B, K)
-        From :func:`block_roots`.
-    """
-    stacked = np.concatenate(roots)  # (M, K)
-    starts = np.cumsum([0, *(len(root) for root in roots[:-1])])
-    result = np.empty((len(probability), len(roots)))
-    leading = np.argmax(probability, axis=1)
-    for a in np.unique(leading):
-        rows = np.flatnonzero(leading == a)
-        p = probability[rows]
-        # Relative to the leading class, no digits are lost where it is almost certain.
-        lead = stacked - stacked[:, [a]]
-        spread = p @ (lead**2).T - (p @ lead.T) ** 2
-        result[rows] = np.add.reduceat(np.maximum(spread, 0.0), starts, axis=1)
-    return np.asarray(0.5 * factor[:, None] ** 2 * result)
 
 
 def decided_pairs(probability: FloatArray, root: FloatArray) -> NDArray[np.intp]:
     """Return the two classes (n, 2) between which a block decides most, the likelier one first.
 
-    The information is the sum over pairs of classes of :math:`p_k p_l (y_k - y_l)^2`; this is the
-    pair with the largest part, among the most probable classes.
+    To second order, the information is a sum over pairs of classes of
+    :math:`p_k p_l (y_k - y_l)^2`; this is the pair with the largest part, among the most probable
+    classes.
     """
     n_classes = probability.shape[1]
     if n_classes == 2:

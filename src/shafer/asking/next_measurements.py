@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
+from shafer.asking.information import Move, block_roots, covariance_given, information
 from shafer.asking.inputs import (
     AskedModel,
     AskedRows,
@@ -19,9 +20,6 @@ from shafer.asking.inputs import (
 )
 from shafer.asking.next_inputs import (
     Suggestions,
-    block_information,
-    block_roots,
-    covariance_given,
     decided_pairs,
     ranked_units,
 )
@@ -29,7 +27,8 @@ from shafer.asking.overturn import unit_overturn
 from shafer.decision.acts import is_number
 from shafer.evidence.groups import Groups
 
-_Roots = tuple[list[int], list[FloatArray]]
+_Roots = tuple[list[int], list[FloatArray], list[Move]]
+"""The units that are left, their roots once the others are known, and the moves with these."""
 
 
 def next_measurements(
@@ -47,8 +46,6 @@ def next_measurements(
         asked.inputs,
         units,
         np.concatenate([rows.gaps for rows in chunks]),
-        np.concatenate([rows.probability for rows in chunks]),
-        np.concatenate([rows.factor for rows in chunks]),
         chunks,
     )
     first = Suggestions.joined(
@@ -65,9 +62,8 @@ class _Plan:
     inputs: LinearInputs
     units: InputUnits
     gaps: BoolArray  # (n, J)
-    probability: FloatArray  # (n, K)
-    factor: FloatArray  # (n,)
     chunks: list[AskedRows]
+    known: dict[int, float] = field(default_factory=dict)  # the information of what was bought
     taken: dict[int, frozenset[int]] = field(default_factory=dict)
     known_roots: dict[tuple[bytes, frozenset[int]], _Roots] = field(default_factory=dict)
 
@@ -89,6 +85,7 @@ class _Plan:
             if costs[unit] <= budget:
                 budget -= costs[unit]
                 found.append(self._bought(row, unit, gain))
+                self.known[row] = self.known.get(row, 0.0) + gain
                 self.taken[row] = self.taken.get(row, frozenset()) | {unit}
             best = self._best(row, budget)
             if best is not None:
@@ -109,29 +106,36 @@ class _Plan:
         parts = {u: [place[j] for j in block] for u, block in self.units.missing_in(gaps)}
         known = [m for u in sorted(taken) for m in parts[u]]
         left = [u for u in parts if u not in taken]
-        covariance = covariance_given(covariance, known)
-        return left, block_roots(covariance, slopes, [parts[u] for u in left])
+        together = block_roots(covariance, slopes, [[*known, *parts[u]] for u in left])
+        beyond = covariance_given(covariance, known)
+        roots = block_roots(beyond, slopes, [parts[u] for u in left])
+        return left, roots, [Move.of(root) for root in together]
 
     def _best(self, row: int, budget: float) -> tuple[float, int, int, float] | None:
         """Return the best affordable measurement of a row as an entry of the queue."""
-        left, roots = self._roots(row)
+        left, _, moves = self._roots(row)
         affordable = [k for k, u in enumerate(left) if self.units.costs[u] <= budget]
         if not affordable:
             return None
-        one = slice(row, row + 1)
-        chosen = [roots[k] for k in affordable]
-        gain = block_information(self.probability[one], self.factor[one], chosen)[0]
+        rows, place = self._place(row)
+        gain = information(rows, place, [moves[k] for k in affordable])[0]
+        gain = np.maximum(gain - self.known.get(row, 0.0), 0.0)
         cost = self.units.costs[[left[k] for k in affordable]]
         k = int(np.argmax(gain / cost))
         return -float(gain[k] / cost[k]), row, left[affordable[k]], float(gain[k])
 
     def _bought(self, row: int, unit: int, gain: float) -> _Bought:
-        left, roots = self._roots(row)
+        left, roots, _ = self._roots(row)
         root = roots[left.index(unit)]
-        pair = decided_pairs(self.probability[row : row + 1], root)[0]
-        rows = next(part for part in self.chunks if row < part.start + len(part))
-        change = unit_overturn(rows, np.array([row - rows.start]), root)[0]
+        rows, place = self._place(row)
+        pair = decided_pairs(rows.probability[place], root)[0]
+        change = unit_overturn(rows, place, root)[0]
         return _Bought(row, unit, gain, float(change), pair)
+
+    def _place(self, row: int) -> tuple[AskedRows, NDArray[np.intp]]:
+        """Return the rows that a row is among, and its position there."""
+        rows = next(part for part in self.chunks if row < part.start + len(part))
+        return rows, np.array([row - rows.start])
 
 
 class _Bought(NamedTuple):

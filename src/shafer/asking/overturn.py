@@ -23,7 +23,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 from scipy.special import erfc, gamma, ndtri
 
+from shafer._checks.labels import is_one_label
+from shafer._text import listed
 from shafer._typing import FloatArray
+from shafer.asking.information import unit_roots
 from shafer.asking.inputs import AskedModel, AskedRows, LinearInputs, open_covariance
 from shafer.asking.known_cells import CellDistances, KnownCells
 from shafer.decision.policy import AnswerRule, Cutoff, LeastLoss
@@ -39,8 +42,13 @@ from shafer.explain.calibration import moderating_factor
 from shafer.explain.missing import patterns
 
 
-def overturn(asked: AskedModel, X: Any) -> FloatArray:
-    """Return the chance for each row of X, (n,)."""
+def overturn(asked: AskedModel, X: Any, inputs: Any = None) -> FloatArray:
+    """Return the chance for each row of X, (n,); with ``inputs``, if only these become known."""
+    if inputs is not None:
+        chosen = _features_of(inputs, asked.inputs)
+        return np.concatenate(
+            [_overturn_by(rows, asked.inputs, chosen) for rows in asked.chunks(X)]
+        )
     return np.concatenate([overturn_rows(rows, asked.inputs) for rows in asked.chunks(X)])
 
 
@@ -53,6 +61,30 @@ def overturn_rows(rows: AskedRows, inputs: LinearInputs) -> FloatArray:
         root = cholesky(covariance + 1e-14 * np.eye(len(covariance)), lower=False) @ slopes
         factor, answers = rows.own_factor[where], rows.answers[where]
         result[where] = change_probability(rows.logits[where], root, answers, factor, rows.rule)
+    return result
+
+
+def _features_of(inputs: Any, known: LinearInputs) -> list[int]:
+    """Return the features of inputs that are named."""
+    names = [inputs] if is_one_label(inputs) else list(inputs)
+    unknown = [name for name in names if name not in known.blocks.names]
+    if unknown or not names:
+        raise ValueError(
+            "inputs must name inputs of the model, such as "
+            f"[{known.blocks.names[0]!r}]; got {listed(unknown) if unknown else 'none'}. The "
+            f"inputs are {listed(known.blocks.names)}."
+        )
+    return [j for i in map(known.blocks.names.index, names) for j in known.blocks.features[i]]
+
+
+def _overturn_by(rows: AskedRows, inputs: LinearInputs, chosen: list[int]) -> FloatArray:
+    """Return the chance that measuring some features changes the answer, (n,)."""
+    result = np.zeros(len(rows))
+    for where, gaps in patterns(rows.gaps):
+        missing = sorted({j for j in chosen if gaps[j]})
+        if missing:
+            [root] = unit_roots(inputs, gaps, [missing])
+            result[where] = unit_overturn(rows, where, root)
     return result
 
 

@@ -29,6 +29,12 @@ NOT_ERROR = (
 )
 
 
+SAME_ORDER = (
+    "All rows lack the same inputs at the same cost, and there are two classes: the order must be "
+    "the same in every row."
+)
+
+
 def question_sentences(
     questions: RowQuestions, answer: int, classes: Sequence[str]
 ) -> dict[str, str]:

@@ -16,7 +16,7 @@ _PATH = click.Path(path_type=Path)
 @click.command(
     epilog=examples(
         "shafer budget held_out.csv --model model.shafer --target chd --share 0.04 --out m.shafer",
-        "shafer score new.csv --model m.shafer --defer --out scored.csv",
+        "shafer score new.csv --model m.shafer --out scored.csv",
     )
 )
 @click.argument("data", type=_PATH)
@@ -43,7 +43,7 @@ def budget(
 
     DATA holds rows that the model was not trained on, and their classes in the column --target. The
     least sure ones decide which rows are handed on: the file --out has the threshold and an upper
-    bound of the error of all other rows. shafer score --defer uses it.
+    bound of the error of all other rows. shafer score uses it.
     """
     with careful():
         from shafer._terminal import writing
@@ -60,7 +60,8 @@ def budget(
         assert isinstance(found, Predictor)
         table = read_table(data)
         target, text = options.target, options.text_column
-        inputs = model_inputs(found, table.kinds, data, target=target, text_column=text)
+        beside = (*options.ids, *(() if by is None else (by,)))
+        inputs = model_inputs(found, table.kinds, data, target=target, text_column=text, ids=beside)
         X = inputs.read(table)
         y = known_labels(read_labels(table, target), found.classes, target)
         if by is not None:

@@ -11,6 +11,8 @@ import click
 
 from shafer._terminal import say
 from shafer._text import cells
+from shafer.asking.next_inputs import order_cannot_differ
+from shafer.asking.sentences import SAME_ORDER
 from shafer.cli.options import ModelOptions, careful, examples, model_options
 from shafer.explain.explainer import Explainer
 from shafer.report.terminal import label, padded
@@ -112,11 +114,14 @@ class MeasurementPlan:
         The next inputs of each row, as ``explainer.ask.next_inputs`` gives them.
     bought : pandas frame, optional
         The measurements within the budget, as ``explainer.ask.next_measurements`` gives them.
+    alike : bool
+        Whether all rows must have the same order.
     """
 
     n_rows: int
     each: Any
     bought: Any = None
+    alike: bool = False
 
 
 def measurement_plan(
@@ -151,7 +156,8 @@ def measurement_plan(
     if budget is not None:
         bought = explainer.ask.next_measurements(X, budget, costs=costs, backend="pandas")
     plan = [None if table is None else _by_position(table) for table in (each, bought)]
-    return MeasurementPlan(len(X), *plan)
+    alike = order_cannot_differ(explainer.ask.model(), X, costs)
+    return MeasurementPlan(len(X), plan[0], plan[1], alike)
 
 
 def _by_position(table: Any) -> Any:
@@ -214,7 +220,7 @@ def plan_text(plan: MeasurementPlan, budget: float | None, out: str | None) -> s
     alone = plan.bought is None
     most = _MOST_LINES if alone else _FEW_LINES
     parts.append(_each(plan.each, plan.n_rows, most, out if alone else None))
-    return "\n\n".join([*parts, _UNIT])
+    return "\n\n".join([*parts, _UNIT, *([SAME_ORDER] if plan.alike else [])])
 
 
 def _bought(frame: Any, budget: float, out: str | None) -> str:

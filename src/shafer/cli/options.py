@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from shafer.scale.models import NamedModel
 
 
+_ELSEWHERE = {"model_path", "train_path", "trusted", "trust_pickle"}  # files, and what is trusted
 _PART = re.compile(r"(\d+)|(\d*):(\d*)")
 _PATH = click.Path(path_type=Path)
 
@@ -48,6 +49,8 @@ class ModelOptions:
     trusted: tuple[str, ...]
     trust_pickle: bool
     drop: tuple[str, ...]
+    ids: tuple[str, ...]
+    threshold: str | None
 
     def loaded(self) -> NamedModel | None:
         """Load the model, if one was given."""
@@ -65,7 +68,7 @@ class ModelOptions:
 
     def choices(self) -> dict[str, Any]:
         """Return the options about columns and means that are not files, as plain values."""
-        names = ("target", "text_column", "means_from_data", "prior", "missing", "drop")
+        names = [field.name for field in fields(self) if field.name not in _ELSEWHERE]
         return {name.replace("_", "-"): getattr(self, name) for name in names}
 
     def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
@@ -86,6 +89,8 @@ class ModelOptions:
             errors,
             self.missing,
             self.drop,
+            self.ids,
+            self.threshold,
         )
 
 
@@ -147,8 +152,24 @@ _OPTIONS = (
         "--drop",
         multiple=True,
         metavar="COLUMN",
-        help="Leave this column out of the model that is trained here, such as an id. Give the "
-        "option once for each column.",
+        help="Leave this column out of the model that is trained here. Give the option once for "
+        "each column.",
+    ),
+    click.option(
+        "--id",
+        "ids",
+        multiple=True,
+        metavar="COLUMN",
+        help="A column that names the rows, such as a patient number. It is kept as it is written, "
+        "and never reaches the model. Repeat the option if only several columns tell all rows "
+        "apart.",
+    ),
+    click.option(
+        "--threshold",
+        metavar="NUMBER|CLASS=NUMBER",
+        help="From which probability on the answer is the second of two classes, or the class that "
+        "is named, such as ill=0.2. By default the model's own threshold, or one half. A saved "
+        "model keeps its own.",
     ),
 )
 
@@ -166,9 +187,15 @@ def model_options(command: Callable[..., None]) -> Callable[..., None]:
     return collected
 
 
+keep_option = click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="A column of the data to write as well, as it is. It may be repeated.",
+)
 errors_option = click.option(
     "--errors",
-    type=click.Choice(["laplace"]),
+    type=click.Choice(["sandwich", "laplace"]),
     help="Give the weights error bars: how far they could move with other training data. For "
     "linear models, with the training data (--train, or a model trained here).",
 )

@@ -8,19 +8,19 @@ from typing import Any
 import click
 
 from shafer._terminal import say
-from shafer.cli.options import ModelOptions, careful, examples, model_options
+from shafer.cli.options import ModelOptions, careful, examples, keep_option, model_options
 from shafer.decision.rules import RULES
 from shafer.scale.engines import ENGINES, job_engine
 
 
 @click.command(
     epilog=examples(
-        "shafer score new.csv --model model.skops --out scored.parquet",
+        "shafer score new.csv --model model.shafer --id patient --out scored.parquet",
         "shafer score new.csv --model model.skops --train old.csv --out scored.parquet",
         "shafer score new.csv --train old.csv --target chd --out scored.csv",
         "shafer score new.csv --model model.skops --out scored.csv --reasons 4 --class 1",
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
-        "shafer score new.csv --model explainer.skops --defer --out scored.csv",
+        "shafer score new.csv --model model.shafer --evidence --keep ward --out scored.csv",
         "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
         "shafer score folder --model explainer.shafer --out scores --engine dask",
         "shafer score 'logs/*.csv' --model explainer.shafer --out scores --engine spark",
@@ -45,7 +45,8 @@ from shafer.scale.engines import ENGINES, job_engine
 @click.option(
     "--reasons",
     type=click.IntRange(min=1),
-    help="Write so many reasons for each row: the components that favour its answer most.",
+    help="Write so many reasons for each row: the components that favour its answer most. By "
+    "default 3 if the model file was calibrated, and none otherwise.",
 )
 @click.option(
     "--class",
@@ -69,10 +70,11 @@ from shafer.scale.engines import ENGINES, job_engine
     help="Also write what to measure, what to check and whether the answer would stand.",
 )
 @click.option(
-    "--defer",
+    "--evidence",
     is_flag=True,
-    help="Also write which rows a person should decide, and why, by the promise of control_error.",
+    help="Also write belief, plausibility, lack, contradiction, ignorance, conflict and more.",
 )
+@keep_option
 @click.option(
     "--loss",
     type=click.Path(path_type=Path),
@@ -113,17 +115,23 @@ def score(
     workers: int | None,
     **wanted: Any,
 ) -> None:
-    """Write the evidence of every row of DATA: belief, ignorance, conflict, decided set and more.
+    """Write the answer about every row of DATA, the probabilities, and what was promised.
 
-    The columns are the probability, belief, plausibility and pignistic probability of each class,
-    the ignorance, the conflict and the decided set. If the model file was calibrated with
-    conformalize, the decided set is the calibrated one. The table is read in chunks, so it may be
-    larger than the memory. The file --out appears when it is complete.
+    The columns are those of --id and --keep (without --id the number of the row), answer (the
+    class) and the probability of each class. If the model file was calibrated (shafer save
+    --calibrate, or conformalize and control_error), there are also set (a set of classes with a
+    guaranteed coverage), deferred (true if a person should decide) and why; groups are read from
+    their column. The table is read in chunks, so it may be larger than the memory. The file --out
+    appears when it is complete.
+
+    With --evidence there are also the belief, plausibility and pignistic probability of each
+    class, the lack of evidence, the contradiction, the ignorance, the conflict and its weight.
 
     With --reasons there are also the columns reasons_class and reasons_over (the two classes
     compared) and, for the first reason, reason_1 (a component), reason_1_value (of its input),
-    reason_1_log_odds (what it adds to the log-odds) and reason_1_share (of all that is added); with
-    --codes also reason_1_code and reason_1_text. Cells are empty where a row has fewer reasons.
+    reason_1_log_odds (what it adds to the log-odds), reason_1_share (of all that is added) and
+    reason_1_words (a sentence); with --codes also reason_1_code and reason_1_text. Cells are empty
+    where a row has fewer reasons.
 
     With --ask there are also the columns fragility (the chance that the answer changes if each
     input is lost with a chance of 20 %), overturn (the chance that the missing inputs change it),
@@ -132,10 +140,6 @@ def score(
     place, and what is at stake, in nats) and alarm (the probability that some value is wrong, if
     one row in five has a wrong value). Linear models on single columns have all of them, if the
     training data are known; other models have fragility, of their components.
-
-    With --defer there are also the columns answer (the class), deferred (true if a person should
-    decide) and reason (why). The model file must have a promise, from control_error; groups are
-    read from their column.
 
     With --loss or --reject there are also the columns act (what to do) and expected_loss (what it
     costs on average, under the probabilities). A rule that keeps several acts writes a set of them
@@ -157,7 +161,6 @@ def score(
         columns = ScoreOptions(**wanted)
         columns.check()
         model, means = options.loaded(), options.means()
-        promise = columns.promise(model)
         if engine is None and not names_many(data):
             written = write_scores(data, out, model, means, chunk, columns)
         else:
@@ -168,8 +171,6 @@ def score(
             runner = job_engine(engine, address, workers)
             written = write_score_folder(request, model, means, chunk, columns, runner)
     left_out = f" {written.left_out}" if written.left_out else ""
-    if promise:
-        say(promise)
     say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
 
 

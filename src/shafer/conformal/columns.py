@@ -1,4 +1,4 @@
-"""The column ``decision`` of a table of scores: the calibrated set of each row."""
+"""The column ``set`` of a table of scores: the calibrated set of each row."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from shafer.conformal.cross import CrossConformalSets
 from shafer.conformal.scores import class_scores
 from shafer.conformal.split import ConformalSets
 from shafer.evidence.table import set_names
-from shafer.rows.groups import rows_of_known_groups
+from shafer.rows.groups import KEEPS_ALL, rows_of_known_groups, warn_of_unknown_groups
 
 if TYPE_CHECKING:
     from shafer.explain.predictor import Predictor
     from shafer.scale.scorer import ScoredRows
 
 
-def set_column(predictor: Predictor | None, present: Collection[str]) -> tuple[Column | None, str]:
+def set_column(
+    predictor: Predictor | None, present: Collection[str] | None
+) -> tuple[Column | None, str]:
     """Return the column, and what the user should know about it.
 
     Parameters
     ----------
     predictor : Explainer or classifier of shafer, or None
-    present : collection of strings
-        The columns of the table; the groups of the calibration may be one of them.
+    present : collection of strings or None
+        The columns of the table; the groups of the calibration may be one of them. None for a
+        table that has what is needed.
 
     Returns
     -------
     column : Column or None
-        None if the column stays what the rule of ``to_frame`` decides.
+        None without ``conformalize``, or if the table cannot have the groups.
     sentence : str
         Empty without ``conformalize``.
     """
@@ -40,17 +43,16 @@ def set_column(predictor: Predictor | None, present: Collection[str]) -> tuple[C
         return None, ""
     grouped = isinstance(sets, ConformalSets) and sets.by is not None
     column = sets.column if isinstance(sets, ConformalSets) else None
-    if grouped and (column is None or column not in present):
+    if grouped and (column is None or (present is not None and column not in present)):
         where = "were given beside the rows" if column is None else f"are in column {column!r}"
         return None, (
-            "The column decision is interval dominance, without a guarantee: the prediction sets "
-            f"were calibrated by group, the groups {where}, and the table does not have them. Call "
-            "conformalize with by= the name of a column, and keep this column in the table."
+            "The column set is not written: the prediction sets were calibrated by group, the "
+            f"groups {where}, and the table does not have them. Call conformalize with by= the "
+            "name of a column, and keep this column in the table."
         )
     return (
-        Column("decision", "text", _Sets(predictor, sets), column if grouped else None),
-        f"The column decision is the prediction set of conformalize, with a coverage of "
-        f"{sets.coverage:.0%}.",
+        Column("set", "text", _Sets(predictor, sets), column if grouped else None),
+        f"The column set holds the true class with a probability of at least {sets.coverage:.0%}.",
     )
 
 
@@ -74,5 +76,6 @@ class _Sets:
         else:
             by = rows.beside(self.sets.column if self.sets.by is not None else None)
             labels = rows_of_known_groups(rows.X, by, self.sets, self.predictor.columns).by
+            warn_of_unknown_groups(labels, self.sets.by, "conformalize", KEEPS_ALL)
             chosen = self.sets.sets(class_scores(rows.seen.bet, self.sets.score), labels)
         return set_names(to_numpy(chosen), self.predictor.classes)

@@ -21,7 +21,9 @@ from shafer._checks.labels import one_position
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.decision.acts import is_number, loss_of_answers
+from shafer.decision.dominance import choose_smallest
 from shafer.decision.rules import rule_for_costs
+from shafer.decision.ties import tie_width
 
 _ROUNDING = 1e-13
 
@@ -169,6 +171,13 @@ def answers(logits: FloatArray, rule: AnswerRule | None) -> NDArray[np.intp]:
         found: NDArray[np.intp] = np.argmax(logits, axis=1)
         return found
     return rule.positions(logits)
+
+
+def first_largest(scores: FloatArray) -> NDArray[np.intp]:
+    """Return the position of the largest score of each row; the first of those tied by rounding."""
+    risk = -scores
+    width = tie_width(risk.min(axis=1, keepdims=True))
+    return np.asarray(np.argmax(choose_smallest(risk, width), axis=1))
 
 
 @final

@@ -287,19 +287,6 @@ def warn_if_unreachable(control: DeferralControl) -> None:
     warnings.warn(message, UserWarning, stacklevel=4)
 
 
-def warn_if_all_unknown(
-    places: NDArray[np.intp], by: NDArray[Any] | None, control: DeferralControl
-) -> None:
-    """Warn if no row has a known group, such as where numbers were read as texts."""
-    if by is None or control.by is None or not len(places) or (places >= 0).any():
-        return
-    message = (
-        f"No row has a group that control_error knows: its groups are {listed(control.by)}; "
-        f"got {listed(group_labels(by))}. Every row is deferred. Give by of the same type."
-    )
-    warnings.warn(message, UserWarning, stacklevel=4)
-
-
 def _named(control: DeferralControl, places: list[int]) -> str:
     if control.by is None:
         return f" ({control.found[0].n_calibration} rows)"

@@ -12,7 +12,6 @@ from shafer._typing import FloatArray, Label
 from shafer.deferral.control import (
     DeferralControl,
     found_thresholds,
-    warn_if_all_unknown,
     warn_if_unreachable,
 )
 from shafer.deferral.prediction import DeferringPrediction, sure_answers
@@ -20,7 +19,7 @@ from shafer.deferral.promise import Promise
 from shafer.deferral.reasons import ReasonScale, row_measures
 from shafer.explain.row_pass import RowPass
 from shafer.rows.access import n_rows
-from shafer.rows.groups import grouped_rows, rows_of_known_groups
+from shafer.rows.groups import grouped_rows, rows_of_known_groups, warn_of_unknown_groups
 
 if TYPE_CHECKING:
     from shafer.explain.predictor import Predictor
@@ -68,7 +67,8 @@ def deferred_answers(
     classes = predictor.classes
     answers = sure_answers(seen.bet, control.promise.loss, predictor.policy.cutoff)
     places = control.places(labels, len(answers.scores))
-    warn_if_all_unknown(places, labels, control)
+    done = "Every row of an unknown group is deferred"
+    warn_of_unknown_groups(labels, control.by, "control_error", done)
     limits = control.thresholds(places)
     deferred = control.deferred(answers.scores, limits)
     reason = control.group_reasons(places)

@@ -105,7 +105,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = shafer.EvidentialClassifier(LogisticRegression(max_iter=1000)).fit(X, y)
-    >>> clf.predict_set(X)[[0, 106]]
+    >>> clf.predict_set(X, "interval_dominance")[[0, 106]]
     array([[ True, False, False],
            [False,  True, False]])
     """
@@ -466,16 +466,15 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
     def predict_set(
         self, X: Any, rule: str | None = None, *, by: Any = None, **options: Any
     ) -> BoolArray:
-        """Predict a set of classes for each row, boolean (n, K).
+        """Return the calibrated set of classes of each row, boolean (n, K).
 
         Parameters
         ----------
         X : array or data frame of shape (n, J)
         rule : str, optional
-            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise, if the evidence is tempered, moderated or guarded,
-            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
-            paper's ``"interval_dominance"`` if it is none of these.
+            Instead of the calibrated sets: those of a rule of :meth:`Evidence.decide`, with its
+            options, without a promise about their coverage. With options alone, such as ``loss``,
+            the rule is that of :meth:`Evidence.decide`.
         by : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name.
@@ -490,7 +489,8 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         --------
         >>> import shafer
         >>> X, y = [[1.0], [2.0], [3.0], [4.0]], ["no", "no", "yes", "yes"]
-        >>> shafer.EvidentialClassifier().fit(X, y).predict_set([[0.0], [2.5]])
+        >>> clf = shafer.EvidentialClassifier().fit(X, y)
+        >>> clf.predict_set([[0.0], [2.5]], "interval_dominance")
         array([[ True, False],
                [ True,  True]])
         """

@@ -91,14 +91,6 @@ class DiscountedEvidence(MassEvidence):
         "conflict",
         "weight_of_conflict",
     )
-    _class_columns: ClassVar[tuple[str, ...]] = (
-        "probability",
-        "betting_probability",
-        "belief",
-        "plausibility",
-        "pignistic",
-    )
-
     _without_weights = "Use ev.evidence.{name}, the evidence before discounting."
 
     # -- rows -----------------------------------------------------------------------------------
@@ -130,6 +122,10 @@ class DiscountedEvidence(MassEvidence):
     @property
     def _policy(self) -> Policy:
         return self.evidence._policy
+
+    @property
+    def _answers(self) -> NDArray[np.intp]:
+        return self.evidence._answers
 
     @property
     def undiscounted(self) -> Evidence:

@@ -435,7 +435,7 @@ def known_errors(errors: WeightErrors | None) -> WeightErrors:
     if errors is None:
         raise ValueError(
             "The errors of these weights are not known. Make the evidence with "
-            "Explainer(model, X_train, errors='laplace') for a logistic regression or the last "
+            "Explainer(model, X_train, errors='sandwich') for a logistic regression or the last "
             "layer of a network, errors='bags' for an ExplainableBoostingClassifier, or "
             "errors='bootstrap' with refits= for any model. Results of combine, and components, "
             "have no errors of their own."

@@ -22,7 +22,7 @@ from shafer._checks.labels import (
 from shafer._kernels.pooling import Pooled
 from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
-from shafer.decision.policy import AnswerRule, Policy
+from shafer.decision.policy import AnswerRule, Policy, answers, first_largest
 from shafer.evidence import file as npz_file
 from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import TOP, most_probable, odds_of_sides
@@ -38,6 +38,7 @@ from shafer.evidence.groups import (
 )
 from shafer.evidence.layout import ComponentLayout, GridLayout, RegionLayout
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.notebook import answers_html, answers_text, paragraph
 from shafer.evidence.points import PointScale, scored_weights
 from shafer.evidence.reasons import InputValues, ReasonOptions, reasons_frame
 from shafer.evidence.robustness import check_chance, own_conflict, source_fragility
@@ -325,6 +326,11 @@ class Evidence(MassEvidence):
         return Policy(calibrated=self.calibrated, cutoff=self.cutoff)
 
     @property
+    def _answers(self) -> NDArray[np.intp]:
+        logits = to_numpy(self.logits).astype(np.float64)
+        return first_largest(logits) if self.cutoff is None else answers(logits, self.cutoff)
+
+    @property
     def weighed(self) -> Evidence:
         """The evidence itself: it has weights."""
         return self
@@ -482,28 +488,37 @@ class Evidence(MassEvidence):
         distinct: bool = True,
         *,
         over: Label | None = None,
+        units: str = "log_odds",
         keep: str = "all",
         backend: str | None = "pandas",
     ) -> Any:
-        """Return the components with the largest weights for a class, as a data frame.
+        """Return the components that favour a class most, as a data frame, also in words.
 
         Parameters
         ----------
         class_ : class label, optional
-            By default the class with the largest probability in each row.
+            By default the answer of each row.
         top : int
             Number of reasons for each row, if there are so many components.
         codes : mapping, optional
             The user's reason codes: component, or column of the data -> code, or (code, text).
         distinct : bool
             Count components with the same code once; without a code, those of the same column of
-            the data. The one with the largest weight is named.
+            the data. The one that favours the class most is named.
         over : class label, optional
-            Rank by the weight for ``class_`` over this class, as in :meth:`contrast`.
+            The class to compare with, as in :meth:`contrast`. By default the most probable other
+            class of each row.
+        units : {"log_odds", "odds", "probability", "weight"}
+            ``"log_odds"``: what each component adds to the log-odds of the class over the other
+            one. ``"odds"``: the factor by which it multiplies the odds. ``"probability"``: what
+            the probability of the class would be without the component, exactly as
+            ``ev.without(component).probability``; these changes do not add up. ``"weight"``: the
+            weights of evidence for the class by itself. The order is by log-odds, but for
+            ``"weight"``.
         keep : {"all", "positive", "clear"}
-            A row may have fewer than ``top`` components with a positive weight. ``"all"`` lists
-            the next ones too; a component whose weight is not positive is not a reason for the
-            class. ``"positive"`` leaves these out, and weights that are mere rounding beside the
+            A row may have fewer than ``top`` components that favour the class. ``"all"`` lists the
+            next ones too; a component whose log-odds are not positive is not a reason for the
+            class. ``"positive"`` leaves these out, and those that are mere rounding beside the
             others of the row. ``"clear"`` also leaves out those whose 90 % interval holds 0, for
             evidence with error bars.
         backend : {"pandas", "polars", "pyarrow"}, optional
@@ -513,11 +528,13 @@ class Evidence(MassEvidence):
         -------
         data frame with one row for each instance and rank
             ``row`` (position of the instance), ``rank`` (from 1), ``component``, ``value`` (of the
-            input; missing if not known), ``weight``, ``share`` (of all positive weights for the
-            class), ``class``; with ``over`` the column ``log_odds`` in place of ``weight``, and the
-            column ``over``; with error bars ``lower`` and ``upper``, the 90 % interval; with
-            codes ``code`` and ``text``; ``index`` if the evidence has one. The base rate is not a
-            reason, and is left out.
+            input; missing if not known), ``usual`` (its median and 10–90 % range in the
+            background, or the most frequent value and its share; if known), the units (a column
+            ``log_odds``, ``odds_factor`` or ``weight``, or the two columns ``probability`` and
+            ``probability_without``), ``share`` (of all that favours the class), ``class``,
+            ``over`` (not for weights), ``words`` (a sentence); with error bars ``lower`` and
+            ``upper``, the 90 % interval (not for probabilities); with codes ``code`` and ``text``;
+            ``index`` if the evidence has one. The base rate is not a reason, and is left out.
 
         Examples
         --------
@@ -526,14 +543,16 @@ class Evidence(MassEvidence):
         >>> heart = shafer.datasets.load_heart()
         >>> X = heart.data[:, [heart.feature_names.index(name) for name in ("age", "ldl")]]
         >>> model = LogisticRegression(C=1e6).fit(X, heart.target)
-        >>> explainer = shafer.Explainer(model, X, names=["age", "ldl"], prior="own")
-        >>> table = explainer(X[:1]).reasons(class_=1, top=2)
-        >>> table[["rank", "component", "value", "weight"]].round(2)
-           rank component  value  weight
-        0     1       age  52.00    0.27
-        1     2       ldl   5.73    0.09
+        >>> ev = shafer.Explainer(model, X, names=["age", "ldl"], prior="own")(X[:1])
+        >>> table = ev.reasons(class_=1, top=2)
+        >>> table[["component", "value", "usual", "log_odds"]].round(2)
+          component  value          usual  log_odds
+        0       age  52.00     45 (18–61)      0.54
+        1       ldl   5.73  4.3 (2.5–7.4)      0.19
+        >>> table["words"].tolist()[0]
+        'age 52, within the usual 18–61, multiplies the odds of 1 by 1.7'
         """
-        asked = ReasonOptions(top, codes, distinct, keep)
+        asked = ReasonOptions(top, codes, distinct, keep, units)
         return reasons_frame(self, class_, over, asked, backend)
 
     def points(
@@ -901,6 +920,14 @@ class Evidence(MassEvidence):
         """
         read = row_reliability(reliability, self.pooled.logits)
         return DiscountedEvidence(self, read, classes=self.classes, index=self.index)
+
+    # -- how it looks ---------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        return repr(self) if self.parts else answers_text(self)
+
+    def _repr_html_(self) -> str:
+        return paragraph(repr(self)) if self.parts else answers_html(self)
 
     # -- out of here ----------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._files.codec import LEFT_OUT, read
 from shafer._typing import Array
 from shafer.evidence.reasons import InputValues
+from shafer.evidence.words import Usual
 
 _NATIVE = "biufmMU"
 ROWS = "rows."
@@ -36,12 +37,14 @@ class KeptInputs(InputValues):
         The components that are words of a text.
     cells : mapping from the name of a column to its values
         Without those of sparse tables and of words, which are not kept.
+    usual_values : mapping from the name of a column to what is usual there
     """
 
     all_columns: tuple[str, ...]
     members: tuple[tuple[int, ...], ...]
     words: frozenset[int]
     cells: Mapping[str, NDArray[Any]]
+    usual_values: Mapping[str, Usual] = field(default_factory=dict)
 
     @classmethod
     def of(cls, inputs: InputValues, n_components: int) -> KeptInputs:
@@ -58,7 +61,12 @@ class KeptInputs(InputValues):
             else {inputs.order[j]: inputs.column(inputs.order[j]) for j in sorted(used)}
         )
         cells = {name: to_numpy(column) for name, column in found.items() if column is not None}
-        return cls(tuple(inputs.order), members, words, cells)
+        usual = {}
+        for g in range(n_components):
+            names, one = inputs.columns(g), inputs.usual(g)
+            if one is not None and len(names) == 1:
+                usual[names[0]] = one
+        return cls(tuple(inputs.order), members, words, cells, usual)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -67,6 +75,11 @@ class KeptInputs(InputValues):
     @property
     def is_sparse(self) -> bool:
         return False
+
+    def usual(self, component: int) -> Usual | None:
+        names = self.columns(component)
+        alone = len(names) == 1 and not self.is_word(component)
+        return self.usual_values.get(names[0]) if alone else None
 
     def columns(self, component: int) -> tuple[str, ...]:
         return tuple(self.order[j] for j in self.members[component])
@@ -102,6 +115,7 @@ class KeptRows:
     order, members, words : as in ``KeptInputs``; None if the inputs are not known
     values : list of lists
         Of each column: nothing if it is not kept, or its values; an array is stored beside.
+    usual : mapping from the name of a column to three numbers, or to a value and its share
     labels : list of plain values, or None
         The labels of the rows, if they are not an array.
     is_index : bool
@@ -114,6 +128,7 @@ class KeptRows:
     members: Annotated[tuple[tuple[int, ...], ...] | None, LEFT_OUT] = None
     words: Annotated[tuple[int, ...] | None, LEFT_OUT] = None
     values: Annotated[dict[str, Any] | None, LEFT_OUT] = None
+    usual: Annotated[dict[str, Any] | None, LEFT_OUT] = None
     labels: Annotated[Any, LEFT_OUT] = None
     is_index: Annotated[bool, LEFT_OUT] = False
     name: Annotated[str | None, LEFT_OUT] = None
@@ -134,6 +149,8 @@ def rows_to_keep(
         kept = KeptInputs.of(inputs, n_components)
         header |= {"order": list(kept.order), "members": [list(m) for m in kept.members]}
         header |= {"words": sorted(kept.words), "values": {}}
+        if kept.usual_values:
+            header["usual"] = {name: one.plain() for name, one in kept.usual_values.items()}
         for j, (name, cells) in enumerate(kept.cells.items()):
             _keep(cells, f"{ROWS}{j}", arrays, header["values"], name)
     return header, arrays
@@ -189,7 +206,8 @@ def _inputs(told: KeptRows, arrays: Arrays, n: int, n_components: int) -> KeptIn
     if not set(told.values) <= set(told.order) or len(set(told.order)) < len(told.order):
         raise ValueError("its inputs have values of unknown columns")
     cells = {name: _values(values, arrays, n) for name, values in told.values.items()}
-    return KeptInputs(told.order, told.members, frozenset(told.words), cells)
+    usual = {name: Usual.of(one) for name, one in (told.usual or {}).items()}
+    return KeptInputs(told.order, told.members, frozenset(told.words), cells, usual)
 
 
 def _values(given: Any, arrays: Arrays, n: int) -> NDArray[Any]:

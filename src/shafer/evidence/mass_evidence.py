@@ -17,7 +17,7 @@ from shafer._checks.labels import positions_of
 from shafer._masses.masses import Masses
 from shafer._typing import Array, Label
 from shafer.decision.acts import read_acts, read_loss
-from shafer.decision.policy import Policy
+from shafer.decision.policy import Policy, first_largest
 from shafer.decision.rules import choose, chosen_names
 from shafer.evidence.notebook import html, paragraph, text
 from shafer.evidence.table import evidence_columns, native_frame
@@ -102,12 +102,7 @@ class MassEvidence(ABC):
         "conflict",
         "weight_of_conflict",
     )
-    _class_columns: ClassVar[tuple[str, ...]] = (
-        "probability",
-        "belief",
-        "plausibility",
-        "pignistic",
-    )
+    _class_columns: ClassVar[tuple[str, ...]] = ("belief", "plausibility", "pignistic")
 
     # -- rows -----------------------------------------------------------------------------------
 
@@ -348,6 +343,11 @@ class MassEvidence(ABC):
         """The rules to decide by, if none is named."""
         return Policy()
 
+    @property
+    def _answers(self) -> NDArray[np.intp]:
+        """The position of each row's answer, (n,): the class with the largest probability."""
+        return first_largest(to_numpy(self.betting_probability).astype(np.float64))
+
     def lower_risk(self, loss: Any) -> Array:
         """Lower expected loss of each act, (n, acts), for a loss as in :meth:`decide`.
 
@@ -541,14 +541,15 @@ class MassEvidence(ABC):
     def to_frame(self, backend: str | None = None) -> Any:
         """Return one row per instance as a data frame (pandas, polars or pyarrow).
 
-        Columns: ``probability_c``, ``belief_c``, ``plausibility_c``, ``pignistic_c`` for each
-        class c, then ``lack``, ``contradiction``, ``ignorance``, ``conflict``,
-        ``weight_of_conflict`` and ``decision`` (the set
-        kept by interval dominance). Discounted evidence also has ``betting_probability_c`` and
-        ``epistemic_ignorance``. A pandas frame has ``index`` as its index, if there is one.
+        Columns: ``answer`` (the class label), ``probability_c`` for each class c, then
+        ``belief_c``, ``plausibility_c``, ``pignistic_c``, ``lack``, ``contradiction``,
+        ``ignorance``, ``conflict`` and ``weight_of_conflict``. Discounted evidence also has
+        ``epistemic_ignorance``, and its ``probability_c`` is ``betting_probability``, that of
+        ``predict_proba``. The evidence of components has no answer. A pandas frame has ``index`` as
+        its index, if there is one.
 
-        Interval dominance has no guarantee. Evidence does not know of ``conformalize``: for
-        calibrated sets call ``predict_set`` of the explainer.
+        Evidence does not know of ``conformalize``: for calibrated sets call ``predict_set`` of the
+        explainer.
 
         Parameters
         ----------
@@ -564,9 +565,9 @@ class MassEvidence(ABC):
         --------
         >>> import shafer
         >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]]], classes=["no", "yes"])
-        >>> ev.to_frame("pandas")[["belief_no", "plausibility_no", "decision"]].round(3)
-           belief_no  plausibility_no decision
-        0      0.835              1.0     {no}
+        >>> ev.to_frame("pandas")[["answer", "belief_no", "plausibility_no"]].round(3)
+          answer  belief_no  plausibility_no
+        0     no      0.835              1.0
         """
         columns = evidence_columns(self)
         repeated = max(1, len(self._axis_names))

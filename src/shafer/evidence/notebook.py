@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
 from shafer._checks.arrays import to_numpy
-from shafer._text import shortened
-from shafer.evidence.table import set_names
+from shafer._text import harmless, shortened
+from shafer.decision.policy import Cutoff
+from shafer.evidence.reasons import row_reasons
+from shafer.evidence.table import label_texts, set_names
 from shafer.evidence.words import below_belief_words
 
 if TYPE_CHECKING:
+    from shafer.evidence.evidence import Evidence
     from shafer.evidence.mass_evidence import MassEvidence
 
 _MOST_ROWS = 5
 _MOST_CLASSES = 6
+_REASONS = 3
 # Notebooks would set a name such as $x$ as mathematics.
 _OPEN = '<div class="tex2jax_ignore mathjax_ignore">'
 
@@ -97,3 +102,123 @@ def html(evidence: MassEvidence, scalars: Sequence[str]) -> str:
         + "".join(f"<th>{name.replace('_', ' ')}</th>" for name in scalars)
         + f"<th>decision</th></tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
     )
+
+
+# Evidence with weights: the answer of each row, its probability, and the strongest reasons.
+
+
+@final
+@dataclass(frozen=True)
+class AnsweredRow:
+    """A row as it is shown.
+
+    Attributes
+    ----------
+    name : str
+        Its label in the index, else its position.
+    answer : str
+    probability : float
+        Of the answer.
+    reasons : tuple of pairs
+        What each multiplies the odds by, and the input in words.
+    """
+
+    name: str
+    answer: str
+    probability: float
+    reasons: tuple[tuple[str, str], ...]
+
+
+def answered_rows(evidence: Evidence) -> list[AnsweredRow]:
+    """Return the first rows with their answers and reasons."""
+    head = evidence[: min(_MOST_ROWS, len(evidence))]
+    names = range(len(head)) if head.index is None else head.index
+    found = row_reasons(head, _REASONS)
+    labels, probability = label_texts(head.classes), to_numpy(head.probability)
+    return [
+        AnsweredRow(
+            shortened(harmless(str(name))),
+            shortened(harmless(labels[k])),
+            float(probability[i, k]),
+            tuple(
+                (_factor(float(found.log_odds[i, r])), harmless(found.inputs[i, r]))
+                for r in range(_REASONS)
+                if found.component[i, r] is not None
+            ),
+        )
+        for i, (name, k) in enumerate(zip(names, found.classes.tolist(), strict=True))
+    ]
+
+
+def _factor(log_odds: float) -> str:
+    if log_odds > 13.8:
+        return "× over a million"
+    factor = float(np.exp(log_odds))
+    return (
+        f"× {factor:.2f}"
+        if factor < 1.1
+        else f"× {factor:.1f}"
+        if factor < 10
+        else f"× {factor:.0f}"
+    )
+
+
+_LEGEND = (
+    "A reason multiplies the odds of the answer over the most probable other class; × 2 doubles "
+    "them."
+)
+
+
+def _rule(evidence: Evidence) -> str:
+    """Say how the answer is found, if it is not the most probable class."""
+    if evidence.cutoff is None:
+        return ""
+    if isinstance(evidence.cutoff, Cutoff):
+        label = shortened(label_texts(evidence.classes)[evidence.cutoff.position])
+        return f" The answer is {label} from a probability of {evidence.cutoff.threshold:.3g} on."
+    return " The answer is the class of least expected loss."
+
+
+def answers_html(evidence: Evidence) -> str:
+    """Return a table of the first rows: the answer, its probability, three reasons."""
+    try:
+        rows = answered_rows(evidence)
+    except ValueError:  # the weights are lost, or there is nothing but the base rate
+        return paragraph(repr(evidence))
+    left = f" Shown: the first {_MOST_ROWS} instances." if len(evidence) > len(rows) else ""
+    lines = []
+    for row in rows:
+        reasons = "".join(
+            f"<div><strong>{escape(factor)}</strong>&ensp;{escape(words)}</div>"
+            for factor, words in row.reasons
+        )
+        lines.append(
+            f"<tr><td>{escape(row.name)}</td><td style='text-align:left'>{escape(row.answer)}</td>"
+            f"<td>{row.probability:.3f}</td>"
+            f"<td style='text-align:left'>{reasons or 'no component favours it'}</td></tr>"
+        )
+    head = "<th></th><th style='text-align:left'>answer</th><th>probability</th>"
+    head += "<th style='text-align:left'>reasons</th>"
+    return (
+        f"{_OPEN}<p>{escape(repr(evidence) + left + _rule(evidence))}</p><table><thead><tr>{head}"
+        f"</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+        f"<p style='font-size:85%;opacity:.75'>{_LEGEND}</p></div>"
+    )
+
+
+def answers_text(evidence: Evidence) -> str:
+    """Return the same as lines of text."""
+    try:
+        rows = answered_rows(evidence)
+    except ValueError:
+        return repr(evidence)
+    lines = [repr(evidence) + _rule(evidence)]
+    width = max((len(row.name) for row in rows), default=0)
+    wide = max((len(row.answer) for row in rows), default=0)
+    for row in rows:
+        reasons = "; ".join(f"{factor} {words}" for factor, words in row.reasons)
+        said = reasons or "no component favours it"
+        lines.append(f"{row.name:<{width}}  {row.answer:<{wide}}  {row.probability:.3f}  {said}")
+    if len(evidence) > len(rows):
+        lines.append("...")
+    return "\n".join(lines)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from array_api_compat import array_namespace
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from shafer._checks.arrays import to_numpy
-from shafer._checks.labels import one_position
+from shafer._checks.labels import is_missing, one_position
 from shafer._column import ColumnKind
 from shafer._typing import Array, FloatArray, Label
 from shafer.decision.policy import answers
@@ -20,18 +21,20 @@ from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import most_probable_but
 from shafer.evidence.errors import class_std, interval, known_errors
 from shafer.evidence.table import label_texts, native_frame
+from shafer.evidence.words import Usual, input_words, reason_words
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
     from shafer.texts.spans import WordSpans
 
 
+UNITS = ("log_odds", "odds", "probability", "weight")
 _KEEP = ("all", "positive", "clear")
 _LEVEL = 0.9  # of the intervals
 _CELLS = 2**21  # weights (rows, G) in memory at a time
 _FEW = 16  # reasons that are found one after the other, faster than by sorting all components
 _MOST_COLUMNS = 4  # of one component, whose values are shown together
-_OF_EACH = ("row", "rank", "component", "class_", "weight", "share", "lower", "upper")
+_OF_EACH = ("row", "rank", "component", "amount", "share", "lower", "upper")
 
 
 @final
@@ -43,6 +46,7 @@ class ReasonOptions:
     codes: Mapping[str, Any] | None
     distinct: bool
     keep: str
+    units: str = "log_odds"
 
     def __post_init__(self) -> None:
         top: Any = self.top
@@ -50,6 +54,10 @@ class ReasonOptions:
             raise ValueError(f"top must be an integer of at least 1; got {top!r}.")
         if self.keep not in _KEEP:
             raise ValueError(f"keep must be 'all', 'positive' or 'clear'; got {self.keep!r}.")
+        if self.units not in UNITS:
+            raise ValueError(
+                f"units must be one of {', '.join(map(repr, UNITS))}; got {self.units!r}."
+            )
         if self.codes is not None and not isinstance(self.codes, Mapping):
             raise ValueError(
                 "codes must be a mapping from component to code, or to a pair (code, text); got "
@@ -59,38 +67,109 @@ class ReasonOptions:
 
 @final
 @dataclass(frozen=True, eq=False)
+class AskedClasses:
+    """The class that the reasons of each row are for, and its rival, by position.
+
+    Attributes
+    ----------
+    class_ : array of shape (n,)
+    over : array of shape (n,), or None
+        None for the weights of one class.
+    """
+
+    class_: NDArray[np.intp]
+    over: NDArray[np.intp] | None
+
+    @classmethod
+    def of(
+        cls,
+        ev: Evidence,
+        class_: Label | None,
+        over: Label | None,
+        units: str = "log_odds",
+        logits: Array | None = None,
+    ) -> AskedClasses:
+        """Choose them: by default the answer, over the most probable other class.
+
+        ``logits`` tell what is most probable; by default those of the evidence.
+        """
+        given = to_numpy(ev.logits if logits is None else logits)
+        rival = None if over is None else one_position(over, ev.classes, "over")
+        if rival is not None and units == "weight":
+            raise ValueError(
+                f"over= compares two classes, and units='weight' are of one class; got {over!r}. "
+                "Leave out one of them."
+            )
+        if rival is not None and (
+            class_ is None or rival == one_position(class_, ev.classes, "class_")
+        ):
+            raise ValueError(
+                "over needs class_, the class to compare with it, and another one; got "
+                f"class_={class_!r} and over={over!r}. Pass two different classes, or leave out "
+                "over."
+            )
+        found = answers(given, ev.cutoff)
+        if class_ is not None:
+            found = np.full(len(given), one_position(class_, ev.classes, "class_"))
+        if units == "weight":
+            return cls(found, None)
+        if rival is not None:
+            return cls(found, np.full(len(given), rival))
+        return cls(found, most_probable_but(given, found))
+
+    def rows(self, positions: NDArray[np.intp]) -> AskedClasses:
+        """Return those of some rows."""
+        return AskedClasses(
+            self.class_[positions], None if self.over is None else self.over[positions]
+        )
+
+    def pairs(self) -> Iterator[tuple[NDArray[np.intp], int, int | None]]:
+        """Yield the rows of each class and rival, with both."""
+        if self.over is None:
+            for k in np.unique(self.class_).tolist():
+                yield np.flatnonzero(self.class_ == k), k, None
+            return
+        for a, b in np.unique(np.stack([self.class_, self.over], axis=1), axis=0).tolist():
+            yield np.flatnonzero((self.class_ == a) & (self.over == b)), a, b
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class RankedReasons:
     """The reasons of all rows as arrays, one entry for each reason.
 
     Attributes
     ----------
-    row, rank, component, class_ : arrays of positions; the first rank is 0
-    weight, share : arrays
+    row, rank, component : arrays of positions; the first rank is 0
+    amount, share : arrays
+        What each adds to the log-odds of the two classes, or its weight for the class; and its
+        share of all that is positive.
     lower, upper : arrays or None
-        The interval of the weight, if the evidence has errors.
+        The interval of the amount, if the evidence has errors.
     codes : dict from component to (code, text), or None
     """
 
     row: NDArray[np.intp]
     rank: NDArray[np.intp]
     component: NDArray[np.intp]
-    class_: NDArray[np.intp]
-    weight: FloatArray
+    amount: FloatArray
     share: FloatArray
     lower: FloatArray | None
     upper: FloatArray | None
     codes: dict[int, tuple[Any, Any]] | None = None
 
 
-def ranked_reasons(
-    ev: Evidence, class_: Label | None, over: Label | None, asked: ReasonOptions
-) -> RankedReasons:
-    """Return the reasons that :meth:`shafer.Evidence.reasons` documents."""
+def check_whole(ev: Evidence) -> None:
+    """Refuse the evidence of single components."""
     if ev.parts:
         raise ValueError(
             "reasons needs the evidence of whole rows; got the evidence of single components "
             "(ev.components). Call reasons on the evidence itself."
         )
+
+
+def ranked_reasons(ev: Evidence, pair: AskedClasses, asked: ReasonOptions) -> RankedReasons:
+    """Return the reasons that :meth:`shafer.Evidence.reasons` documents."""
     apart = base_rate_positions(ev.source, ev.component_names)
     candidates = [g for g in range(ev.n_components) if g not in apart]
     if not candidates:
@@ -99,11 +178,11 @@ def ranked_reasons(
     kinds = _kinds(ev, codes, candidates) if asked.distinct else np.arange(len(candidates))
     size = max(1, _CELLS // ev.n_components)  # the weights of sparse rows are never all in memory
     if len(ev) <= size:
-        return replace(_ranked_reasons(ev, class_, over, asked, candidates, kinds), codes=codes)
+        return replace(_ranked_reasons(ev, pair, asked, candidates, kinds), codes=codes)
     parts = []
     for start in range(0, len(ev), size):
-        some = ev[np.arange(start, min(start + size, len(ev)))]
-        part = _ranked_reasons(some, class_, over, asked, candidates, kinds)
+        here = np.arange(start, min(start + size, len(ev)))
+        part = _ranked_reasons(ev[here], pair.rows(here), asked, candidates, kinds)
         parts.append(replace(part, row=part.row + start))
     joined: dict[str, Any] = {}
     for name in _OF_EACH:
@@ -114,31 +193,30 @@ def ranked_reasons(
 
 def _ranked_reasons(
     ev: Evidence,
-    class_: Label | None,
-    over: Label | None,
+    pair: AskedClasses,
     asked: ReasonOptions,
     candidates: list[int],
     kinds: NDArray[np.intp],
 ) -> RankedReasons:
     """Rank the components that may be reasons, in rows whose weights fit in memory."""
-    classes, weights = _asked_weights(ev, class_, over)
+    weights = _asked_weights(ev, pair)
     order = _ranked(weights[:, candidates], kinds, asked.top)
     components = np.asarray(candidates)[order]
     row, rank = (x.ravel() for x in np.indices(components.shape))
     component = components.ravel()
-    weight = weights[row, component]
-    std = _asked_std(ev, classes, over, asked.keep)[row, component]
+    amount = weights[row, component]
+    std = _asked_std(ev, pair, asked.keep)[row, component]
     if asked.keep != "all":
-        low = weight if asked.keep == "positive" else interval(weight, std, ev.errors, _LEVEL)[0]
+        low = amount if asked.keep == "positive" else interval(amount, std, ev.errors, _LEVEL)[0]
         kept = low > _rounding(ev, weights)[row]
-        row, rank, component, weight, std = (x[kept] for x in (row, rank, component, weight, std))
+        row, rank, component, amount, std = (x[kept] for x in (row, rank, component, amount, std))
     total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
-    positive = np.maximum(weight, 0.0)
-    share = np.divide(positive, total, out=np.zeros_like(weight), where=total > 0.0)
+    positive = np.maximum(amount, 0.0)
+    share = np.divide(positive, total, out=np.zeros_like(amount), where=total > 0.0)
     lower, upper = None, None
     if ev.errors is not None:
-        lower, upper = interval(weight, std, ev.errors, _LEVEL)
-    return RankedReasons(row, rank, component, classes[row], weight, share, lower, upper)
+        lower, upper = interval(amount, std, ev.errors, _LEVEL)
+    return RankedReasons(row, rank, component, amount, share, lower, upper)
 
 
 def _rounding(ev: Evidence, weights: FloatArray) -> FloatArray:
@@ -155,21 +233,30 @@ def reasons_frame(
     backend: str | None,
 ) -> Any:
     """Return the same as a table."""
-    found = ranked_reasons(ev, class_, over, asked)
+    check_whole(ev)
+    pair = AskedClasses.of(ev, class_, over, asked.units)
+    found = ranked_reasons(ev, pair, asked)
+    inputs = input_values(ev, found)
+    labels = np.empty(ev.n_classes, dtype=object)
+    labels[:] = ev.classes.tolist()
     table: dict[str, Any] = {
         "row": found.row,
         "rank": found.rank + 1,
         "component": [ev.component_names[g] for g in found.component],
-        "value": _values(ev, found, backend),
-        "weight" if over is None else "log_odds": found.weight,
-        "share": found.share,
-        "class": ev.classes[found.class_].tolist(),
+        "value": _values(inputs.values, backend),
     }
-    if over is not None:
-        position = one_position(over, ev.classes, "over")
-        table["over"] = [ev.classes[position]] * len(found.row)
-    if found.lower is not None:
-        table["lower"], table["upper"] = found.lower, found.upper
+    if any(usual is not None for usual in inputs.usual):
+        table["usual"] = [None if one is None else one.text for one in inputs.usual]
+    amounts = _in_units(ev, pair, found, asked.units)
+    table |= amounts
+    table |= {"share": found.share, "class": labels[pair.class_[found.row]].tolist()}
+    if pair.over is not None:
+        table["over"] = labels[pair.over[found.row]].tolist()
+    if found.lower is not None and found.upper is not None and asked.units != "probability":
+        ends = {"lower": found.lower, "upper": found.upper}
+        table |= {n: np.exp(x) if asked.units == "odds" else x for n, x in ends.items()}
+    without = amounts.get("probability_without")
+    table["words"] = _sentences(ev, pair, found, inputs, without)
     if found.codes is not None:
         table["code"] = [found.codes[g][0] for g in found.component]
         table["text"] = [found.codes[g][1] for g in found.component]
@@ -178,42 +265,61 @@ def reasons_frame(
     return native_frame(table, None, backend)
 
 
-def _asked_weights(
-    ev: Evidence, class_: Label | None, over: Label | None
-) -> tuple[NDArray[np.intp], FloatArray]:
-    """Return the position of the class of each row, and the weights of all components for it."""
-    source = ev.unchanged_source()
-    n = len(ev)
-    against = None if over is None else one_position(over, ev.classes, "over")
-    if against is not None and (
-        class_ is None or against == one_position(class_, ev.classes, "class_")
-    ):
-        raise ValueError(
-            "over needs class_, the class to compare with it, and another one; got "
-            f"class_={class_!r} and over={over!r}. Pass two different classes, or leave out over."
-        )
-    if class_ is None:
-        classes = answers(to_numpy(ev.logits), ev.cutoff)
-    else:
-        classes = np.full(n, one_position(class_, ev.classes, "class_"))
-    weights = np.empty(source.shape[:2])
-    for k in np.unique(classes):
-        rows = np.flatnonzero(classes == k)
-        part = source if len(rows) == n else source.rows(rows)
-        chosen = [int(k)] if against is None else [int(k), against]
-        found = to_numpy(part.of_classes(chosen).dense()).astype(np.float64)
-        weights[rows] = found[..., 0] - (0.0 if against is None else found[..., 1])
-    return classes, weights
+def _in_units(
+    ev: Evidence, pair: AskedClasses, found: RankedReasons, units: str
+) -> dict[str, FloatArray]:
+    """Return the columns of amounts in the units that were asked for."""
+    if units == "odds":
+        return {"odds_factor": np.exp(found.amount)}
+    if units != "probability":
+        return {units: found.amount}
+    logits = to_numpy(ev.logits).astype(np.float64)
+    own = np.arange(len(ev)), pair.class_
+    return {
+        "probability": softmax(logits, axis=1)[own][found.row],
+        "probability_without": _without_each(ev, pair, found, logits),
+    }
 
 
-def _asked_std(
-    ev: Evidence, classes: NDArray[np.intp], over: Label | None, keep: str
+def _without_each(
+    ev: Evidence, pair: AskedClasses, found: RankedReasons, logits: FloatArray
 ) -> FloatArray:
+    """Return the probability of each reason's class, if its component had no evidence."""
+    result = np.empty(len(found.row))
+    source = ev.unchanged_source()
+    size = max(1, _CELLS // ev.n_classes)
+    for g in np.unique(found.component).tolist():
+        places = np.flatnonzero(found.component == g)
+        for start in range(0, len(places), size):
+            here = places[start : start + size]
+            rows = found.row[here]
+            lost = to_numpy(source.rows(rows).keep([g]).dense())[:, 0, :]
+            left = softmax(logits[rows] - lost, axis=1)
+            result[here] = left[np.arange(len(rows)), pair.class_[rows]]
+    return result
+
+
+def _asked_weights(ev: Evidence, pair: AskedClasses) -> FloatArray:
+    """Return the weights of all components for the class of each row, over its rival, (n, G)."""
+    source = ev.unchanged_source()
+    weights = np.empty(source.shape[:2])
+    for rows, a, b in pair.pairs():
+        part = source if len(rows) == len(ev) else source.rows(rows)
+        found = to_numpy(part.of_classes([a] if b is None else [a, b]).dense()).astype(np.float64)
+        weights[rows] = found[..., 0] - (0.0 if b is None else found[..., 1])
+    return weights
+
+
+def _asked_std(ev: Evidence, pair: AskedClasses, keep: str) -> FloatArray:
     """Return the standard errors of the weights that were asked for; zeros if not known."""
+    found = np.zeros((len(ev), ev.n_components))
     if ev.errors is None and keep != "clear":
-        return np.zeros((len(ev), ev.n_components))
-    against = None if over is None else one_position(over, ev.classes, "over")
-    return class_std(known_errors(ev.errors), classes, against)
+        return found
+    errors = known_errors(ev.errors)
+    for rows, a, b in pair.pairs():
+        part = errors if len(rows) == len(ev) else errors.rows(rows)
+        found[rows] = class_std(part, np.full(len(rows), a), b)
+    return found
 
 
 def _codes_of(
@@ -282,21 +388,84 @@ def _ranked(weights: FloatArray, kinds: NDArray[np.intp], top: int) -> NDArray[n
     return order
 
 
-def reason_values(ev: Evidence, found: RankedReasons) -> NDArray[np.object_]:
-    """Return the value of the input behind each reason; None where it has none."""
+@final
+@dataclass(frozen=True, eq=False)
+class ReasonInputs:
+    """The input behind each reason.
+
+    Attributes
+    ----------
+    values : array of objects
+        Its value, as it was given; None where it is not known.
+    read : array of objects
+        The same, None also where it is missing.
+    known : array of bool
+        Whether the evidence has the values of its column.
+    usual : list of Usual or None
+        What is usual in its column.
+    """
+
+    values: NDArray[np.object_]
+    read: NDArray[np.object_]
+    known: NDArray[np.bool_]
+    usual: list[Usual | None]
+
+
+def input_values(ev: Evidence, found: RankedReasons) -> ReasonInputs:
+    """Return the inputs behind reasons."""
     values = np.full(len(found.row), None, dtype=object)
-    if ev.inputs is not None:
-        for g in np.unique(found.component):
-            column = ev.inputs.values(int(g))
-            if column is not None:
-                here = np.flatnonzero(found.component == g)
-                values[here] = column[found.row[here]]
-    return values
+    known = np.zeros(len(found.row), dtype=bool)
+    usual: list[Usual | None] = [None] * len(found.row)
+    if ev.inputs is None:
+        return ReasonInputs(values, values, known, usual)
+    for g in np.unique(found.component).tolist():
+        column = ev.inputs.values(g)
+        if column is None:
+            continue
+        here = np.flatnonzero(found.component == g)
+        values[here] = column[found.row[here]]
+        known[here] = True
+        of_column = ev.inputs.usual(g)
+        if of_column is not None:
+            for place in here.tolist():
+                usual[place] = of_column
+    read = _objects(None if is_missing(value) else value for value in values)
+    return ReasonInputs(values, read, known, usual)
 
 
-def _values(ev: Evidence, found: RankedReasons, backend: str | None) -> Any:
+def _sentences(
+    ev: Evidence,
+    pair: AskedClasses,
+    found: RankedReasons,
+    inputs: ReasonInputs,
+    without: FloatArray | None = None,
+) -> list[str]:
+    """Return each reason as a sentence."""
+    labels = label_texts(ev.classes)
+    said: dict[int, str] = {}
+    for rows, a, b in pair.pairs():
+        odds = labels[a] if b is None or ev.n_classes == 2 else f"{labels[a]} over {labels[b]}"
+        said |= dict.fromkeys(rows.tolist(), odds)
+    plain = pair.over is None
+    return [
+        reason_words(
+            ev.component_names[g],
+            inputs.read[i],
+            inputs.usual[i],
+            amount,
+            said[row],
+            known=bool(inputs.known[i]),
+            plain=plain,
+            without=None if without is None else (labels[pair.class_[row]], float(without[i])),
+        )
+        for i, (row, g, amount) in enumerate(
+            zip(found.row.tolist(), found.component.tolist(), found.amount.tolist(), strict=True)
+        )
+    ]
+
+
+def _values(values: NDArray[np.object_], backend: str | None) -> Any:
     """Return the values as numbers if all are numbers, else as the frame library takes them."""
-    values = reason_values(ev, found)
     kinds = {type(value) for value in values if value is not None}
     if all(issubclass(kind, float | int | np.number) and kind is not bool for kind in kinds):
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
@@ -317,8 +486,9 @@ class RowReasons:
     ----------
     classes, over : arrays of shape (n,)
         Positions of the class that the reasons are for, and of the class it is compared with.
-    component, value, code, text : arrays of shape (n, R)
-        Name, value of the input, and the user's code and text; None where there is none.
+    component, value, usual, inputs, words, code, text : arrays of shape (n, R)
+        Name, value of the input, what is usual, the input in words, the reason as a sentence, and
+        the user's code and text; None where there is none.
     log_odds, share : arrays of shape (n, R)
         What the component adds to the log-odds, and its share of all that is added to them; NaN
         where there are fewer reasons.
@@ -330,6 +500,9 @@ class RowReasons:
     over: NDArray[np.intp]
     component: NDArray[np.object_]
     value: NDArray[np.object_]
+    usual: NDArray[np.object_]
+    inputs: NDArray[np.object_]
+    words: NDArray[np.object_]
     code: NDArray[np.object_]
     text: NDArray[np.object_]
     log_odds: FloatArray
@@ -363,41 +536,41 @@ def row_reasons(
     logits : array of shape (n, K), optional
         The logits that tell what is most probable; by default those of the evidence.
     """
-    given = to_numpy(evidence.logits if logits is None else logits)
-    n = len(evidence)
-    classes = answers(given, evidence.cutoff)
-    if class_ is not None:
-        classes = np.full(n, one_position(class_, evidence.classes, "class_"))
-    rivals = most_probable_but(given, classes)
-    if over is not None:
-        rivals = np.full(n, one_position(over, evidence.classes, "over"))
-    found: dict[str, NDArray[Any]] = {
-        name: np.full((n, top), None, dtype=object)
-        for name in ("component", "value", "code", "text")
-    }
-    numbers = ("log_odds", "share", "lower", "upper")
-    found |= {name: np.full((n, top), np.nan) for name in numbers}
-    labels = evidence.classes.tolist()
     asked = ReasonOptions(top, codes, distinct=True, keep="positive")
-    for a, b in np.unique(np.stack([classes, rivals], axis=1), axis=0).tolist():
-        rows = np.flatnonzero((classes == a) & (rivals == b))
-        part = evidence if len(rows) == n else evidence[rows]
-        ranked = ranked_reasons(part, labels[a], labels[b], asked)
-        place = rows[ranked.row], ranked.rank
-        for name, values in _filled(part, ranked).items():
-            found[name][place] = values
-    return RowReasons(classes, rivals, **found)
+    pair = AskedClasses.of(evidence, class_, over, logits=logits)
+    assert pair.over is not None
+    ranked = ranked_reasons(evidence, pair, asked)
+    texts = ("component", "value", "usual", "inputs", "words", "code", "text")
+    n = len(evidence)
+    found: dict[str, NDArray[Any]] = {name: np.full((n, top), None, dtype=object) for name in texts}
+    found |= {name: np.full((n, top), np.nan) for name in ("log_odds", "share", "lower", "upper")}
+    for name, values in _filled(evidence, pair, ranked).items():
+        found[name][ranked.row, ranked.rank] = values
+    return RowReasons(pair.class_, pair.over, **found)
 
 
-def _filled(evidence: Evidence, ranked: RankedReasons) -> dict[str, NDArray[Any]]:
+def _filled(
+    evidence: Evidence, pair: AskedClasses, ranked: RankedReasons
+) -> dict[str, NDArray[Any]]:
     """Return an array of one entry for each reason, for each attribute that is known."""
     names = _objects(evidence.component_names)
-    values = reason_values(evidence, ranked)
-    values[values != values] = None  # missing inputs
+    inputs = input_values(evidence, ranked)
     filled = {
         "component": names[ranked.component],
-        "value": values,
-        "log_odds": ranked.weight,
+        "value": inputs.read,
+        "usual": _objects(None if usual is None else usual.text for usual in inputs.usual),
+        "inputs": _objects(
+            input_words(evidence.component_names[g], value, usual, known=known).rstrip(",")
+            for g, value, usual, known in zip(
+                ranked.component.tolist(),
+                inputs.read,
+                inputs.usual,
+                inputs.known.tolist(),
+                strict=True,
+            )
+        ),
+        "words": _objects(_sentences(evidence, pair, ranked, inputs)),
+        "log_odds": ranked.amount,
         "share": ranked.share,
     }
     if ranked.lower is not None and ranked.upper is not None:
@@ -418,7 +591,7 @@ def _objects(values: Iterable[Any]) -> NDArray[np.object_]:
 
 # The reasons of each row as columns of a table: texts and numbers, the same in every chunk.
 
-_PARTS = ("value", "log_odds", "share")
+_PARTS = ("value", "log_odds", "share", "words")
 _NUMBERS = ("log_odds", "share", "lower", "upper")
 
 
@@ -450,7 +623,7 @@ def reason_columns(
     codes: Mapping[str, Any] | None = None,
     logits: Array | None = None,
 ) -> dict[str, Any]:
-    """Return the columns: for each rank the component, its value, log-odds, share and code.
+    """Return the columns: for each rank the component, its value, log-odds, share, words, code.
 
     Evidence with error bars also gives the ends of an interval of the log-odds. Texts are lists,
     numbers are arrays. Values are texts, so that all chunks of a table have the same types. Cells
@@ -482,6 +655,7 @@ def reason_columns(
         columns[f"{name}_value"] = [_value(value) for value in found.value[:, r].tolist()]
         columns[f"{name}_log_odds"] = found.log_odds[:, r]
         columns[f"{name}_share"] = found.share[:, r]
+        columns[f"{name}_words"] = found.words[:, r].tolist()
         if evidence.errors is not None:
             columns[f"{name}_lower"] = found.lower[:, r]
             columns[f"{name}_upper"] = found.upper[:, r]
@@ -527,6 +701,10 @@ class InputValues(ABC):
     @abstractmethod
     def column(self, name: str) -> Array | None:
         """Return the values of a column; None if they are not known."""
+
+    def usual(self, component: int) -> Usual | None:  # noqa: ARG002 - inputs that know it use it
+        """Return what is usual in a component's only column; None if it is not known."""
+        return None
 
     def values(self, component: int) -> Array | None:
         """Return the values of a component's columns, one for each row; None if not known."""

@@ -58,10 +58,27 @@ def _set_name(chosen: NDArray[np.bool_], labels: list[str]) -> str:
     return "{" + ", ".join(labels[k] for k in np.flatnonzero(chosen)) + "}"
 
 
+# What a column of class labels holds, by the kind of their array; texts otherwise.
+_KINDS_OF_LABELS: dict[str, ColumnKind] = {"b": "truth", "i": "whole", "u": "whole", "f": "number"}
+
+
+def kind_of_labels(classes: NDArray[Any]) -> ColumnKind:
+    """Return what a column of class labels holds."""
+    return _KINDS_OF_LABELS.get(classes.dtype.kind, "text")
+
+
+def labels_at(positions: NDArray[np.intp], classes: NDArray[Any]) -> Any:
+    """Return the labels at positions as a column: an array, or a list of texts."""
+    if kind_of_labels(classes) != "text":
+        return classes[positions]
+    return np.array(label_texts(classes), dtype=object)[positions].tolist()
+
+
 def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
     """Return the columns of the table, each of one value per instance.
 
-    For the evidence of components there is one row for each component of each instance.
+    For the evidence of components there is one row for each component of each instance, and no
+    answer.
     """
     table: dict[str, Any] = {}
     axis_names = evidence._axis_names
@@ -69,6 +86,20 @@ def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
         instance, component = (x.ravel() for x in np.indices((len(evidence), len(axis_names))))
         table["instance"] = instance
         table["component"] = np.asarray(axis_names, dtype=object)[component].tolist()
+    else:
+        table["answer"] = labels_at(evidence._answers, evidence.classes)
+    return table | probability_columns(evidence) | mass_columns(evidence)
+
+
+def probability_columns(evidence: MassEvidence) -> dict[str, Any]:
+    """Return the columns ``probability_c``: the probabilities that one bets with."""
+    values = to_numpy(evidence.betting_probability).reshape(-1, evidence.n_classes)
+    return {f"probability_{x}": values[:, k] for k, x in enumerate(label_texts(evidence.classes))}
+
+
+def mass_columns(evidence: MassEvidence) -> dict[str, Any]:
+    """Return the columns of the mass functions: belief, plausibility, ignorance and conflict."""
+    table: dict[str, Any] = {}
     labels = label_texts(evidence.classes)
     for name in evidence._class_columns:
         values = to_numpy(getattr(evidence, name)).reshape(-1, evidence.n_classes)
@@ -76,18 +107,19 @@ def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
             table[f"{name}_{label}"] = values[:, k]
     for name in evidence._scalar_columns:
         table[name] = to_numpy(getattr(evidence, name)).reshape(-1)
-    chosen = to_numpy(evidence.decide("interval_dominance")).reshape(-1, evidence.n_classes)
-    table["decision"] = set_names(chosen, evidence.classes)
     return table
 
 
-def evidence_column_kinds(kind: type[MassEvidence], classes: NDArray[Any]) -> dict[str, ColumnKind]:
-    """Return the names of the columns of instances, and what they hold, before there is any row."""
-    kinds: dict[str, ColumnKind] = {}
+def probability_kinds(classes: NDArray[Any]) -> dict[str, ColumnKind]:
+    """Return the names of the columns of probabilities, and what they hold."""
+    return {f"probability_{label}": "number" for label in label_texts(classes)}
+
+
+def mass_kinds(kind: type[MassEvidence], classes: NDArray[Any]) -> dict[str, ColumnKind]:
+    """Return the names of the columns of mass functions, and what they hold, before any row."""
     labels = label_texts(classes)
-    kinds |= {f"{name}_{label}": "number" for name in kind._class_columns for label in labels}
-    kinds |= dict.fromkeys(kind._scalar_columns, "number")
-    return {**kinds, "decision": "text"}
+    names = [f"{name}_{label}" for name in kind._class_columns for label in labels]
+    return dict.fromkeys([*names, *kind._scalar_columns], "number")
 
 
 def native_frame(columns: dict[str, Any], index: Any, backend: str | None) -> Any:

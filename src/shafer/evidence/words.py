@@ -1,13 +1,20 @@
-"""Degrees of ignorance, conflict and disagreement in words, the same on every page."""
+"""Degrees of ignorance, conflict and disagreement in words, and reasons as sentences.
+
+They are the same in tables, in the terminal and on every page.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
 
 import numpy as np
 
 from shafer._typing import FloatArray
+from shafer._values import short_name, shown_value
 from shafer.decision.policy import AnswerRule, LeastLoss
 
 MOSTLY_AGREE = "the components mostly agree"
@@ -110,3 +117,193 @@ def below_belief_words(probability: float, belief: float) -> str:
         f"p is {amount} below the belief: in p, mass on several classes counts once for each of "
         "them"
     )
+
+
+# What is usual in a column, and a reason as a sentence.
+
+IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
+"""Values of a word."""
+
+
+@final
+@dataclass(frozen=True)
+class Usual:
+    """What is usual in a column of the background.
+
+    Attributes
+    ----------
+    low, middle, high : float
+        Of numbers: the median, and the range from the 10 % to the 90 % quantile. NaN otherwise.
+    most : str
+        Of categories, and of numbers with at most two values: the most frequent value. Empty
+        otherwise.
+    share : float
+        The share of the rows that have the most frequent value.
+    """
+
+    low: float = math.nan
+    middle: float = math.nan
+    high: float = math.nan
+    most: str = ""
+    share: float = math.nan
+
+    @classmethod
+    def of(cls, given: Any) -> Usual:
+        """Read what :meth:`plain` gave."""
+        numbers = [isinstance(part, int | float) and math.isfinite(part) for part in given]
+        if len(numbers) == 3 and all(numbers):
+            low, middle, high = map(float, given)
+            return cls(low, middle, high)
+        if len(numbers) == 2 and isinstance(given[0], str) and numbers[1]:
+            return cls(most=given[0], share=float(given[1]))
+        raise ValueError("what is usual in its inputs is damaged")
+
+    def plain(self) -> list[Any]:
+        """Return it as JSON has it: three numbers, or a value and its share."""
+        return [self.most, self.share] if self.most else [self.low, self.middle, self.high]
+
+    @cached_property
+    def text(self) -> str:
+        """The median and the range, or the most frequent value and its share.
+
+        Examples
+        --------
+        >>> Usual(3.04, 4.32, 6.94).text, Usual(most="none", share=0.39).text
+        ('4.3 (3.0–6.9)', 'none (39 %)')
+        """
+        if self.most:
+            return f"{short_name(self.most)} ({100.0 * self.share:.0f} %)"
+        return f"{self.written(self.middle)} ({self.range})"
+
+    @cached_property
+    def range(self) -> str:
+        """The usual range of numbers."""
+        low, high = self.written(self.low), self.written(self.high)
+        return low if low == high else f"{low}–{high}"
+
+    def written(self, value: float) -> str:
+        """Write a number with as many decimals as tell the ends of the range apart."""
+        if self._digits is None or abs(value) >= 1e15 or (self._are_whole and value.is_integer()):
+            return shown_value(value).replace("-", "−")
+        return f"{value:.{self._digits}f}".replace("-", "−")
+
+    @cached_property
+    def _are_whole(self) -> bool:
+        return all(end.is_integer() for end in (self.low, self.middle, self.high))
+
+    @cached_property
+    def _digits(self) -> int | None:
+        """Decimals of the range; None for widths that are better written with exponents."""
+        width = self.high - self.low
+        return max(0, 1 - math.floor(math.log10(width))) if 1e-6 < width < 1e15 else None
+
+    def place(self, value: float) -> str:
+        """Say where a number lies, beside the range."""
+        width = self.high - self.low
+        if self.low <= value <= self.high:
+            return f"within the usual {self.range}"
+        beyond = value - self.high if value > self.high else self.low - value
+        side = "above" if value > self.high else "below"
+        return f"{'far ' if beyond > width > 0.0 else ''}{side} the usual {self.range}"
+
+
+def input_words(name: str, value: Any, usual: Usual | None, *, known: bool = True) -> str:
+    """Name an input with its value, and where that lies beside what is usual.
+
+    Examples
+    --------
+    >>> input_words("LDL", 11.89, Usual(3.04, 4.32, 6.94))
+    'LDL 11.9, far above the usual 3.0–6.9,'
+    >>> input_words("savings", "none", Usual(most="none", share=0.6))
+    'savings = none, the most frequent value,'
+    >>> input_words("famhist", 1.0, Usual(most="0", share=0.58))
+    'famhist 1, most often 0,'
+    >>> input_words("alk.phos", None, None)
+    'alk.phos not measured'
+    """
+    name = short_name(name)
+    if not known:
+        return name
+    if value is None:
+        return f"{name} not measured"
+    is_number = isinstance(value, int | float | np.integer | np.floating)
+    is_number = is_number and not isinstance(value, bool)
+    if usual is not None and not usual.most and is_number and math.isfinite(value):
+        return f"{name} {usual.written(float(value))}, {usual.place(float(value))},"
+    if value in (IN_TEXT, NOT_IN_TEXT):
+        return f"‘{name}’ {value}"
+    shown = shown_value(float(value)) if is_number else short_name(str(value))
+    whole = f"{name} {shown}" if is_number else f"{name} = {shown}"
+    if usual is None or not usual.most:
+        return whole
+    if usual.most in (shown, str(value)):
+        return f"{whole}, the most frequent value,"
+    return f"{whole}, most often {short_name(usual.most)},"
+
+
+def factor_words(log_odds: float, odds: str) -> str:
+    """Say what log-odds do to the odds of a class.
+
+    Examples
+    --------
+    >>> factor_words(1.224, "CHD"), factor_words(-0.7, "CHD"), factor_words(0.001, "CHD")
+    ('multiplies the odds of CHD by 3.4', 'divides the odds of CHD by 2.0', \
+'leaves the odds of CHD as they are')
+    """
+    factor = math.exp(min(abs(log_odds), 700.0))
+    if factor < 1.005:
+        return f"leaves the odds of {odds} as they are"
+    if abs(log_odds) > 13.8:
+        shown = "more than a million"
+    elif factor < 1.1:
+        shown = f"{factor:.2f}"
+    else:
+        shown = f"{factor:.1f}" if factor < 10.0 else f"{factor:.0f}"
+    return f"{'multiplies' if log_odds > 0.0 else 'divides'} the odds of {odds} by {shown}"
+
+
+def reason_words(
+    name: str,
+    value: Any,
+    usual: Usual | None,
+    amount: float,
+    odds: str,
+    *,
+    known: bool = True,
+    plain: bool = False,
+    without: tuple[str, float] | None = None,
+) -> str:
+    """Return a reason as a sentence.
+
+    Parameters
+    ----------
+    name : str
+        The component.
+    value : number, str or None
+        Of its input; None if it is missing.
+    usual : Usual, optional
+        What is usual in its column.
+    amount : float
+        What it adds to the log-odds; or its weight for one class, if ``plain``.
+    odds : str
+        The class; with three or more classes "a over b".
+    known : bool
+        Whether the value is known.
+    plain : bool
+        Whether the amount is a weight.
+    without : pair, optional
+        The class, and the probability that it would have without the component.
+
+    Examples
+    --------
+    >>> reason_words("LDL", 11.89, Usual(3.04, 4.32, 6.94), 1.224, "CHD")
+    'LDL 11.9, far above the usual 3.0–6.9, multiplies the odds of CHD by 3.4'
+    """
+    what = input_words(name, value, usual, known=known)
+    if plain:
+        does = "supports" if amount > 0.0 else "opposes"
+        return f"{what} {does} {odds} with a weight of {abs(amount):.2f}"
+    said = f"{what} {factor_words(amount, odds)}"
+    if without is None:
+        return said
+    return f"{said}; without it the probability of {without[0]} would be {100.0 * without[1]:.0f} %"

@@ -131,6 +131,12 @@ class ErrorBarsFit:
         self.refits: tuple[Any, ...] = ()
         name = type(model).__name__
         if errors in OF_COEFFICIENTS:
+            if errors == "sandwich" and isinstance(background, Iterator):
+                raise ValueError(
+                    "errors='sandwich' reads the background twice; got an iterator of batches, "
+                    "which can be read once. Pass the background as one array or data frame, or "
+                    "use errors='laplace'."
+                )
             self.laplace = laplace_fit(adapted, name, errors)
         elif errors == "bags":
             read_bags(adapted, name)
@@ -189,7 +195,10 @@ class LaplaceBars(ErrorBars):
         """Take the covariance from the curvature over all background rows."""
         means = to_numpy(weighed.means).astype(np.float64)
         names = component_names(weighed.names, len(means))
-        found = laplace.coefficient_posterior(names, sampling=kind == "sandwich")
+        over_samples = kind == "sandwich"
+        found = (laplace.sampling_covariance if over_samples else laplace.coefficient_posterior)(
+            names
+        )
         return cls.of_covariance(weighed, found.at_means(means), kind)
 
     @classmethod
@@ -247,7 +256,7 @@ def laplace_fit(adapted: ReadModel, model: str, kind: str = "laplace") -> Laplac
             "errors='bootstrap' with refits=."
         )
     weighting = ClassWeighting.read(loss.class_weight, adapted.head.classes, kind)
-    return LaplaceFit.of_loss(adapted.head, loss, weighting)
+    return LaplaceFit.of_loss(adapted.head, loss, weighting, keep_rows=kind == "sandwich")
 
 
 # Error bars from the outer bags of an additive model.

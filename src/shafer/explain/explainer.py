@@ -92,11 +92,12 @@ class Explainer(Predictor):
         Compare the probabilities with the model's own on at most 64 background rows, and raise an
         error if they differ.
     errors : {"sandwich", "laplace", "bags", "bootstrap"}, optional
-        Give the evidence error bars, :attr:`Evidence.weights_std`. ``"laplace"``: from the
-        posterior of the coefficients of a linear model (for a network, of its last layer); the
-        background must be the training data. ``"bags"``: the spread over the outer bags of an
-        ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over ``refits``, for any
-        model. See ``docs/guide/error_bars.md``.
+        Give the evidence error bars, :attr:`Evidence.weights_std`. For linear models (for a
+        network, its last layer), with the training data as the background: ``"sandwich"``, how the
+        coefficients would vary if the model were trained on other rows; ``"laplace"``, the
+        posterior of the coefficients, what these rows leave open. ``"bags"``: the spread over the
+        outer bags of an ``ExplainableBoostingClassifier``. ``"bootstrap"``: the spread over
+        ``refits``, for any model. See ``docs/guide/error_bars.md``.
     refits : sequence of models, optional
         For ``errors="bootstrap"``: the model trained again on other samples, such as those of
         :func:`shafer.models.bootstrap_refits`. Each is read like the model, and its weights are

@@ -14,14 +14,16 @@ With class weights c the loss is not a likelihood: its curvature would count a r
 ten rows. Then the covariance is :math:`(H + \tau I)^{-1} (M + \tau I) (H + \tau I)^{-1}`. Here M is
 the covariance of the gradient (``ClassWeighting``). Without class weights M = H.
 
-Over samples of classes from the fitted model, the penalised estimate itself has the covariance
-:math:`(H + \tau I)^{-1} M (H + \tau I)^{-1}`, the sandwich: a direction that the data leave to the
-penalty is wide under the posterior, but does not vary over samples.
+Over samples, the penalised estimate itself has the covariance
+:math:`(H + \tau I)^{-1} \tilde M (H + \tau I)^{-1}`, the sandwich. A direction that the data leave
+to the penalty is wide under the posterior, but does not vary over samples. In :math:`\tilde M`
+each row counts :math:`1/(1 - h)` times, with h its leverage, the share of its own logits that it
+determines: a fit comes too close to such rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Self, final
 
@@ -41,6 +43,7 @@ from shafer.models.read_model import PenalisedLoss
 LARGEST_CURVATURE = 4096
 """The most coefficients in one curvature matrix, which is factorised as a whole."""
 _BLOCK = 2**22  # elements in memory at a time
+_LEAST_LEFT = 0.01  # of 1 − leverage: a row counts at most a hundred times
 
 
 @final
@@ -85,6 +88,8 @@ class LaplaceFit:
         The precision of the intercept, if it was fitted.
     class_weighting : ClassWeighting, optional
         Weights of the classes in the loss; used by :meth:`coefficient_posterior` only.
+    keep_rows : bool
+        Keep all batches, which :meth:`sampling_covariance` reads again.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class LaplaceFit:
         *,
         intercept_precision: float = 0.0,
         class_weighting: ClassWeighting | None = None,
+        keep_rows: bool = False,
     ) -> None:
         pool = least_commitment(head.coef, head.intercept)
         n_features, n_classes = pool.beta.shape
@@ -118,6 +124,7 @@ class LaplaceFit:
         shape = (n_classes - 1, n_classes - 1) if self._joint else (n_classes - 1,)
         self._curvature = np.zeros((*shape, size, size))
         self._weighting = class_weighting
+        self._kept: list[tuple[Any, FloatArray | None]] | None = [] if keep_rows else None
         self._gradient = None if class_weighting is None else np.zeros_like(self._curvature)
         # With an intercept without a prior, centring the features only improves the precision: far
         # from zero, a feature and the constant would be almost collinear.
@@ -126,7 +133,12 @@ class LaplaceFit:
 
     @classmethod
     def of_loss(
-        cls, head: LinearHead, loss: PenalisedLoss, weighting: ClassWeighting | None = None
+        cls,
+        head: LinearHead,
+        loss: PenalisedLoss,
+        weighting: ClassWeighting | None = None,
+        *,
+        keep_rows: bool = False,
     ) -> LaplaceFit:
         """Start with the penalty that a head was trained with."""
         free, precision = loss.intercept_precision is not None, loss.intercept_precision or 0.0
@@ -136,6 +148,7 @@ class LaplaceFit:
             free,
             intercept_precision=precision,
             class_weighting=weighting,
+            keep_rows=keep_rows,
         )
 
     def take_in(self, features: Any, sample_weight: Any = None) -> Self:
@@ -143,20 +156,28 @@ class LaplaceFit:
         values = plain_features(features)
         weight = row_weights(sample_weight, values.shape[0])
         self.centre_at(values)
-        assert self._centre is not None
-        rows = max(1, _BLOCK // (self._curvature.shape[-1] + self._contrasts.shape[1] ** 2))
-        for start in range(0, values.shape[0], rows):
-            part = slice(start, start + rows)
-            block = values[part]
-            block = block.toarray() if sparse.issparse(block) else block
-            with np.errstate(over="ignore", invalid="ignore"):  # checked below
-                self._add(block, self._centre, None if weight is None else weight[part])
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
+            for block, own in self._blocks(values, weight):
+                self._add(block, own)
         if not np.isfinite(self._curvature).all():
             raise ValueError(
                 "Laplace's approximation squares the features, and these are too large: up to "
                 f"{abs(values).max():.3g}. Scale them with a scaler in front of the model."
             )
+        if self._kept is not None:
+            self._kept.append((values, weight))
         return self
+
+    def _blocks(
+        self, values: Any, weight: FloatArray | None
+    ) -> Iterator[tuple[FloatArray, FloatArray | None]]:
+        """Yield a few rows at a time, as a dense array."""
+        rows = max(1, _BLOCK // (self._curvature.shape[-1] + self._contrasts.shape[1] ** 2))
+        for start in range(0, values.shape[0], rows):
+            part = slice(start, start + rows)
+            block = values[part]
+            block = block.toarray() if sparse.issparse(block) else block
+            yield block, None if weight is None else weight[part]
 
     def centre_at(self, features: Any) -> None:
         """Centre the features at the means of these rows, unless they have a centre already."""
@@ -174,19 +195,29 @@ class LaplaceFit:
             self._gradient += other._gradient
         return self
 
-    def _add(self, block: FloatArray, centre: FloatArray, weight: FloatArray | None) -> None:
+    def _add(self, block: FloatArray, weight: FloatArray | None) -> None:
         """Add Σ_i Cᵀ(diag p − ppᵀ)C ⊗ φφᵀ, all pairs of contrasts or each by itself."""
-        values = block - centre
-        p = softmax(values @ self._coef + (self._intercept + centre @ self._coef), axis=1)
+        extended, curvature, gradient = self._of_rows(block)
+        if self._gradient is not None:
+            self._add_products(self._gradient, gradient, extended, weight)
+        self._add_products(self._curvature, curvature, extended, weight)
+
+    def _of_rows(self, block: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the features with a column of ones, and each row's curvature and gradient.
+
+        The last two are of the logits, in contrasts (n, C, C).
+        """
+        assert self._centre is not None
+        values = block - self._centre
+        p = softmax(values @ self._coef + (self._intercept + self._centre @ self._coef), axis=1)
         mean = p @ self._contrasts
         between = np.einsum("ik,ka,kb->iab", p, self._contrasts, self._contrasts, optimize=True)
         between -= mean[:, :, None] * mean[:, None, :]
         extended = np.column_stack([values, np.ones(len(values))])[:, : self._curvature.shape[-1]]
-        if self._gradient is not None and self._weighting is not None:
-            counted, spread = self._weighting.expected(p, self._contrasts)
-            between *= counted[:, None, None]
-            self._add_products(self._gradient, spread, extended, weight)
-        self._add_products(self._curvature, between, extended, weight)
+        if self._weighting is None:
+            return extended, between, between
+        counted, spread = self._weighting.expected(p, self._contrasts)
+        return extended, between * counted[:, None, None], spread
 
     def _add_products(
         self,
@@ -209,9 +240,7 @@ class LaplaceFit:
                 if a != b:
                     total[b, a] += block
 
-    def coefficient_posterior(
-        self, names: Sequence[str], *, sampling: bool = False
-    ) -> CoefficientPosterior:
+    def coefficient_posterior(self, names: Sequence[str]) -> CoefficientPosterior:
         """Return the covariance of all coefficients of all classes, given all batches.
 
         There must be at most ``LARGEST_CURVATURE`` of them, the intercepts included.
@@ -220,14 +249,40 @@ class LaplaceFit:
         ----------
         names : sequence of J strings
             Names of the features, for an error.
-        sampling : bool
-            The covariance over samples of the penalised estimate, instead of the posterior.
         """
-        centre = np.zeros(len(self._coef)) if self._centre is None else self._centre
         gradient = self._curvature if self._gradient is None else self._gradient
         return CoefficientPosterior.fit(
-            self._curvature, gradient, self._prior(), centre, names, sampling=sampling
+            self._curvature, gradient, self._prior(), self._fitted_centre(), names
         )
+
+    def sampling_covariance(self, names: Sequence[str]) -> CoefficientPosterior:
+        """Return the covariance of the penalised coefficients over samples, given all batches.
+
+        The rows must have been kept.
+
+        Parameters
+        ----------
+        names : sequence of J strings
+            As in :meth:`coefficient_posterior`.
+        """
+        assert self._kept is not None
+        curvature = self._curvature
+        inverse = CoefficientPosterior.fit(
+            curvature, curvature, self._prior(), self._fitted_centre(), names, "sandwich"
+        )
+        size = curvature.shape[-1]
+        between = inverse.covariance[:, :size, :, :size]
+        total = np.zeros_like(curvature)
+        for values, weight in self._kept:
+            for block, own in self._blocks(values, weight):
+                extended, curved, gradient = self._of_rows(block)
+                left = 1.0 - _leverage(extended, curved, between)
+                counted = gradient / np.maximum(left, _LEAST_LEFT)[:, None, None]
+                self._add_products(total, counted, extended, own)
+        return inverse.sandwiched(total)
+
+    def _fitted_centre(self) -> FloatArray:
+        return np.zeros(len(self._coef)) if self._centre is None else self._centre
 
     def _prior(self) -> FloatArray:
         """Return the precision of each coefficient, and of the intercept if it is free."""
@@ -254,8 +309,18 @@ class LaplaceFit:
         values, vectors = np.linalg.eigh(gathered / scale / scale[:, None])
         root = np.zeros((len(self._coef) + 1, size))
         root[:size] = scale[:, None] * vectors * np.sqrt(np.clip(values, 0.0, None))
-        centre = np.zeros(len(self._coef)) if self._centre is None else self._centre
-        return LaplacePosterior(root, centre)
+        return LaplacePosterior(root, self._fitted_centre())
+
+
+def _leverage(extended: FloatArray, curved: FloatArray, covariance: FloatArray) -> FloatArray:
+    """Return the leverage of each row, (n,): averaged over the contrasts, for a weight of 1."""
+    n_contrasts = curved.shape[1]
+    total = np.zeros(len(extended))
+    for a in range(n_contrasts):
+        for b in range(n_contrasts):
+            form = ((extended @ covariance[a, :, b]) * extended).sum(axis=1)
+            total += curved[:, b, a] * form
+    return np.asarray(total / n_contrasts)
 
 
 def plain_features(features: Any) -> Any:
@@ -383,8 +448,7 @@ class CoefficientPosterior:
         prior: FloatArray,
         centre: FloatArray,
         names: Sequence[str],
-        *,
-        sampling: bool = False,
+        kind: str = "laplace",
     ) -> CoefficientPosterior:
         """Invert the curvature.
 
@@ -397,23 +461,29 @@ class CoefficientPosterior:
             Precisions of the prior.
         centre : array of shape (J,)
         names : sequence of J strings
-        sampling : bool
-            Return the sandwich, which leaves the prior out of the middle.
+        kind : {"laplace", "sandwich"}
+            The error bars that were asked for, for an error.
         """
         n_contrasts, _, size, _ = curvature.shape
         precision = np.diag(np.tile(prior, n_contrasts))
         whole = _flat(curvature) + precision
         inverse = _posterior_inverse(whole)
         if inverse is None:
-            kind = "sandwich" if sampling else "laplace"
             raise ValueError(_flat_loss(curvature[0, 0] + np.diag(prior), prior, names, kind))
-        if sampling:
-            inverse = inverse @ _flat(gradient) @ inverse
-        elif gradient is not curvature:
+        if gradient is not curvature:
             inverse = inverse @ (_flat(gradient) + precision) @ inverse
         covariance = np.zeros((n_contrasts, len(centre) + 1, n_contrasts, len(centre) + 1))
         covariance[:, :size, :, :size] = inverse.reshape(n_contrasts, size, n_contrasts, size)
         return cls(covariance, centre)
+
+    def sandwiched(self, gradient: FloatArray) -> CoefficientPosterior:
+        """Return this covariance times that of the gradient (C, C, T, T), times this one again."""
+        n_contrasts, _, size, _ = gradient.shape
+        inverse = self.covariance[:, :size, :, :size].reshape(n_contrasts * size, -1)
+        result = np.zeros_like(self.covariance)
+        middle = inverse @ _flat(gradient) @ inverse
+        result[:, :size, :, :size] = middle.reshape(n_contrasts, size, n_contrasts, size)
+        return CoefficientPosterior(result, self.centre)
 
     def at_means(self, means: FloatArray) -> FloatArray:
         """Return the covariance with the base rate, the intercept at the means, in last place."""

@@ -20,7 +20,12 @@ from shafer.deferral.promise import read_budget, read_promise
 from shafer.explain.named_acts import named_acts
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import RowPass
-from shafer.rows.groups import grouped_rows, rows_of_known_groups
+from shafer.rows.groups import (
+    KEEPS_ALL,
+    grouped_rows,
+    rows_of_known_groups,
+    warn_of_unknown_groups,
+)
 from shafer.saving.savable import Savable
 
 
@@ -223,16 +228,15 @@ class Predictor(Savable, ABC):
     def predict_set(
         self, X: Any, rule: str | None = None, *, by: Any = None, **options: Any
     ) -> Array:
-        """Choose a set of classes for each row, boolean (n, K).
+        """Return the calibrated set of classes of each row, boolean (n, K).
 
         Parameters
         ----------
         X : as the model takes it
         rule : str, optional
-            As in :meth:`Evidence.decide`, with its options. By default the calibrated sets after
-            :meth:`conformalize`; otherwise, if the evidence is tempered or moderated,
-            ``"expected_loss"`` where costs are given and ``"utility_set"`` where not; and the
-            paper's ``"interval_dominance"`` if it is neither.
+            Instead of the calibrated sets: those of a rule of :meth:`Evidence.decide`, with its
+            options, without a promise about their coverage. With options alone, such as ``loss``,
+            the rule is that of :meth:`Evidence.decide`.
         by : array of shape (n,), optional
             The group of each row, if :meth:`conformalize` was given labels. A column is found by
             its name. The set of an unknown group holds all classes.
@@ -243,18 +247,32 @@ class Predictor(Savable, ABC):
         -------
         boolean array of shape (n, K)
 
+        Raises
+        ------
+        ValueError
+            Before :meth:`conformalize`, unless a rule is named.
+
+        Warns
+        -----
+        UserWarning
+            If some rows are of a group that :meth:`conformalize` did not see.
+
         Examples
         --------
         >>> import numpy as np, shafer
         >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
-        >>> explainer.predict_set([[2.0, 0.0], [0.0, 0.3]])
+        >>> explainer.predict_set([[2.0, 0.0], [0.0, 0.3]], "interval_dominance")
         array([[False,  True],
                [ True,  True]])
         """
-        sets = None if rule is not None or options else self.promises.conformal
+        asked = rule is not None or bool(options)
+        sets = None if asked else self.promises.conformal
+        if sets is None and not asked:
+            raise ValueError(NOT_CALIBRATED)
         X, labels, _ = rows_of_known_groups(X, by, sets, self.columns)
         seen = self.observe(X)
         if sets is not None:
+            warn_of_unknown_groups(labels, sets.by, "conformalize", KEEPS_ALL)
             return sets.sets(class_scores(seen.bet, sets.score), labels)
         rule = self.policy.rule_of_sets(options) if rule is None else rule
         return seen.decided_by(rule).decide(rule, **options)
@@ -412,6 +430,14 @@ class Predictor(Savable, ABC):
             ``labels`` (of every row), ``deferred`` and ``reason``, (n,) each.
         """
         return predict_or_defer(self, X, by)
+
+
+NOT_CALIBRATED = (
+    "predict_set returns calibrated sets, and these were not calibrated. Call conformalize(X, y) "
+    "on rows that were not used in training (again, after temper or fit). For sets without a "
+    "promise about their coverage, name a rule: decide(X, rule='interval_dominance'), or "
+    "predict_set(X, 'interval_dominance') for a boolean array."
+)
 
 
 def one_class_rule(rule: str | None) -> str | None:

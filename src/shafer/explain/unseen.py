@@ -81,9 +81,11 @@ def _found(encoder: Any, start: int = 0) -> _Found:
         last = _found(steps[-1], start) if steps else _Found()
         return _Found(last.blocks, last.hidden or earlier)
     if "ColumnTransformer" in kinds:
+        places = encoder.output_indices_
         parts = [
-            _found(part, start + encoder.output_indices_[name].start)
+            _found(part, start + places[name].start)
             for name, part, _ in encoder.transformers_
+            if places[name].start < places[name].stop  # without columns it is not fitted
         ]
         blocks = tuple(block for part in parts for block in part.blocks)
         return _Found(blocks, any(part.hidden for part in parts))

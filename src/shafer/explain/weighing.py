@@ -28,6 +28,7 @@ from shafer.rows.columns import in_order, missing_columns_named, mixing_transfor
 from shafer.rows.inputs import ColumnTrace, RowInputs
 from shafer.rows.partition import is_renaming, names_of_components, read_partition
 from shafer.rows.schema import ColumnSchema, InputSchema
+from shafer.rows.usual import ColumnSample
 from shafer.texts.inputs import HashedWords, first_vectorizer, text_rows
 
 FindErrors: TypeAlias = Callable[[Any, ModelRows], WeightErrors]
@@ -148,7 +149,7 @@ class WeighedModel:
         if missing != "error":  # then there is one batch
             blocks = InputBlocks.traced(model, first)
             gaps = MissingInputs.fit(model, sums.features, missing, sample_weight, blocks)
-        schema = sums.schema
+        schema = sums.described
         return cls.identified(model, mean, labels, own, partition, gaps, columns, prior, schema)
 
     def knowing(self, find: Callable[[], dict[int, ColumnSchema]]) -> WeighedModel:
@@ -221,7 +222,8 @@ class WeighedModel:
         return ColumnTrace(self.model, columns)
 
     def _with_inputs(self, ev: Evidence, X: Any) -> Evidence:
-        inputs = RowInputs(X, self._trace)
+        usual = None if self.schema is None else self.schema.usual
+        inputs = RowInputs(X, self._trace, usual_values=usual)
         if self.groups is not None:
             inputs = inputs.grouped([*self.groups.values(), [len(self.means)]])
         return replace(ev, inputs=inputs)
@@ -271,6 +273,7 @@ class BackgroundSums:
         self.running = RunningMean()
         self.features: Any = None
         self.schema: InputSchema | None = None
+        self._sample = ColumnSample()
         self._batches = 0
         self._words = words
         self._moderation = moderation
@@ -293,6 +296,7 @@ class BackgroundSums:
         batch = text_rows(model.encoders, ordered, "background")
         if batch is ordered:
             self._describe(InputSchema.of(batch))
+            self._sample.take_in(batch, sample_weight)
         with model.clear_errors(batch):
             encoded = model.encoded(batch)
             self.features = model.accumulate(self.running, encoded, sample_weight)
@@ -301,6 +305,15 @@ class BackgroundSums:
             self._moderation.take_in(ModelRows(encoded, self.features), sample_weight)
         if self._laplace is not None:
             self._laplace.take_in(self.features, sample_weight)
+
+    @property
+    def described(self) -> InputSchema | None:
+        """What the columns held, and what is usual in them."""
+        if self.schema is None:
+            return None
+        usual = self._sample.usual()
+        fits = usual is not None and len(usual.most) == len(self.schema)
+        return replace(self.schema, usual=usual if fits else None)
 
     def _describe(self, schema: InputSchema | None, batches: int = 1) -> None:
         if self._batches and self.schema is not None:
@@ -327,6 +340,7 @@ class BackgroundSums:
         self._words.merge(other._words)
         if other._batches:
             self._describe(other.schema, other._batches)
+        self._sample.merge(other._sample)
         if self._moderation is not None and other._moderation is not None:
             self._moderation.merge(other._moderation)
         if self._laplace is not None and other._laplace is not None:

@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-import pandas as pd
-from mlflow.models import ModelSignature
-from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 
 from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_of
@@ -32,6 +29,7 @@ try:
         warnings.simplefilter("ignore")
         from mlflow.models import ModelSignature
         from mlflow.pyfunc.model import PythonModel
+        from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 except ImportError:
     raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
 
@@ -42,15 +40,17 @@ _REASONS = 3
 
 
 def pyfunc(
-    explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS
+    explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS, evidence: bool = False
 ) -> EvidencePythonModel:
-    """Wrap an explainer as a model for MLflow, which returns a table of evidence.
+    """Wrap an explainer as a model for MLflow, which returns a table of answers and reasons.
 
     Parameters
     ----------
     explainer : Explainer or fitted EvidentialClassifier
     reasons : int
         Reasons for each row; 0 for none.
+    evidence : bool
+        Also belief, plausibility, pignistic probability, ignorance and conflict.
 
     Returns
     -------
@@ -68,17 +68,17 @@ def pyfunc(
     >>> rows = pd.DataFrame({"u": [1.0, -1.0], "v": [0.0, 0.0]})
     >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), rows)
     >>> wrapped = shafer.export.pyfunc(explainer, reasons=1)
-    >>> wrapped.predict(None, rows)[["belief_1", "reason_1"]].round(3)
-       belief_1 reason_1
-    0     0.777        u
-    1     0.193        u
+    >>> wrapped.predict(None, rows)[["answer", "probability_1", "reason_1"]].round(3)
+       answer  probability_1 reason_1
+    0       1          0.818        u
+    1       0          0.378        u
     """
     if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
         raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
     columns = listed_columns(explainer, reasons, _explainer_of(explainer).columns or ())[1]
-    if columns.sentence and not columns.promised:
-        warnings.warn(columns.sentence, UserWarning, stacklevel=2)
-    return EvidencePythonModel(explainer, reasons)
+    if columns.left_out:
+        warnings.warn(columns.left_out, UserWarning, stacklevel=2)
+    return EvidencePythonModel(explainer, reasons, evidence)
 
 
 def _explainer_of(given: Any) -> Explainer:
@@ -97,9 +97,8 @@ def _explainer_of(given: Any) -> Explainer:
 class EvidencePythonModel(PythonModel):
     """An explainer as a model for MLflow; make one with :func:`pyfunc`.
 
-    Its table has the columns of :meth:`shafer.Evidence.to_frame` and those of the reasons, as
-    :func:`shafer.scale.score` returns them: after ``conformalize``, ``decision`` is the calibrated
-    set. Groups of the calibration must be a column that the model takes.
+    Its table has the columns of :func:`shafer.scale.score`. Groups of sets and promises must be a
+    column that the model takes.
 
     Parameters
     ----------
@@ -107,6 +106,7 @@ class EvidencePythonModel(PythonModel):
         With a classifier, its guard, its prediction sets and its promises hold. Without
         one, ``load_context`` reads the file that :meth:`log_options` wrote.
     reasons : int
+    evidence : bool
 
     See Also
     --------
@@ -119,16 +119,20 @@ class EvidencePythonModel(PythonModel):
     >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
     >>> model = shafer.export.EvidencePythonModel(explainer, reasons=0)
     >>> import pandas as pd
-    >>> model.predict(None, pd.DataFrame({"u": [1.0], "v": [0.0]}))[["belief_1"]].round(3)
-       belief_1
-    0     0.777
+    >>> model.predict(None, pd.DataFrame({"u": [1.0], "v": [0.0]})).round(3)
+       answer  probability_0  probability_1
+    0       1          0.182          0.818
     """
 
     def __init__(
-        self, explainer: Explainer | EvidentialClassifier | None = None, reasons: int = _REASONS
+        self,
+        explainer: Explainer | EvidentialClassifier | None = None,
+        reasons: int = _REASONS,
+        evidence: bool = False,
     ) -> None:
         self._model = explainer
         self._reasons = reasons
+        self._evidence = evidence
 
     @property
     def explainer(self) -> Explainer:
@@ -148,7 +152,7 @@ class EvidencePythonModel(PythonModel):
     @property
     def signature(self) -> ModelSignature:
         """The columns that go in and out, and their types."""
-        return model_signature(self._answering, self._reasons)
+        return model_signature(self._answering, self._reasons, self._evidence)
 
     @property
     def input_example(self) -> Any:
@@ -177,7 +181,11 @@ class EvidencePythonModel(PythonModel):
         options: dict[str, Any] = {
             "python_model": str(_CODE),
             "artifacts": {_ARTIFACT: str(Path(path).resolve())},
-            "model_config": {"reasons": self._reasons, "trusted": list(trusted)},
+            "model_config": {
+                "reasons": self._reasons,
+                "evidence": self._evidence,
+                "trusted": list(trusted),
+            },
             "signature": self.signature,
             "pip_requirements": _requirements(),
         }
@@ -195,6 +203,7 @@ class EvidencePythonModel(PythonModel):
         if self._model is None:
             settings = context.model_config or {}
             self._reasons = int(settings.get("reasons", _REASONS))
+            self._evidence = bool(settings.get("evidence", False))
             path, trusted = context.artifacts[_ARTIFACT], settings.get("trusted", ())
             self._model = load_object(path, trusted=trusted)
             _explainer_of(self._model)  # an error for other objects
@@ -205,7 +214,7 @@ class EvidencePythonModel(PythonModel):
         model_input: pd.DataFrame,
         params: dict[str, Any] | None = None,  # noqa: ARG002 - the same
     ) -> pd.DataFrame:
-        """Return the evidence of rows, one row of the table for each.
+        """Return the answers about rows, one row of the table for each.
 
         Parameters
         ----------
@@ -220,14 +229,15 @@ class EvidencePythonModel(PythonModel):
         -------
         pandas data frame of n rows
         """
-        return score_table(self._answering, model_input, self._reasons)
+        return score_table(self._answering, model_input, self._reasons, self._evidence)
 
     def __getstate__(self) -> dict[str, Any]:
         saved = None if self._model is None else saved_bytes(self._model)
-        return {"explainer": saved, "reasons": self._reasons}
+        return {"explainer": saved, "reasons": self._reasons, "evidence": self._evidence}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved, self._reasons = state["explainer"], state["reasons"]
+        self._evidence = state["evidence"]
         self._model = None if saved is None else loaded_bytes(saved)
 
 
@@ -236,7 +246,7 @@ def _requirements() -> list[str]:
     return [f"{name}=={version(name)}" for name in names]
 
 
-# The evidence of rows as a pandas table, and the names and types of its columns for MLflow.
+# The scores of rows as a pandas table, and the names and types of its columns for MLflow.
 
 _TYPES = {"b": DataType.boolean, "i": DataType.long, "u": DataType.long, "f": DataType.double}
 _KINDS = {
@@ -250,9 +260,9 @@ _TEXT = "text"
 
 
 def score_table(
-    answering: Explainer | EvidentialClassifier, rows: Any, reasons: int
+    answering: Explainer | EvidentialClassifier, rows: Any, reasons: int, evidence: bool
 ) -> pd.DataFrame:
-    """Return the evidence and the reasons of rows, with their index.
+    """Return the scores of rows, with their index.
 
     A text is empty where a row has fewer reasons.
     """
@@ -262,7 +272,8 @@ def score_table(
     if _takes_texts(explainer) and frame:
         given = rows[_TEXT if _TEXT in rows else rows.columns[0]].tolist()
     # MLflow passes on the columns of the signature only.
-    model, columns = listed_columns(answering, reasons, explainer.columns or ())
+    known = explainer.columns or ()
+    model, columns = listed_columns(answering, reasons, known, evidence=evidence)
     table = ScoredRows(model, given, rows).table(columns)
     # MLflow turns a missing text into the text "nan" on Spark, so there are none.
     plain = {name: _texts(x) if isinstance(x, list) else x for name, x in table.items()}
@@ -277,11 +288,14 @@ def _takes_texts(explainer: Explainer) -> bool:
     return first_vectorizer(explainer.weighed_model.model.encoders) is not None
 
 
-def model_signature(answering: Explainer | EvidentialClassifier, reasons: int) -> ModelSignature:
+def model_signature(
+    answering: Explainer | EvidentialClassifier, reasons: int, evidence: bool
+) -> ModelSignature:
     """Return the columns that go in and out, and their types."""
+    known = _explainer_of(answering).columns or ()
+    columns = listed_columns(answering, reasons, known, evidence=evidence)[1]
     outputs: list[ColSpec | TensorSpec] = [
-        ColSpec(_KINDS[column.kind], column.name)
-        for column in listed_columns(answering, reasons)[1]
+        ColSpec(_KINDS[column.kind], column.name) for column in columns
     ]
     return ModelSignature(inputs=_inputs(_explainer_of(answering)), outputs=Schema(outputs))
 

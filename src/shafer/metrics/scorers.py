@@ -219,7 +219,8 @@ def set_scorer(metric: str, rule: str | None = None, **options: Any) -> SetScore
     metric : str
         One of the names above.
     rule : str, optional
-        Decision rule, passed to ``predict_set``. Without it ``predict_set`` uses its default.
+        Decision rule, passed to ``predict_set``. Without it the sets are those of
+        ``conformalize``.
     **options
         ``utility`` and ``bins`` are passed to the metric, all others to ``predict_set``.
 

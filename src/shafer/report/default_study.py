@@ -19,7 +19,7 @@ def heart_study(prior: str = "own", errors: str | None = None) -> Study:
     prior : {"own", "shared"}
         Show the base rate as a component of its own, or share it equally among the features, as
         the paper does.
-    errors : {"laplace"}, optional
+    errors : {"sandwich", "laplace"}, optional
         Give the weights error bars, as in :class:`shafer.Explainer`.
 
     Returns

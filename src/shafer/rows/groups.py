@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.frames import frame_columns, frame_of
-from shafer._checks.labels import is_missing, is_one_label, label_array
+from shafer._checks.labels import (
+    group_labels,
+    group_positions,
+    is_missing,
+    is_one_label,
+    label_array,
+)
 from shafer._text import listed
 from shafer.rows.access import n_rows
 
@@ -87,6 +94,39 @@ def rows_of_known_groups(
             "names. Pass a data frame with this column, or by=, one label for each row."
         )
     return grouped_rows(X, column if by is None else by, columns)
+
+
+KEEPS_ALL = "Their sets hold all classes"
+"""What a calibration of sets does for rows of an unknown group."""
+
+
+def warn_of_unknown_groups(
+    labels: NDArray[Any] | None, known: tuple[Any, ...] | None, method: str, done: str
+) -> None:
+    """Warn of rows in groups that no calibration row was in, with what is done for them.
+
+    Parameters
+    ----------
+    labels : array of shape (n,) or None
+        The group of each row.
+    known : tuple of labels or None
+        The groups of the calibration rows.
+    method : str
+        What calibrated.
+    done : str
+        What happens to such rows, in words.
+    """
+    if labels is None or known is None:
+        return
+    unknown = labels[group_positions(labels, known) < 0]
+    if len(unknown):
+        message = (
+            f"{len(unknown)} of {len(labels)} rows are in group(s) that {method} has not seen: "
+            f"[{listed(group_labels(unknown))}]; its groups are [{listed(known)}]. {done}. Check "
+            "the labels and their type, or calibrate with rows of these groups."
+        )
+        # From here through the method of shafer to whoever called it.
+        warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _checked(labels: NDArray[Any], n: int) -> NDArray[Any]:

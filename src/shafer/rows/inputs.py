@@ -17,8 +17,10 @@ from shafer._checks.frames import frame_of
 from shafer._typing import Array
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.reasons import InputValues
+from shafer.evidence.words import IN_TEXT, NOT_IN_TEXT, Usual
 from shafer.rows.access import take_rows
 from shafer.rows.columns import encoded_sources
+from shafer.rows.usual import UsualValues
 from shafer.texts.inputs import (
     TextPart,
     are_grouped,
@@ -32,9 +34,6 @@ from shafer.texts.spans import WordSpans
 
 if TYPE_CHECKING:
     from shafer.models.read_model import ReadModel
-
-IN_TEXT, NOT_IN_TEXT = "in the text", "not in the text"
-"""Values of a word."""
 
 
 @final
@@ -105,12 +104,21 @@ class RowInputs(InputValues):
         The model's components in each component of the evidence; None if they are the same.
     chosen : array of positions, optional
         Rows of X; None for all.
+    usual_values : UsualValues, optional
+        What is usual in each column of the background.
     """
 
     X: Any
     trace: ColumnTrace
     members: tuple[tuple[int, ...], ...] | None = None
     chosen: NDArray[np.intp] | None = None
+    usual_values: UsualValues | None = None
+
+    def usual(self, component: int) -> Usual | None:
+        names = self.columns(component)
+        if self.usual_values is None or len(names) != 1 or self.is_word(component):
+            return None
+        return self.usual_values.of(self.trace.places[names[0]])
 
     def columns(self, component: int) -> tuple[str, ...]:
         known = self.trace.by_component

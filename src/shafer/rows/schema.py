@@ -21,6 +21,7 @@ from shafer._checks.labels import is_missing
 from shafer._files.codec import LEFT_OUT, OneOf
 from shafer._text import shortened
 from shafer._typing import BoolArray
+from shafer.rows.usual import UsualValues
 
 KINDS = ("number", "whole", "truth", "text", "category", "values", "written", "other")
 GAP_WORDS = (
@@ -306,10 +307,13 @@ class InputSchema:
         Each kind of column once: there may be many columns.
     places : array of shape (number of columns,)
         Which of them each column is.
+    usual : UsualValues or None
+        What is usual in each column; None if it is not known.
     """
 
     distinct: tuple[ColumnSchema, ...]
     places: Annotated[NDArray[np.int64], "p"]
+    usual: Annotated[UsualValues | None, LEFT_OUT] = None
 
     @classmethod
     def of_columns(cls, columns: Iterable[ColumnSchema]) -> Self:
@@ -375,7 +379,7 @@ class InputSchema:
             elif own.kind == found.kind:  # the background may lack the gaps of the training data
                 gap, empty = own.gap or found.gap, own.empty or found.empty
                 columns[j] = replace(own, gap=gap, empty=empty)
-        return InputSchema.of_columns(columns)
+        return replace(InputSchema.of_columns(columns), usual=self.usual)
 
     def conformed(self, X: Any) -> Any:
         """Return a data frame with the types of training; the same one if it has them.

@@ -86,6 +86,11 @@ def background(
             "moderate='laplace+discount' compares rows with the background, which a lazy frame "
             "does not keep. Use moderate='laplace', or pass a sample to shafer.Explainer."
         )
+    if options.get("errors") == "sandwich":
+        raise UnsupportedModelError(
+            "errors='sandwich' reads the background twice, which a lazy frame is not. Use "
+            "errors='laplace', or pass a sample to shafer.Explainer."
+        )
     engine = engine_of(frame)
     present = engine.column_names(frame)
     inner = model

@@ -29,7 +29,7 @@ from shafer.explain.predictor import Predictor
 from shafer.explain.row_pass import CombinedPass, RowPass
 from shafer.models.sklearn.wrappers import held, is_wrapper
 from shafer.scale.inputs import ModelInputs, model_inputs
-from shafer.scale.tables import read_table
+from shafer.scale.tables import label_named, read_table
 
 _WITH_EVIDENCE = (EvidentialVotingClassifier, NeighbourEvidence)
 _OF_TRAINING = "of its training data, stored in the model file"
@@ -112,6 +112,11 @@ class MeansOptions:
         What to do with missing inputs, if the user chose it.
     drop : tuple of strings
         Columns to leave out of a model that is trained here.
+    ids : tuple of strings
+        Columns that name rows, which are no inputs.
+    threshold : str, optional
+        From which probability on the answer is the second of two classes, or the one named in
+        ``class=number``.
     """
 
     train_path: Path | None = None
@@ -122,6 +127,32 @@ class MeansOptions:
     errors: str | None = None
     missing: str | None = None
     drop: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    threshold: str | None = None
+
+    def answer_rule(self, classes: NDArray[Any]) -> dict[str, Any]:
+        """Return the options of an explainer that is made here, about what it answers."""
+        if self.threshold is None:
+            return {}
+        name, _, number = self.threshold.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            raise ValueError(
+                f"--threshold must be a probability such as 0.2, or class=probability; got "
+                f"{self.threshold!r}."
+            ) from None
+        if not name:
+            return {"threshold": value}
+        return {"threshold": {label_named(name, classes, "--threshold"): value}}
+
+    def check_kept(self, keeps: str, instead: str) -> None:
+        """Refuse options about what a model of a file chose when it was made."""
+        for option, value in (("--threshold", self.threshold),):
+            if value is not None:
+                raise ValueError(
+                    f"{option} cannot be used: {keeps} keeps its own choice. {instead}"
+                )
 
     @property
     def new_missing(self) -> str:
@@ -214,6 +245,10 @@ def _stored(
             f"its own choice. Leave out --missing, or save one made with "
             f"missing={options.missing!r}."
         )
+    options.check_kept(
+        "the explainer in the model file",
+        "Leave it out, or save the model behind it with shafer save --train and this option.",
+    )
     return MeasuredModel.relative(explainer, means, predictor)
 
 
@@ -227,6 +262,7 @@ def _with_own_evidence(
                 f"{option} {value} cannot be used: {type(model).__name__} makes its own evidence. "
                 f"Leave out {option}."
             )
+    options.check_kept(type(model).__name__, "Leave it out.")
     sentence = "Evidence is relative to the training data, stored in the model file."
     named = hasattr(model, "feature_names_in_")
 
@@ -249,7 +285,14 @@ def _training_rows(model: Any, inputs: ModelInputs, options: MeansOptions) -> An
     assert path is not None
     table = read_table(path)
     text_column = next(iter(inputs.columns)) if inputs.texts else options.text_column
-    chosen = model_inputs(model, table.kinds, path, target=options.target, text_column=text_column)
+    chosen = model_inputs(
+        model,
+        table.kinds,
+        path,
+        target=options.target,
+        text_column=text_column,
+        ids=options.ids,
+    )
     return chosen.read(table)
 
 
@@ -260,6 +303,7 @@ def _explainer(model: Any, background: Any, options: MeansOptions) -> Explainer:
         prior=options.new_prior,
         errors=options.errors,
         missing=options.new_missing,
+        **options.answer_rule(np.asarray(getattr(model, "classes_", ()))),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,37 +17,45 @@ from shafer.asking.columns import ask_columns
 from shafer.conformal.columns import set_column
 from shafer.decision.acts import ACT_COLUMN, check_reject, read_acts
 from shafer.decision.rules import PRECISE_RULES, chosen_names
-from shafer.deferral.columns import defer_columns, promise_of
+from shafer.deferral.columns import answer_column, defer_columns
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import reason_column_kinds, reason_columns
-from shafer.evidence.table import evidence_column_kinds, evidence_columns
+from shafer.evidence.table import (
+    mass_columns,
+    mass_kinds,
+    probability_columns,
+    probability_kinds,
+)
 from shafer.explain.explainer import Explainer
-from shafer.explain.predictor import Predictor
-from shafer.scale.background_means import MeasuredModel, scored
-from shafer.scale.models import NamedModel, read_codes
+from shafer.scale.background_means import MeasuredModel
+from shafer.scale.models import read_codes
 from shafer.scale.scorer import ScoredRows
 from shafer.scale.tables import label_named, read_table
+
+_REASONS = 3
 
 
 @final
 @dataclass(frozen=True)
 class ScoreOptions:
-    """What to write besides the evidence, as the user asks for it.
+    """What to write besides the answer and what was promised, as the user asks for it.
 
     Attributes
     ----------
     reasons : int, optional
-        Reasons for each row.
+        Reasons for each row; by default 3 if the model was calibrated, and none otherwise.
     class_ : str, optional
         The class that they are for, as the user wrote it; by default each row's answer.
     over : str, optional
         The class it is compared with; by default the most probable other class of each row.
+    evidence : bool
+        Belief, plausibility, ignorance and conflict.
     ask : bool
         What to measure, what to check, and whether the answer would stand.
-    defer : bool
-        Which rows a person should decide.
+    keep : tuple of strings
+        Columns of the data to pass on, besides the ids.
     reject : float, optional
         The cost of not deciding.
     rule : str, optional
@@ -59,8 +67,9 @@ class ScoreOptions:
     reasons: int | None = None
     class_: str | None = None
     over: str | None = None
+    evidence: bool = False
     ask: bool = False
-    defer: bool = False
+    keep: tuple[str, ...] = ()
     reject: float | None = None
     rule: str | None = None
     codes: Path | None = None
@@ -75,16 +84,9 @@ class ScoreOptions:
                 raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
         _ = self.known_codes
 
-    def promise(self, named: NamedModel | None) -> str:
-        """Return a sentence on the promise of a model file, empty without ``defer``."""
-        if not self.defer:
-            return ""
-        model = None if named is None else scored(named.model)
-        return f"Promise: {promise_of(model if isinstance(model, Predictor) else None).text}."
-
     def choices(self) -> dict[str, Any]:
         """Return the options that are not files, as plain values."""
-        names = ("reasons", "class_", "over", "ask", "defer", "reject", "rule")
+        names = ("reasons", "class_", "over", "evidence", "ask", "keep", "reject", "rule")
         return {name.strip("_"): getattr(self, name) for name in names}
 
     def contents(self) -> dict[str, Path | None]:
@@ -126,22 +128,19 @@ class ScoreColumns:
     Attributes
     ----------
     listed : tuple of Column
-    sentence : str
-        On the column ``decision``; empty without ``conformalize``.
-    promised : bool
-        Whether the column ``decision`` holds the calibrated sets.
+    promised : str
+        On the columns ``set`` and ``deferred``: what holds for them. Empty if nothing was promised.
     left_out : str
         On columns that cannot be there; empty if all are.
     """
 
     listed: tuple[Column, ...]
-    sentence: str
-    promised: bool
+    promised: str
     left_out: str
 
     @classmethod
     def of(
-        cls, model: MeasuredModel, options: ScoreOptions, present: Collection[str]
+        cls, model: MeasuredModel, options: ScoreOptions, present: Collection[str] | None
     ) -> ScoreColumns:
         """Make the list.
 
@@ -149,26 +148,31 @@ class ScoreColumns:
         ----------
         model : MeasuredModel
         options : ScoreOptions
-        present : collection of strings
-            The columns of the table to be scored.
+        present : collection of strings or None
+            The columns of the table to be scored; None for one that has what is needed.
         """
-        decision, sentence = set_column(model.predictor, present)
-        listed = [
-            decision if decision is not None and column.name == decision.name else column
-            for column in _evidence(model)
-        ]
-        left_out = ""
-        if options.reasons:
-            listed += _reasons(model, options)
+        sets, of_sets = set_column(model.predictor, present)
+        defers, of_deferral = defer_columns(model.predictor, present)
+        listed = [answer_column(model.predictor, model.classes)]
+        listed += columns_of(_probabilities, probability_kinds(model.classes))
+        listed += [] if sets is None else [sets]
+        listed += defers
+        if options.evidence:
+            listed += _evidence(model)
+        promised = [of_sets if sets else "", of_deferral if defers else ""]
+        left_out = ["" if sets else of_sets, "" if defers else of_deferral]
+        top = options.reasons
+        if top is None and (sets or defers) and isinstance(model.evidence, Explainer):
+            top = _REASONS
+        if top:
+            listed += _reasons(model, top, options)
         if options.ask:
-            asked, left_out = ask_columns(model.evidence)
+            asked, unasked = ask_columns(model.evidence)
             listed += asked
+            left_out.append(unasked)
         if options.acts is not None:
             listed += options.acts.columns(model.classes)
-        if options.defer:
-            assert model.predictor is not None  # it made the promise
-            listed += defer_columns(model.predictor)
-        return cls(tuple(listed), sentence, decision is not None, left_out)
+        return cls(tuple(listed), *(" ".join(filter(None, text)) for text in (promised, left_out)))
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.listed)
@@ -179,7 +183,25 @@ def _row_numbers(rows: ScoredRows) -> NDArray[np.intp]:
 
 
 ROW = Column("row", "whole", _row_numbers)
-"""The number of each row, in tables that are read from files."""
+"""The number of each row, in tables that are read from files and have no ids."""
+
+
+def kept_columns(types: Mapping[str, Any]) -> tuple[Column, ...]:
+    """Return columns that are passed on, given their Arrow types; None stands for text."""
+    return tuple(Column(name, "text", _Kept(name), type=own) for name, own in types.items())
+
+
+@final
+@dataclass(frozen=True)
+class _Kept:
+    name: str
+
+    def __call__(self, rows: ScoredRows) -> Any:
+        return rows.kept[self.name]
+
+
+def _probabilities(rows: ScoredRows) -> dict[str, Any]:
+    return probability_columns(rows.seen.bet)
 
 
 def _evidence(model: MeasuredModel) -> tuple[Column, ...]:
@@ -187,16 +209,15 @@ def _evidence(model: MeasuredModel) -> tuple[Column, ...]:
     discounts = isinstance(explainer, Explainer) and explainer.calibration.discounts
     discounts = discounts and not model.is_guarded
     kind = DiscountedEvidence if discounts else MassEvidence
-    return columns_of(_of_evidence, evidence_column_kinds(kind, model.classes))
+    return columns_of(_masses, mass_kinds(kind, model.classes))
 
 
-def _of_evidence(rows: ScoredRows) -> dict[str, Any]:
-    return evidence_columns(rows.seen.evidence)
+def _masses(rows: ScoredRows) -> dict[str, Any]:
+    return mass_columns(rows.seen.evidence)
 
 
-def _reasons(model: MeasuredModel, options: ScoreOptions) -> tuple[Column, ...]:
-    explainer, codes, top = model.evidence, options.known_codes, options.reasons
-    assert top is not None
+def _reasons(model: MeasuredModel, top: int, options: ScoreOptions) -> tuple[Column, ...]:
+    explainer, codes = model.evidence, options.known_codes
     class_, over = (
         None if text is None else label_named(text, model.classes, option)
         for text, option in ((options.class_, "--class"), (options.over, "--over"))

@@ -16,7 +16,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from shafer.decision.policy import answers
+
 _FOLDS = 5
+_LEAST = 1e-300  # a probability whose logarithm is finite
 
 
 _MOST_CATEGORIES = 30
@@ -51,10 +54,13 @@ def _is_number(kind: Any) -> bool:
     return getattr(kind, "kind", "O") in "iuf"
 
 
-def held_out_error(model: Any, X: Any, y: NDArray[Any]) -> tuple[float | None, int]:
+def held_out_error(
+    model: Any, X: Any, y: NDArray[Any], rule: Any = None
+) -> tuple[float | None, int]:
     """Return the cross-validated error of the model, and the number of folds.
 
-    Five folds, or fewer if a class has fewer rows. None and 0 if a class has a single row.
+    Five folds, or fewer if a class has fewer rows. None and 0 if a class has a single row. ``rule``
+    is what answers, if that is not the most probable class.
     """
     folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
     if folds < 2:
@@ -62,7 +68,11 @@ def held_out_error(model: Any, X: Any, y: NDArray[Any]) -> tuple[float | None, i
     splitter = StratifiedKFold(folds, shuffle=True, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rare categories may be missing from a fold
-        predicted = cross_val_predict(clone(model), X, y, cv=splitter)
+        if rule is None:
+            predicted = cross_val_predict(clone(model), X, y, cv=splitter)
+        else:
+            p = cross_val_predict(clone(model), X, y, cv=splitter, method="predict_proba")
+            predicted = np.unique(y)[answers(np.log(np.maximum(p, _LEAST)), rule)]
     return float(np.mean(predicted != y)), folds
 
 

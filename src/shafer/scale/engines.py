@@ -46,8 +46,10 @@ _ENGINES = {
     ("pyspark", "DataFrame"): "spark.SparkFrames",
     ("ray", "Dataset"): "ray.RayDatasets",
     ("polars", "LazyFrame"): "polars.PolarsFrames",
+    ("polars", "DataFrame"): "memory.MemoryFrames",
+    ("pandas", "DataFrame"): "memory.MemoryFrames",
+    ("pyarrow", "Table"): "memory.MemoryFrames",
 }
-_IN_MEMORY = ("pandas", "polars", "pyarrow", "numpy")
 
 
 def engine_of(frame: Any) -> FrameEngine:
@@ -67,11 +69,11 @@ def engine_of(frame: Any) -> FrameEngine:
             return engine
     given = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
     instead = ""
-    if given.partition(".")[0] in _IN_MEMORY:
-        instead = " For rows in memory, call the explainer: explainer(frame).to_frame()."
+    if given.partition(".")[0] == "numpy":
+        instead = " For the rows of an array, call the explainer: explainer(X).to_frame()."
     raise ValueError(
-        "frame must be a Dask DataFrame, a Spark DataFrame, a Ray Dataset or a polars LazyFrame; "
-        f"got {given}.{instead}"
+        "frame must be a frame of Dask, Spark, Ray, polars, pandas or pyarrow; got "
+        f"{given}.{instead}"
     )
 
 

@@ -19,8 +19,9 @@ from shafer._files.atomic import replacing
 from shafer._terminal import writing
 from shafer.rows.schema import ColumnSchema
 from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model
-from shafer.scale.columns import ROW, ScoreColumns, ScoreOptions
+from shafer.scale.columns import ROW, ScoreColumns, ScoreOptions, kept_columns
 from shafer.scale.engines import JobEngine, LocalJobs
+from shafer.scale.ids import check_columns, check_ids, check_not_inputs, kept_types
 from shafer.scale.inputs import ModelInputs, model_inputs
 from shafer.scale.models import NamedModel, train_on
 from shafer.scale.plan import Unit, WorkPlan, difference, is_csv, make_request
@@ -30,6 +31,7 @@ from shafer.scale.tables import (
     Kinds,
     Survey,
     check_output,
+    chunks_beside,
     chunks_of,
     format_of,
     survey,
@@ -353,14 +355,17 @@ class FileScorer:
     scorer : RowScorer
     read : dict
         The columns to read, and what they held in training.
+    kept : tuple of strings
+        The columns that are passed on: the ids, and others.
     sentence : str
-        What the user should know about the columns: the means, and the decided set.
+        What the user should know about the columns: the means, and what is promised.
     left_out : str
         A sentence on columns that cannot be written.
     """
 
     scorer: RowScorer
     read: Columns
+    kept: tuple[str, ...]
     sentence: str
     left_out: str
 
@@ -383,17 +388,25 @@ class FileScorer:
             model, inputs = _trained(data, kinds, options)
         else:
             model, inputs = _loaded(named, data, files, kinds, options, chunk)
+        ids = options.ids
+        check_columns(ids, kinds, data, "--id")
+        check_columns(wanted.keep, kinds, data, "--keep")
+        check_not_inputs(ids, inputs.columns)
+        check_ids(files, ids)
         columns = ScoreColumns.of(model, wanted, kinds)
         beside = [name for name in reads_of(columns) if name not in inputs.columns]
-        for name in beside:
-            if name not in kinds:
-                raise ValueError(
-                    f"{data} has no column {name!r}, which holds the groups of the promise."
-                )
+        kept = tuple(dict.fromkeys((*ids, *wanted.keep)))
+        first = kept_columns(kept_types(files, kept))
+        twice = [column.name for column in (*columns, ROW) if column.name in kept]
+        if twice:
+            raise ValueError(
+                f"{data} has a column {twice[0]!r}, and so have the scores. Rename it to keep it."
+            )
         return cls(
-            RowScorer(model, inputs, (ROW, *columns)),
+            RowScorer(model, inputs, (*first, *columns) if ids else (ROW, *first, *columns)),
             {**inputs.columns, **{name: ColumnSchema(kinds[name]) for name in beside}},
-            f"{model.sentence} {columns.sentence}".rstrip(),
+            kept,
+            f"{model.sentence} {columns.promised}".rstrip(),
             columns.left_out,
         )
 
@@ -412,9 +425,10 @@ class FileScorer:
         row_groups : sequence of int, optional
             Of a Parquet file; by default all.
         """
-        for frame in chunks_of(path, self.read, chunk, row_groups=row_groups):
+        chunks = chunks_beside(path, self.read, self.kept, chunk, row_groups=row_groups)
+        for frame, kept in chunks:
             try:
-                table = self.scorer.table(frame, first)
+                table = self.scorer.table(frame, first, kept)
             except ValueError as error:
                 last = first + len(frame) - 1
                 raise ValueError(f"Rows {first} to {last} of {path}: {error}") from error
@@ -442,7 +456,12 @@ def _loaded(
     chunk: int,
 ) -> tuple[MeasuredModel, ModelInputs]:
     inputs = model_inputs(
-        named.model, kinds, data, target=options.target, text_column=options.text_column
+        named.model,
+        kinds,
+        data,
+        target=options.target,
+        text_column=options.text_column,
+        ids=options.ids,
     )
 
     def rows() -> Iterator[Any]:
@@ -484,7 +503,7 @@ class UnitScorer:
             with table_writer(file, out, columns, self.about) as write:
                 for table in tables:
                     write(table)
-                    rows += len(table["row"])
+                    rows += len(table["answer"])
             if rows != unit.rows:
                 raise ValueError(f"{unit.path} changed while it was read. Score it again.")
             file.flush()
@@ -532,7 +551,7 @@ def write_scores(
     chunk : int
         Rows held at a time.
     wanted : ScoreOptions
-        What to write besides the evidence.
+        What to write.
     """
     from tqdm import tqdm
 
@@ -552,8 +571,8 @@ def write_scores(
     ):
         for table in scorer.tables(data, chunk, 0):
             write(table)
-            done += len(table["row"])
-            progress.update(len(table["row"]))
+            done += len(table["answer"])
+            progress.update(len(table["answer"]))
     if done != found.rows:
         raise ValueError(f"{data} changed while it was read. Score it again.")
     return Written(done, scorer.sentence, scorer.left_out)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,6 +215,7 @@ def model_inputs(
     *,
     target: str | None = None,
     text_column: str | None = None,
+    ids: Collection[str] = (),
 ) -> ModelInputs:
     """Choose the columns of a table that a model takes.
 
@@ -227,8 +228,10 @@ def model_inputs(
         The table, for messages.
     target, text_column : str, optional
         The column with the classes, and the column with the texts.
+    ids : collection of strings
+        The columns that name rows, which are no inputs.
     """
-    others = [name for name in kinds if name != target]
+    others = [name for name in kinds if name != target and name not in ids]
     if takes_texts(model):
         return _text_input(model, kinds, others, path, text_column)
     if text_column is not None:
@@ -242,7 +245,8 @@ def model_inputs(
         if width != len(others):
             raise ValueError(
                 f"The model takes {width} columns; {path} has {len(others)}: {listed(others)}. "
-                "Remove the other columns, or name the column of classes with --target."
+                "Remove the other columns, or name the column of classes with --target, and those "
+                "that name rows with --id."
             )
         return ModelInputs(model_columns(model, others, kinds))
     names = [str(name) for name in wanted]

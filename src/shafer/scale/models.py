@@ -91,24 +91,26 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
             f"The target {target!r} of {path} must have 2 to {_MOST_CLASSES} classes; "
             f"it has {len(classes)}."
         )
-    left_out = [target, *_dropped(table, target, options.drop)]
+    ids = [name for name in options.ids if name in table.columns and name != target]
+    left_out = [target, *ids, *_dropped(table, target, options.drop)]
     for name in identifier_columns(table.frame.drop(columns=left_out)):
         warn(
             f"Column {name!r} has a different value in nearly every row. If it is an id, leave it "
-            f"out: --drop {shlex.quote(name)}"
+            f"out: --id {shlex.quote(name)}"
         )
     X = _inputs(table, target, left_out)
     note(f"Training a logistic regression on {len(X):,} rows and {X.shape[1]:,} columns …")
     model = train_default_model(X, y)
-    note("Measuring its error by cross-validation …")
-    error, folds = held_out_error(model, X, y)
     explainer = Explainer(
         model,
         X,
         prior=options.new_prior,
         errors=options.errors,
         missing=options.new_missing,
+        **options.answer_rule(classes),
     )
+    note("Measuring its error by cross-validation …")
+    error, folds = held_out_error(model, X, y, explainer.policy.cutoff)
     how = f"{_how_trained(X, path, target)} {prior_sentence(explainer)}"
     about = (how, how_measured(folds))
     columns = model_columns(explainer, list(X.columns), table.kinds)
@@ -181,7 +183,13 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
         The training data, and what to do with the base rate and with missing inputs.
     """
     if named is None:
-        raise ValueError("shafer save needs --model, the trained model to save.")
+        if options.train_path is None or options.target is None:
+            raise ValueError(
+                "shafer save needs --model, the trained model to save, or --train and --target to "
+                "train a logistic regression."
+            )
+        trained = train_on(options.train_path, options.target, options)
+        return trained.explainer, f"{trained.about[0]}{_error_sentence(trained)}"
     if isinstance(named.model, Explainer | EvidentialClassifier | EvidentialVotingClassifier):
         for option in ("prior", "missing", "errors"):
             if getattr(options, option) is not None:
@@ -190,6 +198,10 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
                     f"{named.file_name} keeps its own choice. Leave out --{option}, or save the "
                     "model behind it with --train."
                 )
+        options.check_kept(
+            f"the {type(named.model).__name__} in {named.file_name}",
+            "Leave it out, or save the model behind it with --train.",
+        )
         return named.model, "The model file has the means of its training data already."
     if options.train_path is None:
         raise ValueError(
@@ -203,6 +215,7 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
         options.train_path,
         target=options.target,
         text_column=options.text_column,
+        ids=options.ids,
     )
     measured = measured_model(
         named.model, inputs, options.train_path, lambda: inputs.read(table), options
@@ -213,6 +226,11 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
             "evidence. Keep its skops file."
         )
     return measured.evidence, measured.sentence
+
+
+def _error_sentence(trained: TrainedModel) -> str:
+    held_out = trained.held_out
+    return "" if held_out is None else f" Its error by cross-validation is {held_out:.1%}."
 
 
 # Models on disk: saved files, skops files of known classes; pickles only if the user insists.

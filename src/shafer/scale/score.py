@@ -28,36 +28,52 @@ def score(
     *,
     keep: str | Iterable[str] = (),
     reasons: int = _REASONS,
+    evidence: bool = False,
 ) -> Any:
-    """Return the evidence of every row of a lazy frame, as a frame of the same kind.
+    """Return the answer about every row of a frame and the reasons, as a frame of the same kind.
 
-    Nothing is computed until you ask the frame for its rows. The columns and their types are known
-    before. Rows are scored where they are, some thousand at a time; the explainer is sent to each
-    worker once.
+    Of a lazy frame, nothing is computed until you ask it for its rows, and the columns and their
+    types are known before. Rows are scored where they are, some thousand at a time; the explainer
+    is sent to each worker once. A frame in memory, of pandas or pyarrow, is scored at once.
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame, pyspark.sql.DataFrame, ray.data.Dataset or polars.LazyFrame
+    frame : dask.dataframe.DataFrame, pyspark.sql.DataFrame, ray.data.Dataset, polars.LazyFrame
+        Or a pandas.DataFrame or pyarrow.Table.
     explainer : Explainer or EvidentialClassifier
     columns : string or iterable of strings, optional
         The columns that the model takes; by default those it was trained on. A model that was
         trained on arrays needs them, in the order of training. A model of texts needs the column
         with the texts.
     keep : string or iterable of strings
-        Columns to pass on, such as a key. A Dask frame also keeps its index.
+        Columns to pass on, such as a key. Frames of Dask and pandas also keep their index.
     reasons : int
         Reasons for each row; 0 for none.
+    evidence : bool
+        Also belief, plausibility, pignistic probability, ignorance and conflict.
 
     Returns
     -------
     frame of the same kind
-        The columns of ``keep``, those of :meth:`shafer.Evidence.to_frame` (``probability_yes``,
-        ``belief_yes``, …, ``ignorance``, ``conflict``, ``decision``), and those of the reasons:
-        ``reasons_class`` and ``reasons_over`` (the two classes compared), ``reason_1`` (a
-        component), ``reason_1_value`` (of its input, as text), ``reason_1_log_odds`` (what it adds
-        to the log-odds) and ``reason_1_share`` (of all that is added). After ``conformalize``,
-        ``decision`` is the calibrated set of ``predict_set``; the column of its groups is read
-        from the frame. Otherwise it is interval dominance, without a guarantee.
+        The columns of ``keep``, then:
+
+        - ``answer``, that of ``predict``, and the probabilities, ``probability_yes`` and so on;
+        - after ``conformalize``, ``set``: the calibrated set of ``predict_set``;
+        - after ``control_error``, ``deferred`` and ``why``: whether a person should decide;
+        - with ``evidence``, ``belief_yes``, ``plausibility_yes``, ``pignistic_yes``, …, ``lack``,
+          ``contradiction``, ``ignorance``, ``conflict`` and ``weight_of_conflict``;
+        - those of the reasons: ``reasons_class`` and ``reasons_over`` (the two classes compared),
+          ``reason_1`` (a component), ``reason_1_value`` (of its input, as text),
+          ``reason_1_log_odds`` (what it adds to the log-odds), ``reason_1_share`` (of all that is
+          added) and ``reason_1_words`` (a sentence).
+
+        Groups of sets and promises are read from their column of the frame.
+
+    Warns
+    -----
+    UserWarning
+        If the sets or the promise are by group, and the frame does not have the groups. Their
+        columns are then left out.
 
     See Also
     --------
@@ -81,26 +97,31 @@ def score(
     kept = column_choice(keep, "keep")
     check_present(kept, present, "keep")
     inputs = columns_of(chosen, columns, present)
-    model, scores = listed_columns(explainer, reasons, present)
+    model, scores = listed_columns(explainer, reasons, present, evidence=evidence)
     scorer = RowScorer(model, inputs, scores.listed, kept)
     twice = [column.name for column in scores if column.name in kept]
     if twice:
         raise ValueError(
             f"keep has {listed(twice)}, and so have the scores. Rename the column of the frame."
         )
-    if scores.sentence and not scores.promised:
-        warnings.warn(scores.sentence, UserWarning, stacklevel=2)
+    if scores.left_out:
+        warnings.warn(scores.left_out, UserWarning, stacklevel=2)
     return engine.scored(frame, scorer)
 
 
-def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS) -> Any:
+def schema(
+    explainer: Explainer | EvidentialClassifier,
+    *,
+    reasons: int = _REASONS,
+    evidence: bool = False,
+) -> Any:
     """Return the columns that :func:`score` adds and their types, as a pyarrow schema.
 
     Parameters
     ----------
     explainer : Explainer or EvidentialClassifier
-    reasons : int
-        Reasons for each row; 0 for none.
+    reasons, evidence
+        As in :func:`score`.
 
     Returns
     -------
@@ -114,19 +135,24 @@ def schema(explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASO
     --------
     >>> import numpy as np, shafer
     >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))
-    >>> shafer.scale.schema(explainer, reasons=0).names[-6:]
-    ['lack', 'contradiction', 'ignorance', 'conflict', 'weight_of_conflict', 'decision']
+    >>> shafer.scale.schema(explainer, reasons=0).names
+    ['answer', 'probability_0', 'probability_1']
     """
-    return arrow_schema(listed_columns(explainer, reasons)[1])
+    return arrow_schema(listed_columns(explainer, reasons, None, evidence=evidence)[1])
 
 
 def listed_columns(
-    explainer: Explainer | EvidentialClassifier, reasons: Any, present: Collection[str] = ()
+    explainer: Explainer | EvidentialClassifier,
+    reasons: Any,
+    present: Collection[str] | None,
+    *,
+    evidence: bool = False,
 ) -> tuple[MeasuredModel, ScoreColumns]:
     """Return what scores rows, and the list of columns, for a table with some columns."""
     chosen = explainer_of(explainer)
     model = MeasuredModel(chosen, chosen.classes, "", explainer)
-    return model, ScoreColumns.of(model, ScoreOptions(checked_reasons(reasons)), present)
+    wanted = ScoreOptions(checked_reasons(reasons), evidence=evidence)
+    return model, ScoreColumns.of(model, wanted, present)
 
 
 def explainer_of(given: Any) -> Explainer:

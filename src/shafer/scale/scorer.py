@@ -39,12 +39,17 @@ class ScoredRows:
         The columns that are not the model's, such as one of groups.
     first : int
         The number of the first row.
+    kept : data frame, optional
+        The columns that are passed on as they are.
     """
 
-    def __init__(self, model: MeasuredModel, X: Any, beside: Any, first: int = 0) -> None:
+    def __init__(
+        self, model: MeasuredModel, X: Any, beside: Any, first: int = 0, kept: Any = None
+    ) -> None:
         self.model = model
         self.X = X
         self.first = first
+        self.kept = kept
         self._beside = beside
         self._tables: dict[Callable[[ScoredRows], Any], Any] = {}
 
@@ -125,9 +130,9 @@ class RowScorer:
         """The columns that are written, as a pyarrow schema."""
         return arrow_schema(self.columns)
 
-    def table(self, frame: Any, first: int = 0) -> dict[str, Any]:
+    def table(self, frame: Any, first: int = 0, kept: Any = None) -> dict[str, Any]:
         """Return the scores of a pandas frame, by name; the first row has a number."""
-        rows = ScoredRows(self.model, self.inputs.rows(frame), frame, first)
+        rows = ScoredRows(self.model, self.inputs.rows(frame), frame, first, kept)
         return rows.table(self.columns)
 
     def evidence(self, table: Any) -> Any:
@@ -176,7 +181,12 @@ def arrow_schema(columns: Iterable[Column]) -> pyarrow.Schema:
         "truth": pyarrow.bool_(),
         "whole": pyarrow.int64(),
     }
-    return pyarrow.schema([(column.name, types[column.kind]) for column in columns])
+    return pyarrow.schema(
+        [
+            (column.name, types[column.kind] if column.type is None else column.type)
+            for column in columns
+        ]
+    )
 
 
 def arrow_table(table: Mapping[str, Any], schema: pyarrow.Schema) -> pyarrow.Table:
@@ -186,6 +196,9 @@ def arrow_table(table: Mapping[str, Any], schema: pyarrow.Schema) -> pyarrow.Tab
     arrays = []
     for name, kind in zip(schema.names, schema.types, strict=True):
         values = table[name]
+        if not isinstance(values, list | np.ndarray):  # a pandas column that is passed on
+            arrays.append(pyarrow.Array.from_pandas(values, type=kind))
+            continue
         if kind != pyarrow.string():
             values = np.ascontiguousarray(values, dtype=kind.to_pandas_dtype())
         arrays.append(pyarrow.array(values, kind))

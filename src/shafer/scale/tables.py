@@ -373,16 +373,39 @@ def chunks_of(
     row_groups : sequence of int, optional
         Of a Parquet file; by default all.
     """
+    for frame, _ in chunks_beside(path, columns, (), rows, row_groups=row_groups):
+        yield frame
+
+
+def chunks_beside(
+    path: Path,
+    columns: Mapping[str, ColumnSchema],
+    beside: Sequence[str],
+    rows: int,
+    *,
+    row_groups: Sequence[int] | None = None,
+) -> Iterator[tuple[Any, Any]]:
+    """Give a table in chunks: a frame as in :func:`chunks_of`, and one of other columns.
+
+    Parameters
+    ----------
+    path, columns, rows, row_groups
+        As in :func:`chunks_of`.
+    beside : sequence of strings
+        Columns that are passed on as the file has them: texts as they are written in a CSV file,
+        the values of a Parquet file. They may be among ``columns``.
+    """
     _pandas(path)
+    read = list(dict.fromkeys((*columns, *beside)))
     if format_of(path) == "parquet":
-        for frame in _parquet_chunks(path, rows, list(columns), row_groups):
-            yield as_columns(frame, columns)
+        for frame in _parquet_chunks(path, rows, read, row_groups):
+            yield as_columns(frame, columns), frame[list(beside)]
         return
-    as_text = {name: str for name, column in columns.items() if column.is_read_as_text}
-    words = {name: [""] if name in as_text else GAP_WORDS for name in columns}
-    options = {"dtype": as_text, "usecols": list(columns), "keep_default_na": False}
+    as_text = {name for name, column in columns.items() if column.is_read_as_text} | {*beside}
+    words = {name: [""] if name in as_text else GAP_WORDS for name in read}
+    options = {"dtype": dict.fromkeys(as_text, str), "usecols": read, "keep_default_na": False}
     for chunk in _csv_chunks(path, rows, na_values=words, **options):
-        yield as_columns(chunk, columns, written=True)
+        yield as_columns(chunk, columns, written=True), chunk[list(beside)].fillna("")
 
 
 def as_columns(frame: Any, columns: Mapping[str, ColumnSchema], *, written: bool = False) -> Any:

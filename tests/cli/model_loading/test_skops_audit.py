@@ -24,7 +24,7 @@ from shafer.saving.skops import audit
 from shafer.saving.trusted import BY_LOADER, NEVER, OWN_CLASSES, is_known
 from shafer.scale.models import load_model
 
-from ..running import refused, run, shell
+from ..running import refused, run
 from .forging import Node, array, forged, many, mapping, model, node, packed, text, write
 
 assert _persist is not None  # fills the table of loaders
@@ -199,10 +199,8 @@ def test_the_command_line_runs_nothing(module: str, tmp_path: Path) -> None:
     schema = call(attribute("_read", library, "system"), text(f"touch {canary}"))
     write(tmp_path / "m.skops", forged(schema))
     (tmp_path / "d.csv").write_text("a,b\n1,2\n3,4\n")
-    done = shell("explain", "--model", tmp_path / "m.skops", "--data", tmp_path / "d.csv")
+    refused("m.skops", "explain", "--model", tmp_path / "m.skops", "--data", tmp_path / "d.csv")
     assert not canary.exists()
-    assert done.returncode == 2
-    assert done.stderr.count(b"\n") == 1
 
 
 def random_state(position: Any) -> Node:
@@ -399,7 +397,7 @@ def test_a_spline_out_of_range(damage: dict[str, Any], tmp_path: Path) -> None:
 def test_schema_is_json_of_bounded_size(tmp_path: Path) -> None:
     """The bomb that took 2 GB under version 0.1.0."""
     path = tmp_path / "bomb.skops"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         head = json.dumps(text("")).replace('""', "")[:-1]
         with archive.open("schema.json", "w", force_zip64=True) as member:
             member.write(head.encode())
