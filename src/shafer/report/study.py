@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import label_positions
 from shafer._text import listed
 from shafer._typing import FloatArray
@@ -86,6 +87,28 @@ class Study:
     def undiscounted(self) -> Evidence:
         """The evidence before any discount: it has the weights and the probabilities."""
         return self.evidence.weighed
+
+    @property
+    def ids(self) -> Any:
+        """The labels of the rows; None if they have none but their positions."""
+        index = self.evidence.index
+        if index is None or type(index).__name__ == "RangeIndex":
+            return None
+        return index
+
+    def row_name(self, row: int) -> str:
+        """Return how a row is called: by its label, or ``row 17``.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        str
+        """
+        return f"row {row}" if self.ids is None else str(self.ids[row])
 
     @property
     def answers(self) -> Positions:
@@ -327,7 +350,7 @@ def make_study(
     >>> study.held_out_error is None, study.truth
     (True, array([1, 0]))
     """
-    evidence = explainer(X)
+    y, evidence = in_row_order(y, X), explainer(X)
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
     columns = columns_of(X, names, evidence.weighed.component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)

@@ -24,7 +24,9 @@ $("all-classes").addEventListener("click", () => { state.allClasses = !state.all
 Theme.start();
 drawRanking();
 drawDependence();
-choose(listed()[0], false);
+// A link such as report.html#row=17, or #row=pat160, opens with that row.
+const linked = decodeURIComponent(window.location.hash.replace(/^#row=/, ""));
+choose(data.rows.find((row) => rowId(row) === linked) ?? listed()[0], false);
 Theme.onChange((printing) => {
   state.printing = printing;
   drawPlane();
