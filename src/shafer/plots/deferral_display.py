@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from shafer._checks.arrays import float_array, to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import group_labels, label_array, label_positions, true_classes
 from shafer.deferral.curve import DeferralCurve, deferral_curves
-from shafer.plots.style import axes_for, color, halo, ink, line_style, literal
+from shafer.plots.style import axes_for, color, drawn_html, halo, ink, line_style, literal
 
 _RISKS = {
     "error": "error among decided rows",
@@ -95,7 +96,7 @@ class DeferralDisplay:
         DeferralDisplay
             Call its :meth:`plot`.
         """
-        found = explainer.predict_or_defer(X, by=by)
+        y, found = in_row_order(y, X), explainer.predict_or_defer(X, by=by)
         promise = found.control.promise
         truth = label_positions(y, found.classes, len(found))
         answers = label_positions(found.labels, found.classes, len(found))
@@ -297,6 +298,9 @@ class DeferralDisplay:
         return (
             f"promised: at most {100 * self.level:.3g} % (confidence {100 * self.confidence:g} %)"
         )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 _WORDS = {"error": "error", "false_negative_rate": "misses", "mean_loss": "mean loss"}

@@ -82,6 +82,8 @@ class ScoreOptions:
         for option, value in given:
             if value is not None and self.reasons is None:
                 raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
+        if self.over is not None and self.class_ is None:
+            raise ValueError("--over needs --class, the class to compare with it.")
         _ = self.known_codes
 
     def choices(self) -> dict[str, Any]:
