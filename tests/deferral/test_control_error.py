@@ -175,7 +175,9 @@ def test_groups_given_beside_the_rows(explainer: shafer.Explainer) -> None:
         moved = by_column.predict_or_defer(SITED[TEST].assign(site="elsewhere"))
     assert moved.deferred.all()
     assert set(moved.reason) == {"unknown group"}
-    by_array = explainer.control_error(FRAME[CAL], Y[CAL], 0.1, by=pd.Series(SITE[CAL]))
+    by_array = explainer.control_error(
+        FRAME[CAL], Y[CAL], 0.1, by=pd.Series(SITE[CAL], FRAME[CAL].index)
+    )
     assert_array_equal(
         by_array.predict_or_defer(FRAME[TEST], by=SITE[TEST]).deferred, found.deferred
     )

@@ -116,8 +116,8 @@ def label_positions(
 ) -> NDArray[np.intp]:
     """Return the position among the classes of each row's true class.
 
-    ``y`` is read row by row: the index of a pandas Series plays no part. ``n`` is the number of
-    rows that it must have; None allows any number.
+    ``y`` is read row by row; ``in_row_order`` compares its index with that of the rows. ``n`` is
+    the number of rows that it must have; None allows any number.
     """
     values = label_array(y, name)
     if values.ndim != 1 or (n is not None and len(values) != n):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import label_positions
 from shafer._typing import FloatArray, Label
 from shafer.deferral.control import (
@@ -32,6 +33,7 @@ def control_error(
     classes = predictor.classes
     if n_rows(X) == 0:
         raise ValueError(f"{promise.method} needs calibration rows; got none.")
+    y = in_row_order(y, X)
     X, labels, column = grouped_rows(X, by, predictor.columns)
     seen = predictor.observe(X)
     answers = sure_answers(seen.bet, promise.loss, predictor.policy.cutoff)
@@ -68,7 +70,7 @@ def deferred_answers(
     answers = sure_answers(seen.bet, control.promise.loss, predictor.policy.cutoff)
     places = control.places(labels, len(answers.scores))
     done = "Every row of an unknown group is deferred"
-    warn_of_unknown_groups(labels, control.by, "control_error", done)
+    warn_of_unknown_groups(labels, control.by, control.promise.method, done)
     limits = control.thresholds(places)
     deferred = control.deferred(answers.scores, limits)
     reason = control.group_reasons(places)

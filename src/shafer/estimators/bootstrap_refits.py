@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_random_state, column_or_1d, indexable
 
 from shafer._checks.arrays import row_weights
+from shafer._checks.frames import in_row_order
 from shafer.estimators.fitting import fit_weights
 
 _TRIES = 1000
@@ -63,6 +64,7 @@ def bootstrap_refits(
     """
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 2:
         raise ValueError(f"n must be a whole number of refits ≥ 2; got {n!r}.")
+    y, sample_weight = in_row_order(y, X), in_row_order(sample_weight, X, "sample_weight")
     X, y = indexable(X, y)
     labels = column_or_1d(y)
     weight = row_weights(sample_weight, len(labels))

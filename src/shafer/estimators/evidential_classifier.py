@@ -14,6 +14,7 @@ from sklearn.utils import Tags, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import label_positions
 from shafer._typing import BoolArray, FloatArray
 from shafer.asking.guard import guard
@@ -159,6 +160,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         """
         self._check_temper()
         self._check_guard()
+        y, sample_weight = in_row_order(y, X), in_row_order(sample_weight, X, "sample_weight")
         inner = self._trained(X, y, sample_weight)
         factor = self._tempering_factor(X, y, sample_weight, inner.classes_)
         self.estimator_, self.classes_ = inner, inner.classes_
@@ -386,7 +388,7 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
                 "by needs held-out rows; got cv as well. Leave out cv and pass rows that were "
                 "not used in fit."
             )
-        y = column_or_1d(y)
+        y = column_or_1d(in_row_order(y, X))
         label_positions(y, self.classes_, len(y))  # an error for classes of other data
         folds = stratified_folds(y, int(cv), "conformalize(cv=)", "calibrate on held-out rows")
         scores = np.empty((len(folds), len(self.classes_)))

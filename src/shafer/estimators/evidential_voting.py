@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from shafer._checks.arrays import float_array, row_weights, to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import log_prior
 from shafer._typing import BoolArray, FloatArray
 from shafer.conformal.split import ConformalSets
@@ -224,6 +225,7 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        y, sample_weight = in_row_order(y, X), in_row_order(sample_weight, X, "sample_weight")
         entries = read_entries(self.estimators)
         check_choices(self.combination, self.prior, self.granularity, self.absent_if)
         names = [name for name, _, _ in entries]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import row_weights, to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
@@ -187,6 +188,7 @@ class Explainer(Predictor):
         has_own_base_rate(prior)  # an error if it is no known choice
         names, groups = _held(names), _held(groups)  # refits are read with them again
         groups, options = with_regions(groups, options)  # a segmentation is the reader's option
+        sample_weight = in_row_order(sample_weight, background, "sample_weight", "background")
         first_given, batches = as_batches(background, sample_weight)
         columns = column_order(model, first_given)
         first = in_order(first_given, columns)
@@ -391,6 +393,7 @@ class Explainer(Predictor):
         >>> round(sure.temper(X, y).factor, 2)
         0.19
         """
+        y, sample_weight = in_row_order(y, X), in_row_order(sample_weight, X, "sample_weight")
         untempered = self._passed(X, replace(self.calibration, tempering=1.0))
         logits = to_numpy(untempered.bet.logits)
         self.factor = tempering_factor(logits, y, sample_weight, classes=self.classes)

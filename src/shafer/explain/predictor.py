@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._typing import Array, FloatArray, Label
 from shafer.conformal.scores import class_scores
 from shafer.conformal.split import split_conformal
@@ -210,6 +211,7 @@ class Predictor(Savable, ABC):
         >>> explainer.predict_set(X[:1])
         array([[ True, False, False]])
         """
+        y = in_row_order(y, X)
         X, labels, column = grouped_rows(X, by, self.columns)
         sets = split_conformal(
             class_scores(self.observe(X).bet, score),

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import group_labels, group_positions, is_missing, label_array
 from shafer._typing import FloatArray
 from shafer.decision.acts import is_number
@@ -115,7 +116,7 @@ def coverage_by_group(
     if not is_number(confidence) or not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence must be a number between 0 and 1; got {confidence!r}.")
     predictions = set_predictions(y_true, y_set, labels, None)
-    given = label_array(by, "by")
+    given = label_array(in_row_order(by, y_set, "by", "y_set"), "by")
     if given.shape != predictions.truth.shape:
         raise ValueError(
             f"by must hold one label for each of {len(predictions.truth)} rows; got shape "

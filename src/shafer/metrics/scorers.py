@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 
+from shafer._checks.frames import in_row_order
 from shafer.metrics.error_imprecision import error_imprecision_area
 from shafer.metrics.rates import (
     coverage_score,
@@ -124,6 +125,7 @@ class SetScorer:
         -------
         float
         """
+        y, sample_weight = in_row_order(y, X), in_row_order(sample_weight, X, "sample_weight")
         metric = _METRICS[self.metric]
         own = {name: self.options[name] for name in metric.options if name in self.options}
         predicted = self._sets(estimator, X) if metric.of_sets else estimator.predict_proba(X)

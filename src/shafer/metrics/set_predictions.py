@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import float_array, row_weights, to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import TrueClasses, class_columns, is_missing, label_array, true_classes
 from shafer._typing import BoolArray, FloatArray
 
@@ -35,6 +36,8 @@ class SetPredictions(NamedTuple):
 
 def set_predictions(y_true: Any, y_set: Any, labels: Any, sample_weight: Any) -> SetPredictions:
     """Return checked sets, true classes and weights."""
+    y_true = in_row_order(y_true, y_set, "y_true", "y_set")
+    sample_weight = in_row_order(sample_weight, y_set, "sample_weight", "y_set")
     table, labels = class_columns(y_set, labels, "y_set")
     chosen = set_array(table)
     truth = true_classes(y_true, labels, chosen.shape[1], name="y_true", option="labels")

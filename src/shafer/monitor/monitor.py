@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from shafer._checks.frames import in_row_order
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
 from shafer.monitor.compare import component_checks, decisions_moved, label_checks, row_checks
@@ -121,6 +122,7 @@ class Monitor:
         if not watched(explainer):
             raise ValueError("explainer has no component besides the base rate, nothing to watch.")
         check_rows(X_reference, "X_reference")
+        y = in_row_order(y, X_reference, of="X_reference")
         if y is not None and explainer.background is X_reference:
             warnings.warn(
                 "X_reference is the background of the explainer, so the model was probably trained "
@@ -162,6 +164,7 @@ class Monitor:
         (True, ('v',))
         """
         check_rows(X, "X")
+        y = in_row_order(y, X)
         if n_rows(X) < LEAST_BATCH:
             raise ValueError(
                 f"X has {n_rows(X)} rows; a batch needs at least {LEAST_BATCH}. Collect more rows, "

@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from shafer._checks.arrays import float_array, to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import group_labels, label_array, label_positions, true_classes
 from shafer.deferral.curve import DeferralCurve, deferral_curves
 from shafer.plots.style import axes_for, color, halo, ink, line_style, literal
@@ -95,7 +96,7 @@ class DeferralDisplay:
         DeferralDisplay
             Call its :meth:`plot`.
         """
-        found = explainer.predict_or_defer(X, by=by)
+        y, found = in_row_order(y, X), explainer.predict_or_defer(X, by=by)
         promise = found.control.promise
         truth = label_positions(y, found.classes, len(found))
         answers = label_positions(found.labels, found.classes, len(found))

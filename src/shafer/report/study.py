@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import in_row_order
 from shafer._checks.labels import label_positions
 from shafer._typing import FloatArray
 from shafer._values import short_name, shown_value
@@ -285,7 +286,7 @@ def make_study(
     >>> study.held_out_error is None, study.truth
     (True, array([1, 0]))
     """
-    evidence = explainer(X)
+    y, evidence = in_row_order(y, X), explainer(X)
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
     columns = columns_of(X, names, evidence.weighed.component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)

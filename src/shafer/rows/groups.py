@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._checks.frames import frame_columns, frame_of
+from shafer._checks.frames import frame_columns, frame_of, in_row_order
 from shafer._checks.labels import (
     group_labels,
     group_positions,
@@ -43,6 +43,7 @@ def grouped_rows(X: Any, by: Any, columns: tuple[str, ...] | None) -> GroupedRow
     if by is None:
         return GroupedRows(X, None, None)
     if not is_one_label(by):
+        by = in_row_order(by, X, "by")
         return GroupedRows(X, _checked(label_array(by, "by"), n_rows(X)), None)
     known = frame_columns(X)
     if not isinstance(by, str) or known is None or by not in known:
