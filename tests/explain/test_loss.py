@@ -192,7 +192,7 @@ def test_wrong_losses() -> None:
     ],
 )
 def test_losses_of_two_classes_that_are_no_threshold(loss: Any, message: str) -> None:
-    model = LogisticRegression().fit(X, Y == Y[0])
+    model = LogisticRegression().fit(X, Y[0] == Y)
     with pytest.raises(ValueError, match=message):
         shafer.Explainer(model, X, loss=loss)
 
