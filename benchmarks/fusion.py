@@ -136,7 +136,7 @@ def dempster(panel: Panel, present: Table, *, learnt: bool, prior: str = "once")
         taken = apart and holds
         sources[name] = shafer.fusion.without_prior(evidence, panel.prior) if taken else evidence
     if apart:
-        sources["prior"] = prior_evidence(panel.prior, classes=panel.classes, n=len(present))
+        sources["base rate"] = prior_evidence(panel.prior, classes=panel.classes, n=len(present))
         factors = np.column_stack([factors, np.ones(len(present))])
     return shafer.combine(sources, tempering=factors).probability
 

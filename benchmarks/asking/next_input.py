@@ -11,10 +11,10 @@ not the last one, after which all methods know everything.
 Times are those of scoring the inputs of a row when the conditional covariances are known; "library"
 is the whole answer of the library.
 
-Methods: the information of the recipe; expected entropy reduction (nine quadrature nodes); the
-static order of global importance, which is the mean absolute SHAP value; a random order. In
-*batch*: most uncertain rows first (entropy), then the recipe within the row; and a plan of all
-measurements that is made before the first one (``next_measurements``).
+Methods: the information of the library; its second-order term; expected entropy reduction (nine
+quadrature nodes); the static order of global importance, which is the mean absolute SHAP value; a
+random order. In *batch*: most uncertain rows first (entropy), then the second-order term within the
+row; and a plan of all measurements that is made before the first one (``next_measurements``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scipy.special import entr, softmax
 
 from asking.gaps import hide
 from asking.knowledge import Knowledge, LinearGaussian, moderating
-from asking.reference_recipes import NODES, entropy_reduction, information
+from asking.reference_recipes import NODES, entropy_reduction, second_order
 from asking.scores import accuracy, log_loss
 from asking.trial import Trial
 
@@ -69,6 +69,7 @@ def _choices(trial: Trial, model: LinearGaussian, recipes: Any) -> dict[str, Any
 
     return {
         "information": lambda known: recipes.best_input(_gappy(trial, known))[0],
+        "second order": lambda known: second_order(known).argmax(axis=1),
         "entropy reduction": lambda known: entropy_reduction(known).argmax(axis=1),
         "static order": lambda known: best(importance, known),
         "random order": lambda known: best(by_chance, known),
@@ -99,13 +100,18 @@ def _shared_choices(trial: Trial, recipes: Any) -> dict[str, Any]:
         scores = entropy_reduction(known)
         return scores.max(axis=1), scores.argmax(axis=1)
 
+    def by_second_order(known: Knowledge) -> Any:
+        scores = second_order(known)
+        return scores.max(axis=1), scores.argmax(axis=1)
+
     def uncertain_first(known: Knowledge) -> Any:
-        scores = information(known)
+        scores = second_order(known)
         entropy = entr(known.probability).sum(axis=1)
         return np.where(known.unknown.any(axis=1), entropy, -np.inf), scores.argmax(axis=1)
 
     return {
         "information": by_information,
+        "second order": by_second_order,
         "entropy reduction": by_entropy_reduction,
         "most uncertain rows first": uncertain_first,
     }
@@ -145,7 +151,7 @@ def _times(trial: Trial, known: Knowledge, recipes: Any) -> dict[str, float]:
     """Return microseconds per row: scoring alone, and the library's whole answer."""
     gappy = _gappy(trial, known)
     return {
-        "time: information": _time(lambda: information(known), len(gappy)),
+        "time: second order": _time(lambda: second_order(known), len(gappy)),
         "time: entropy reduction": _time(lambda: entropy_reduction(known), len(gappy)),
         "time: entropy reduction, untuned": _time(lambda: _untuned(known), len(gappy)),
         "time: library": _time(lambda: recipes.best_input(gappy), len(gappy)),

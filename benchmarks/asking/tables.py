@@ -13,6 +13,7 @@ Rows = list[dict[str, Any]]
 
 LABELS = {
     "information": "`next_inputs`",
+    "second order": "its second-order term",
     "entropy reduction": "expected entropy reduction",
     "static order": "static order of mean absolute SHAP",
     "plan": "`next_measurements`, planned beforehand",
@@ -40,7 +41,7 @@ LABELS = {
 """How methods are called in the tables; others go by their own name."""
 
 TIMED = {
-    "information": "scores of the recipe, in NumPy",
+    "second order": "scores of the second-order term, in NumPy",
     "entropy reduction": "scores of expected entropy reduction, in NumPy",
     "entropy reduction, untuned": "the same, as first written",
     "library": "a call of `next_inputs`, other gaps in each row",
@@ -99,8 +100,14 @@ def by_classes(rows: Rows) -> dict[str, Rows]:
 def next_inputs(rows: Rows) -> str:
     """Write the tables of question 1."""
     text = ""
-    one_row = ["information", "entropy reduction", "static order", "random order"]
-    batch = ["information", "entropy reduction", "plan", "most uncertain rows first"]
+    one_row = ["information", "second order", "entropy reduction", "static order", "random order"]
+    batch = [
+        "information",
+        "second order",
+        "entropy reduction",
+        "plan",
+        "most uncertain rows first",
+    ]
     for title, part in by_classes(rows).items():
         starts = {
             f"{start} known, {what}": (f"next/{key} {what}: ", what == "accuracy", ".4f")
@@ -118,7 +125,7 @@ def next_inputs(rows: Rows) -> str:
 
 def times(rows: Rows) -> list[dict[str, Any]]:
     """Return the median times, and the median ratio to the recipe's."""
-    own = figures(rows, "next/time: information")
+    own = figures(rows, "next/time: second order")
     lines = []
     for name in TIMED:
         found = figures(rows, f"next/time: {name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -135,3 +136,31 @@ def test_three_classes_have_no_threshold(files: Path) -> None:
     options = ("--train", files / "three.csv", "--target", "y", "--drop", "site")
     options = (*options, "--id", "patient", "--threshold", 0.2, "--out", files / "no.shafer")
     refused("threshold needs two classes; the model has 3", "save", *options)
+
+
+def test_losses_state_the_answer(files: Path) -> None:
+    """A table or JSON, about the classes; acts that are no classes stay columns of ``score``."""
+    costs = {"yes": {"yes": 0, "no": 1}, "no": {"yes": 4, "no": 0}}
+    table = pd.DataFrame([{"act": act, **row} for act, row in costs.items()])
+    table.to_csv(files / "costs.csv", index=False)
+    (files / "costs.json").write_text(json.dumps(costs))
+    model = ("--model", files / "model.skops", "--train", files / "train.csv")
+    for given in (files / "costs.csv", files / "costs.json", json.dumps(costs)):
+        out = files / "l.csv"
+        result = run("score", files / "new.csv", *model, "--loss", given, "--out", out)
+        assert result.exit_code == 0, result.output
+        scored = pd.read_csv(out)
+        assert scored["answer"].eq("yes").equals(scored["probability_yes"] > 0.2)
+        assert scored["act"].tolist() == scored["answer"].tolist()
+    saved = run("save", *model, "--loss", files / "costs.csv", "--out", files / "l.shafer")
+    assert saved.exit_code == 0, saved.output
+    explainer = shafer.Explainer.load(files / "l.shafer")
+    X = pd.read_csv(files / "new.csv")[["a", "b", "c"]]
+    assert explainer.predict(X).tolist() == scored["answer"].tolist()
+    score = ("score", files / "new.csv", "--model", files / "l.shafer", "--out", files / "no.csv")
+    refused("--loss cannot be used", *score, "--loss", files / "costs.csv")
+    acts = '{"treat": {"yes": 0, "no": 1}, "wait": {"yes": 4, "no": 0}}'
+    refused("--loss names 'treat'", "save", *model, "--out", files / "no.shafer", "--loss", acts)
+    refused("must be JSON such as", "save", *model, "--out", files / "no.shafer", "--loss", "{1}")
+    both = ("--loss", files / "costs.csv", "--threshold", 0.2)
+    refused("not both", "save", *model, "--out", files / "no.shafer", *both)

@@ -15,7 +15,7 @@ from shafer.scale.ids import check_ids
 
 from .running import refused, run
 
-N = 40
+N = 60
 RANDOM = np.random.default_rng(0)
 ROWS = pd.DataFrame(
     {
@@ -37,7 +37,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ROWS.to_parquet(folder / "rows.parquet", row_group_size=7)
     (folder / "many").mkdir()
     for i in range(2):
-        ROWS[20 * i : 20 * i + 20].to_parquet(folder / "many" / f"{i}.parquet")
+        ROWS[30 * i : 30 * i + 30].to_parquet(folder / "many" / f"{i}.parquet")
     X = ROWS[["age", "ldl"]]
     model = LogisticRegression().fit(X, Y)
     shafer.Explainer(model, X).save(folder / "m.shafer")
@@ -113,7 +113,7 @@ def test_ids_that_are_refused(files: Path) -> None:
 
 def test_equal_ids_in_two_files_are_found(files: Path) -> None:
     paths = [files / "many" / "0.parquet", files / "many" / "0.parquet"]
-    with pytest.raises(ValueError, match="rows 0 and 20 of .* have the same id '000'"):
+    with pytest.raises(ValueError, match="rows 0 and 30 of .* have the same id '000'"):
         check_ids(paths, ["patient"])
 
 
@@ -134,3 +134,30 @@ def test_help_and_guide_name_every_column(files: Path) -> None:
     left = {name for name in left if not re.search(rf"\b{name}\b", said)}
     assert left <= {"weight_of_conflict", "epistemic_ignorance", "reason_1_lower", "reason_1_upper"}
     assert not re.search("decision|reasons_for|--defer", said)
+
+
+def test_rows_by_id_in_every_command(files: Path) -> None:
+    data = ("--data", files / "rows.csv", "--model", files / "m.shafer", "--id", "patient")
+    shown = run("explain", *data, "--row", "017")
+    assert shown.exit_code == 0, shown.output
+    assert "rows of rows.csv, 017" in shown.output
+    by_number = run("explain", *data[:4], "--row", "17").output
+    assert by_number.split("\n")[2:] == shown.output.split("\n")[2:]
+    refused("--row 999 is not an id of", "explain", *data, "--row", "999")
+    refused("counted from 0; got 'pat'. For an id, name", "explain", *data[:4], "--row", "pat")
+    page = files / "page.html"
+    report = run("report", *data, "--out", page)
+    assert report.exit_code == 0, report.output
+    assert '"id":"017"' in page.read_text()
+    gaps = ROWS.assign(age=ROWS["age"].where(ROWS.index != 3))
+    gaps.to_csv(files / "gaps.csv", index=False)
+    model = ("--model", files / "m.shafer", "--id", "patient")
+    plan = run("next", files / "gaps.csv", *model, "--keep", "pair", "--out", files / "plan.csv")
+    assert plan.exit_code == 0, plan.output
+    assert "  003  age" in plan.output
+    written = pd.read_csv(files / "plan.csv", dtype=str)
+    assert written[["patient", "pair", "input"]].to_numpy().tolist() == [["003", "p1", "age"]]
+    data = files / "rows.csv"
+    watched = run("monitor", data, data, *model)
+    assert watched.exit_code == 0, watched.output
+    refused("have the same id", "monitor", data, data, *model[:2], "--id", "pair")

@@ -135,6 +135,7 @@ def test_reasons_of_texts_and_a_first_chunk_without_any(tmp_path: Path) -> None:
 def test_reasons_that_cannot_be_given(folder: Path) -> None:
     data = ("score", folder / "heart.csv", "--model", folder / "model.skops")
     out = ("--out", folder / "s.csv")
+    refused("--over needs --class", *data, *out, "--reasons", 2, "--over", "1")
     refused("--class needs --reasons", *data, *out, "--class", "1")
     refused("--class names 'x', which the model", *data, *out, "--reasons", 2, "--class", "x")  # fmt: skip # noqa: E501
     codes = folder / "codes.csv"

@@ -167,7 +167,7 @@ def test_in_the_company_of_scikit_learn() -> None:
     [
         (dict(estimators=[]), "estimators must be a list"),
         (dict(estimators=[("a",)]), "estimators must be a list"),
-        (dict(estimators=[("prior", GaussianNB())]), "must not be called 'prior'"),
+        (dict(estimators=[("base rate", GaussianNB())]), "must not be called 'base rate'"),
         (
             dict(estimators=[("a", GaussianNB()), ("a", GaussianNB())]),
             "distinct; given more than once: .'a'",

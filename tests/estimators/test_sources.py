@@ -184,7 +184,7 @@ def test_frames(heart: Any, make: Any) -> None:
         *(f"blood: {name}" for name in blood),
         *(f"life: {name}" for name in life),
     )
-    assert names[-1] == "prior: prior"
+    assert names[-1] == "base rate: base rate"
     assert list(clf.feature_names_in_) == heart.feature_names
 
 

@@ -275,7 +275,7 @@ def test_without_errors_the_message_tells_how_to_get_them() -> None:
     ]
     for ev in (plain, EXPLAINER(X).components):
         for call in calls[: 5 if ev is plain else 4]:
-            with pytest.raises(ValueError, match=r"errors='laplace'.*'bags'.*'bootstrap'"):
+            with pytest.raises(ValueError, match=r"errors='sandwich'.*'bags'.*'bootstrap'"):
                 call(ev)
     discounted = EXPLAINER(X).discounted(0.5)
     with pytest.raises(AttributeError, match=r"ev\.evidence\.weights_std"):

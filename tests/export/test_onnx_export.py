@@ -52,6 +52,7 @@ def test_names_shapes_and_properties(explainer: shafer.Explainer) -> None:
         "ignorance": ["N"],
         "conflict": ["N"],
         "weights": ["N", 4, 3],
+        "answer": ["N"],
     }
     assert [(opset.domain, opset.version) for opset in model.opset_import] == [("", 19)]
     properties = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
@@ -64,6 +65,32 @@ def test_names_shapes_and_properties(explainer: shafer.Explainer) -> None:
 
 def _shape(info: Any) -> list[Any]:
     return [axis.dim_param or axis.dim_value for axis in info.type.tensor_type.shape.dim]
+
+
+@pytest.mark.parametrize(
+    "rule", [{}, {"threshold": 0.2}, {"threshold": {"b": 0.9}}, {"loss": True}]
+)
+@pytest.mark.parametrize("labels", [["a", "b"], [7, -3], ["a", "b", "c"], [0, 2, 1]])
+def test_the_answer_is_that_of_predict(rule: dict[str, Any], labels: list[Any]) -> None:
+    k = len(labels)
+    y = np.asarray(labels)[Y % k]
+    model = LogisticRegression(max_iter=500).fit(X, y)
+    classes = model.classes_.tolist()
+    if "loss" in rule:
+        costs = {
+            a: {c: float(a != c) * (1 + 3 * j) for c in classes} for j, a in enumerate(classes)
+        }
+        rule = {"loss": costs}
+    elif k > 2 and rule:
+        return
+    elif rule and isinstance(rule["threshold"], dict):
+        rule = {"threshold": {classes[0]: 0.9}}
+    explainer = shafer.Explainer(model, X, **rule)
+    run = session(to_onnx(explainer, ["answer"]))
+    rows = np.vstack([X, np.full((1, 4), np.nan)])
+    (found,) = run.run(["answer"], {"X": rows})
+    assert found[:-1].tolist() == explainer.predict(X).tolist()
+    assert found[-1] in ("", np.iinfo(np.int64).min)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 150])

@@ -134,7 +134,9 @@ def test_prior_is_counted_once() -> None:
     posterior = np.log(prior) + likelihoods.sum(axis=0)
     expected = np.exp(posterior) / np.exp(posterior).sum(axis=1, keepdims=True)
     assert_allclose(result.probability, expected, rtol=1e-12)
-    assert result.component_names[-1] == "prior: prior"
+    assert result.component_names[-1] == "base rate: base rate"
+    assert not result.reasons(top=9)["component"].str.startswith("base rate").any()
+    assert_allclose(result.base_rate, np.tile(np.log(prior) - np.log(prior).mean(), (5, 1)))
     by_label = combine(models, prior=dict(zip("abc", prior, strict=True)))
     assert_allclose(by_label.logits, result.logits)
     # With no source at all there, the prior is left.
@@ -239,8 +241,8 @@ def test_sources_that_are_refused() -> None:
         combine({"a": Evidence.from_weights(np.ones((3, 1, 3))), "b": evidence})
     with pytest.raises(ValueError, match="evidence of single components"):
         combine([evidence.components, evidence])
-    with pytest.raises(ValueError, match="A source is called 'prior'"):
-        combine({"prior": evidence}, prior=[0.2, 0.3, 0.5])
+    with pytest.raises(ValueError, match="A source is called 'base rate'"):
+        combine({"base rate": evidence}, prior=[0.2, 0.3, 0.5])
     with pytest.raises(ValueError, match="11 sources have a reliability below 1.*tempering="):
         combine([evidence] * 11, reliability=[0.5] * 11)
 

@@ -153,7 +153,12 @@ def refits(world: World) -> list[Any]:
     "evidence.Evidence.contrast",
     "evidence.Evidence.contrast_std",
     "evidence.Evidence.contrast_interval",
+    "evidence.Evidence.importance",
     "evidence.Evidence.reasons",
+    "evidence.Evidence.summary",
+    "evidence.Evidence.waterfall",
+    "plots.ImportanceDisplay",
+    "plots.ImportanceDisplay.from_evidence",
     "evidence.Evidence.weights_of",
     trains=True,
 )
@@ -165,6 +170,11 @@ def contrasts(world: World) -> list[Any]:
     assert all(set(table["class"]) == {a} for table in reasons)
     found += [table["rank"] * table["component"].map(ev.component_names.index) for table in reasons]
     found += [reasons[0]["weight"], reasons[1]["log_odds"]]
+    bars = ev.importance(class_=a, over=b)
+    assert (bars.pairs[0].class_, bars.pairs[0].over) == (a, b)
+    assert len(ev.importance().pairs) >= 1
+    found += [bars.pairs[0].mean, ev.waterfall(1, class_=a, over=b).weights]
+    found.append(ev.summary(classes=a, over=b).weights)
     return [*found, ev.weights_of([a, b]), ev.weights_of(b)]
 
 

@@ -25,4 +25,5 @@ def lazy_scores(world: World) -> list[Any]:
     names = [column.split("_", 1)[1] for column in scores.columns if "probability_" in column]
     assert len(set(names)) == world.n_classes
     numbers = [name for name, kind in scores.schema.items() if kind.is_numeric()]
+    numbers = [name for name in numbers if name != "answer"]  # a label
     return [scores[name].fill_nan(0.0).to_list() for name in numbers]  # rows without a reason

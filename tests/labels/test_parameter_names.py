@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+import shafer
+from shafer.evidence.reasons import reason_column_kinds, reason_columns
 
 from .public_functions import public_callables
 
 OTHER_NAMES = {
-    "class_": {"label", "focus", "klass", "class_label", "target_class", "category"},
+    "class_": {"label", "focus", "klass", "class_label", "target_class", "category", "for_"}
+    | {"positive", "pos_label", "of_class"},
+    "over": {"against", "versus", "rival", "other_class", "reference_class", "b"},
+    "top": {
+        "max_components",
+        "max_classes",
+        "max_sets",
+        "max_display",
+        "n_top",
+        "n_reasons",
+        "limit",
+    },
+    "units": {"quantity"},
+    "by": {"subgroups", "subpopulations"},
+    "loss": {"costs_of_errors", "cost_matrix"},
     "classes": {"labels", "class_names", "class_labels", "categories"},
     "y": {"truth", "target", "targets", "y_test"},
     "sample_weight": {"sample_weights", "row_weight", "row_weights"},
@@ -29,11 +50,6 @@ ALLOWED = {
     ("monitor.BatchCheck", "reference"): "a record; rows to compare with, not the training data",
     ("monitor.Monitor", "reference"): "rows to compare new rows with, not the training data",
     ("plots.RegionDisplay.plot", "label"): "text of a legend, as in matplotlib",
-    ("plots.SummaryDisplay", "labels"): "texts above the panels",
-    ("plots.WaterfallDisplay", "label"): "text of the axis",
-    ("plots.TextDisplay", "label"): "text of the legend",
-    ("plots.SummaryDisplay.from_evidence", "labels"): "the old name, which warns",
-    ("plots.DependenceDisplay.plot", "labels"): "the old name, which warns",
     ("report.Study", "truth"): "a record that stores positions",
 }
 
@@ -57,6 +73,81 @@ def test_one_thing_has_one_name() -> None:
                 if not known:
                     wrong[f"{name}({parameter}=)"] = proper
     assert not wrong, f"rename each to {wrong}"
+
+
+OPTIONS = {
+    "--class": {"--reasons-for", "--label", "--positive", "--target-class"},
+    "--over": {"--against", "--versus", "--rival"},
+    "--top": {"--limit", "--max", "--number", "--n"},
+}
+"""An option of the command line, and names that would mean the same."""
+
+
+def test_one_thing_has_one_option() -> None:
+    commands = importlib.import_module("shafer.cli").main.commands
+    given = {
+        (name, option)
+        for name, command in commands.items()
+        for parameter in command.params
+        for option in parameter.opts
+    }
+    assert {"explain", "score", "next"} <= {name for name, _ in given}
+    wrong = {(n, o): proper for proper, others in OPTIONS.items() for n, o in given if o in others}
+    assert not wrong
+
+
+def _tables() -> dict[str, set[str]]:
+    """The columns of every kind of table of weights."""
+    X = np.random.default_rng(0).integers(0, 3, size=(40, 2)).astype(float)
+    found = {}
+    for n_classes in (2, 3):
+        y = np.arange(40) % n_classes
+        model = LogisticRegression().fit(X, y)
+        explainer = shafer.Explainer(model, X, prior="own", errors="laplace")
+        ev = explainer(X)
+        assert isinstance(ev, shafer.Evidence)
+        for units in ("log_odds", "odds", "probability", "weight"):
+            found[f"reasons {units} {n_classes}"] = set(ev.reasons(units=units))
+        found[f"importance {n_classes}"] = set(ev.importance().to_frame())
+        found[f"to_frame {n_classes}"] = set(ev.to_frame("pandas"))
+        points = shafer.scorecards.scorecard(explainer, class_=0)
+        found[f"scorecard {n_classes}"] = set(points)
+        kinds = reason_column_kinds(2, errors=True, codes=True)
+        assert set(kinds) == set(reason_columns(ev, 2, codes={"x0": "A"}))
+        found[f"score {n_classes}"] = {name.removeprefix("reason_1_") for name in kinds}
+        names = set(ev.component_names)
+        assert "base rate" in names
+        assert "prior" not in names
+    return found
+
+
+def test_a_column_of_one_class_is_weight_and_of_two_log_odds() -> None:
+    tables = _tables()
+    of_one_class = {name for name, columns in tables.items() if "weight" in columns}
+    assert of_one_class == {"reasons weight 2", "reasons weight 3", "scorecard 3"}
+    of_two = {name for name, columns in tables.items() if "log_odds" in columns}
+    assert of_two == {
+        "reasons log_odds 2",
+        "reasons log_odds 3",
+        "scorecard 2",
+        "score 2",
+        "score 3",
+    }
+    synonyms = {
+        "for",
+        "class_",
+        "label",
+        "rival",
+        "against",
+        "versus",
+        "prior",
+        "logit",
+        "log-odds",
+    }
+    for name, columns in tables.items():
+        assert not synonyms & columns, name
+        if "over" in columns:
+            assert "class" in columns, name
 
 
 def test_no_function_takes_one_thing_twice() -> None:

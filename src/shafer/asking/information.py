@@ -35,7 +35,7 @@ _REACH = 8.5  # standard deviations; beyond lies 10⁻¹⁷
 _STEP = 0.5  # of the grid where the logits move slowly
 _STEEPEST = 1.0  # by which a difference of logits may move in a step
 _MOST_ON_A_LINE = 8192
-_MOST_ON_A_SIDE = 128
+_MOST_ON_A_SIDE = 64
 _POINTS = 4096  # beyond a plane
 _BLOCK = 2**20  # numbers in memory at a time
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,10 @@ from shafer.cli.options import ModelOptions, careful, errors_option, examples, m
 from shafer.report.default_study import heart_study
 from shafer.report.study import Study, make_study
 from shafer.scale.background_means import MeansOptions, measured_model
+from shafer.scale.ids import check_not_inputs, table_ids
 from shafer.scale.inputs import model_inputs, n_columns
 from shafer.scale.models import NamedModel, train_on
-from shafer.scale.tables import column_names, known_labels, read_labels, read_table
+from shafer.scale.tables import Table, column_names, known_labels, read_labels, read_table
 
 if TYPE_CHECKING:
     from shafer.report.terminal import ReasonsAsked
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "shafer explain --row 17",
         "shafer explain --data patients.csv --target chd --row 3",
-        "shafer explain --model model.skops --data new.csv --row 3",
+        "shafer explain --model model.shafer --data new.csv --id patient --row pat160",
         "shafer explain --row 17 --reasons 4 --class chd",
         "shafer explain --model texts.skops --train old.csv --data new.csv --text-column review",
     )
@@ -35,10 +37,9 @@ if TYPE_CHECKING:
 @errors_option
 @click.option(
     "--row",
-    type=click.IntRange(min=0),
-    default=0,
+    default="0",
     show_default=True,
-    help="The row, counted from 0.",
+    help="The row, counted from 0; with --id, the id of the row.",
 )
 @click.option("--class", "class_text", metavar="CLASS", help="Explain this class, not the answer.")
 @click.option(
@@ -61,7 +62,7 @@ def explain(
     data: Path | None,
     options: ModelOptions,
     errors: str | None,
-    row: int,
+    row: str,
     class_text: str | None,
     over_text: str | None,
     reasons: int | None,
@@ -93,14 +94,29 @@ def explain(
             None if text is None else label_named(text, classes, option)
             for text, option in ((class_text, "--class"), (over_text, "--over"))
         )
-        text = explained(study, row, terminal_width(), class_=first, over=second, reasons=asked)
+        place = _place(study, row, options, data)
+        text = explained(study, place, terminal_width(), class_=first, over=second, reasons=asked)
         say(text)
         pair = {"class_": first, "over": second}
-        for marked in terminal_texts(study, row, terminal_width(), color=wants_color(), **pair):
+        for marked in terminal_texts(study, place, terminal_width(), color=wants_color(), **pair):
             say_styled(f"\n{marked}")
-        say(f"\n{asked_about(study, row, terminal_width())}")
+        say(f"\n{asked_about(study, place, terminal_width())}")
         if data is not None:
             say(f"\n{study.about[0]}")
+
+
+def _place(study: Study, row: str, options: ModelOptions, data: Path | None) -> int:
+    """Return the position of the row that was asked for, by its id or its number."""
+    from shafer.scale.ids import row_of
+
+    if options.ids and data is not None:
+        return row_of(row, study.ids, data)
+    if not (row.isascii() and row.isdigit()):
+        raise ValueError(
+            f"--row must be the number of a row, counted from 0; got {row!r}. For an id, name its "
+            "column with --id."
+        )
+    return int(row)
 
 
 def _reasons(top: int | None, codes: Path | None) -> ReasonsAsked | None:
@@ -138,6 +154,7 @@ def study_of(model: NamedModel | None, data: Path | None, options: MeansOptions)
             "--train": options.train_path,
             "--text-column": options.text_column,
             "--missing": options.missing,
+            "--id": options.ids or None,
         }
         named = [option for option, value in given.items() if value is not None]
         if named:
@@ -165,9 +182,15 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
     table = read_table(data)
     target = options.target
     inputs = model_inputs(
-        named.model, table.kinds, data, target=target, text_column=options.text_column
+        named.model,
+        table.kinds,
+        data,
+        target=target,
+        text_column=options.text_column,
+        ids=options.ids,
     )
     _check_width(len(inputs.columns))
+    check_not_inputs(options.ids, inputs.columns)
     X = inputs.read(table)
     note(f"Reading the evidence of {len(table):,} rows …")
     measured = measured_model(named.model, inputs, data, lambda: X, options)
@@ -184,7 +207,16 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
             "not known here; if it was, the error is too small."
         )
     title = _title(data, target, len(table))
-    return make_study(measured.evidence, X, truth, title=title, about=about)
+    study = make_study(measured.evidence, X, truth, title=title, about=about)
+    return _by_id(study, table, options)
+
+
+def _by_id(study: Study, table: Table, options: MeansOptions) -> Study:
+    """Call the rows by their ids, if columns of ids were named."""
+    if not options.ids:
+        return study
+    ids = table_ids(table, options.ids)
+    return replace(study, evidence=study.evidence.with_index(ids))
 
 
 def _check_width(width: int) -> None:
@@ -198,12 +230,12 @@ def _check_width(width: int) -> None:
 def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansOptions) -> Study:
     trained = train_on(train_path, target, options)
     X, y, about = trained.X, trained.y, trained.about
+    table = read_table(data)
     if train_path != data:
-        table = read_table(data)
         y = read_labels(table, target)
         X = trained.inputs(table)
         about = (about[0], f"It is reported on the {len(X)} rows of {data.name}.", about[1])
-    return make_study(
+    study = make_study(
         trained.explainer,
         X,
         known_labels(y, trained.explainer.classes, target),
@@ -211,6 +243,7 @@ def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansO
         about=about,
         held_out_error=trained.held_out,
     )
+    return _by_id(study, table, options)
 
 
 def _title(data: Path, target: str | None, n: int) -> str:

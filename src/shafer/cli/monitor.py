@@ -16,6 +16,7 @@ from shafer.explain.explainer import Explainer
 from shafer.monitor.monitor import Monitor
 from shafer.monitor.report import MonitorReport, report_lines, text_rows
 from shafer.scale.background_means import MeasuredModel, measured_model
+from shafer.scale.ids import check_not_inputs, table_ids
 from shafer.scale.inputs import ModelInputs, model_inputs
 from shafer.scale.models import NamedModel, train_on
 from shafer.scale.tables import Table, known_labels, read_labels, read_table
@@ -220,12 +221,14 @@ def monitored_files(
             "shafer monitor needs a model with weights of evidence; this one makes its evidence in "
             "another way. Use one of the models of docs/guide/models.md."
         )
+    _check_ids(table, options)
     note(f"Reading {len(table):,} reference rows …")
     monitor = Monitor.fit(explainer, reader.rows(table), reader.truth(table), alpha=alpha)
     reports = []
     for path in new:
         note(f"Checking {path.name} …")
         table = read_table(path)
+        _check_ids(table, options)
         truth = reader.truth(table)
         X = reader.rows(table)
         try:
@@ -233,6 +236,12 @@ def monitored_files(
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
     return Monitored(reports, [path.name for path in new], reader.model.sentence)
+
+
+def _check_ids(table: Table, options: ModelOptions) -> None:
+    """Refuse a table whose ids are missing or not unique: a row in it twice counts twice."""
+    if options.ids:
+        table_ids(table, options.ids)
 
 
 def _reader(
@@ -250,7 +259,13 @@ def _reader(
         return _Reader(own, ModelInputs(trained.columns), labels)
     target = options.target if labels is None else labels
     inputs = model_inputs(
-        named.model, table.kinds, table.path, target=target, text_column=options.text_column
+        named.model,
+        table.kinds,
+        table.path,
+        target=target,
+        text_column=options.text_column,
+        ids=options.ids,
     )
+    check_not_inputs(options.ids, inputs.columns)
     measured = measured_model(named.model, inputs, table.path, lambda: inputs.read(table), means)
     return _Reader(measured, inputs, labels)

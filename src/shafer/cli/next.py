@@ -13,20 +13,21 @@ from shafer._terminal import say
 from shafer._text import cells
 from shafer.asking.next_inputs import order_cannot_differ
 from shafer.asking.sentences import SAME_ORDER
-from shafer.cli.options import ModelOptions, careful, examples, model_options
+from shafer.cli.options import ModelOptions, careful, examples, keep_option, model_options
 from shafer.explain.explainer import Explainer
 from shafer.report.terminal import label, padded
 from shafer.scale.background_means import MeansOptions, measured_model
+from shafer.scale.ids import check_columns, check_not_inputs, table_ids
 from shafer.scale.inputs import model_inputs
 from shafer.scale.models import NamedModel, train_on
-from shafer.scale.tables import read_table
+from shafer.scale.tables import Table, read_table
 
 
 @click.command(
     "next",
     epilog=examples(
         "shafer next new.csv --model model.skops --train old.csv",
-        "shafer next new.csv --model model.skops --train old.csv --budget 100 --out plan.csv",
+        "shafer next new.csv --model model.shafer --id patient --budget 100 --out plan.csv",
         "shafer next new.csv --train old.csv --target chd --budget 50 --costs ldl=20 --costs age=1",
         "shafer next new.csv --model model.skops --train old.csv --budget 500 --costs costs.csv",
     ),
@@ -52,6 +53,7 @@ from shafer.scale.tables import read_table
     show_default=True,
     help="Inputs listed for each row.",
 )
+@keep_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -64,6 +66,7 @@ def next_(
     budget: float | None,
     costs: tuple[str, ...],
     top: int,
+    keep: tuple[str, ...],
     out: Path | None,
 ) -> None:
     """Print which missing inputs of DATA to measure, for which rows.
@@ -89,6 +92,7 @@ def next_(
             budget=budget,
             costs=read_costs(costs),
             top=top,
+            keep=keep,
         )
         table = plan.each if plan.bought is None else plan.bought
         if out is not None:
@@ -116,12 +120,19 @@ class MeasurementPlan:
         The measurements within the budget, as ``explainer.ask.next_measurements`` gives them.
     alike : bool
         Whether all rows must have the same order.
+    ids : pandas index, optional
+        The ids of the rows.
     """
 
     n_rows: int
     each: Any
     bought: Any = None
     alike: bool = False
+    ids: Any = None
+
+    def name(self, row: int) -> str:
+        """Return how a row is called: by its id, or by its number."""
+        return str(row) if self.ids is None else label(str(self.ids[row]), _LONGEST)
 
 
 def measurement_plan(
@@ -132,6 +143,7 @@ def measurement_plan(
     budget: float | None,
     costs: dict[str, float] | None,
     top: int,
+    keep: tuple[str, ...] = (),
 ) -> MeasurementPlan:
     """Plan the measurements of a table.
 
@@ -149,24 +161,33 @@ def measurement_plan(
         Input -> cost; 1 by default.
     top : int
         The inputs listed for each row.
+    keep : tuple of strings
+        Columns of the table to pass on, besides the ids.
     """
-    explainer, X = _asked(model, data, options)
+    source = read_table(data)
+    check_columns(keep, source.columns, data, "--keep")
+    ids = table_ids(source, options.ids) if options.ids else None
+    explainer, X = _asked(model, source, options)
     each = explainer.ask.next_inputs(X, top, costs=costs, backend="pandas")
     bought = None
     if budget is not None:
         bought = explainer.ask.next_measurements(X, budget, costs=costs, backend="pandas")
-    plan = [None if table is None else _by_position(table) for table in (each, bought)]
+    kept = source.cells[list(dict.fromkeys((*options.ids, *keep)))]
+    plan = [None if table is None else _of_rows(table, kept) for table in (each, bought)]
     alike = order_cannot_differ(explainer.ask.model(), X, costs)
-    return MeasurementPlan(len(X), plan[0], plan[1], alike)
+    return MeasurementPlan(len(X), plan[0], plan[1], alike, ids)
 
 
-def _by_position(table: Any) -> Any:
-    """Leave out the labels of the rows: a table read from a file has none but the positions."""
-    return table.drop(columns="index", errors="ignore")
+def _of_rows(table: Any, kept: Any) -> Any:
+    """Add columns of the rows. The labels of X are left out: they are positions."""
+    table = table.drop(columns="index", errors="ignore")
+    for place, name in enumerate(kept.columns):
+        table.insert(place, name, kept[name].to_numpy()[table["row"].to_numpy()])
+    return table
 
 
-def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple[Explainer, Any]:
-    table = read_table(data)
+def _asked(model: NamedModel | None, table: Table, options: MeansOptions) -> tuple[Explainer, Any]:
+    data = table.path
     if model is not None:
         inputs = model_inputs(
             model.model,
@@ -174,7 +195,9 @@ def _asked(model: NamedModel | None, data: Path, options: MeansOptions) -> tuple
             data,
             target=options.target,
             text_column=options.text_column,
+            ids=options.ids,
         )
+        check_not_inputs(options.ids, inputs.columns)
         X = inputs.read(table)
         explainer = measured_model(model.model, inputs, data, lambda: X, options).evidence
         if not isinstance(explainer, Explainer):
@@ -216,14 +239,15 @@ def plan_text(plan: MeasurementPlan, budget: float | None, out: str | None) -> s
         return f"Nothing to measure: no input is missing in these {plan.n_rows:,} rows."
     parts = []
     if plan.bought is not None and budget is not None:
-        parts.append(_bought(plan.bought, budget, out))
+        parts.append(_bought(plan, budget, out))
     alone = plan.bought is None
     most = _MOST_LINES if alone else _FEW_LINES
-    parts.append(_each(plan.each, plan.n_rows, most, out if alone else None))
+    parts.append(_each(plan, most, out if alone else None))
     return "\n\n".join([*parts, _UNIT, *([SAME_ORDER] if plan.alike else [])])
 
 
-def _bought(frame: Any, budget: float, out: str | None) -> str:
+def _bought(plan: MeasurementPlan, budget: float, out: str | None) -> str:
+    frame = plan.bought
     if not len(frame):
         return (
             f"Within a budget of {budget:g}, nothing can be measured that would tell anything "
@@ -239,7 +263,7 @@ def _bought(frame: Any, budget: float, out: str | None) -> str:
     body = [
         [
             str(line["rank"]),
-            str(line["row"]),
+            plan.name(int(line["row"])),
             label(str(line["input"]), _LONGEST),
             f"{line['information']:.4f}",
             f"{line['cost']:g}",
@@ -252,7 +276,8 @@ def _bought(frame: Any, budget: float, out: str | None) -> str:
     )
 
 
-def _each(frame: Any, n_rows: int, most: int, out: str | None) -> str:
+def _each(plan: MeasurementPlan, most: int, out: str | None) -> str:
+    frame, n_rows = plan.each, plan.n_rows
     lacking = frame["row"].nunique()
     title = f"Next inputs of each row: {lacking:,} of {n_rows:,} rows lack an input"
     body = []
@@ -261,7 +286,7 @@ def _each(frame: Any, n_rows: int, most: int, out: str | None) -> str:
             f"{label(str(name), _LONGEST)} {gain:.4f}"
             for name, gain in zip(lines["input"], lines["information"], strict=True)
         ]
-        body.append([str(row), ", ".join(named)])
+        body.append([plan.name(int(row)), ", ".join(named)])
         if len(body) == most:
             break
     header = ["row", "inputs, the best first, with their information"]

@@ -51,6 +51,7 @@ class ModelOptions:
     drop: tuple[str, ...]
     ids: tuple[str, ...]
     threshold: str | None
+    loss: str | None
 
     def loaded(self) -> NamedModel | None:
         """Load the model, if one was given."""
@@ -71,13 +72,17 @@ class ModelOptions:
         names = [field.name for field in fields(self) if field.name not in _ELSEWHERE]
         return {name.replace("_", "-"): getattr(self, name) for name in names}
 
-    def means(self, *, of_table: bool = False, errors: str | None = None) -> MeansOptions:
+    def means(
+        self, *, of_table: bool = False, errors: str | None = None, acts: bool = False
+    ) -> MeansOptions:
         """Return the options that choose the means.
 
         ``of_table`` is for a command about the table as a whole, which may give the means itself.
-        ``errors`` asks for error bars, from the same data.
+        ``errors`` asks for error bars, from the same data. ``acts`` is for a command whose
+        ``--loss`` may also be about acts that are no classes.
         """
         from shafer.scale.background_means import MeansOptions
+        from shafer.scale.models import read_loss_table
 
         from_data = self.means_from_data or of_table
         return MeansOptions(
@@ -91,6 +96,8 @@ class ModelOptions:
             self.drop,
             self.ids,
             self.threshold,
+            None if self.loss is None else read_loss_table(self.loss),
+            acts,
         )
 
 
@@ -170,6 +177,13 @@ _OPTIONS = (
         help="From which probability on the answer is the second of two classes, or the class that "
         "is named, such as ill=0.2. By default the model's own threshold, or one half. A saved "
         "model keeps its own.",
+    ),
+    click.option(
+        "--loss",
+        metavar="FILE|JSON",
+        help="What errors cost: a table with the column act (the answer) and a column for each "
+        'class, or JSON such as {"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}}. The '
+        "answer is then the class of the least expected loss. A saved model keeps its own.",
     ),
 )
 

@@ -76,11 +76,6 @@ from shafer.scale.engines import ENGINES, job_engine
 )
 @keep_option
 @click.option(
-    "--loss",
-    type=click.Path(path_type=Path),
-    help="Also write what to do: a table of costs with the column act and a column for each class.",
-)
-@click.option(
     "--reject",
     type=float,
     help="The cost of not deciding, as one more act; without --loss, a wrong class costs 1.",
@@ -158,9 +153,9 @@ def score(
         from shafer.scale.folder import FolderRequest, names_many, write_score_folder, write_scores
 
         _check_engine(engine, address, workers)
-        columns = ScoreOptions(**wanted)
+        columns = ScoreOptions(**wanted, loss=options.loss)
         columns.check()
-        model, means = options.loaded(), options.means()
+        model, means = options.loaded(), options.means(acts=True)
         if engine is None and not names_many(data):
             written = write_scores(data, out, model, means, chunk, columns)
         else:

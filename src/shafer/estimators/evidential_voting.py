@@ -36,6 +36,7 @@ from shafer.estimators.sources import (
     rows_of_view,
     view_of,
 )
+from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.explain.predictor import Predictor
@@ -127,7 +128,7 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
     >>> clf.evidence(X).weights[1, 0]
     array([0., 0.])
     >>> clf.evidence(X).component_names
-    ('blood', 'life', 'prior')
+    ('blood', 'life', 'base rate')
     """
 
     def __init__(
@@ -336,7 +337,7 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
             for s, (name, _, _) in enumerate(entries)
         }
         if self._apart:
-            evidences["prior"] = prior_evidence(self.prior_, classes=self.classes_, n=n)
+            evidences[BASE_RATE] = prior_evidence(self.prior_, classes=self.classes_, n=n)
             tempering = np.column_stack([tempering, np.ones(n)])
             reliability = np.column_stack([reliability, np.ones(n)])
         if self.combination not in CHANGED_BY_VACUOUS_SOURCES:
@@ -476,9 +477,9 @@ def read_entries(estimators: Any) -> list[Entry]:
 
 
 def _check_names(names: list[Any]) -> None:
-    if "prior" in names:
+    if BASE_RATE in names:
         raise ValueError(
-            "An estimator must not be called 'prior', because the class prior has that name. "
+            f"An estimator must not be called {BASE_RATE!r}: the class frequencies have that name. "
             "Rename the estimator."
         )
     twice = sorted({str(name) for name in names if names.count(name) > 1})

@@ -47,8 +47,9 @@ def with_base_rate_name(names: tuple[str, ...]) -> tuple[str, ...]:
 def base_rate_positions(source: WeightSource, names: Sequence[str]) -> list[int]:
     """Return the positions of the components that are a base rate.
 
-    Combined evidence has one for each source, named ``"source: base rate"``. An input may have the
-    same name: then all components share the base rate, and none of them is the base rate alone.
+    Combined evidence has one for each source, named ``"source: base rate"``, or one for all. An
+    input may have the same name: then all components share the base rate, and none of them is the
+    base rate alone.
     """
     candidates = [g for g, name in enumerate(names) if _prefix(name) is not None]
     if not candidates:
@@ -69,6 +70,8 @@ def _prefix(name: str) -> str | None:
 def _stands_apart(g: int, names: Sequence[str], shared: Sequence[bool]) -> bool:
     prefix = _prefix(names[g]) or ""
     others = [h for h, name in enumerate(names) if h != g and name.startswith(prefix)]
+    if prefix == f"{BASE_RATE}: ":  # class frequencies that were counted once, as a source
+        return True
     return not any(shared[h] for h in others) and bool(others or not prefix)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any, cast, final
+from typing import TYPE_CHECKING, Any, cast, final
 
 import array_api_compat
 import numpy as np
@@ -40,7 +41,13 @@ from shafer.evidence.layout import ComponentLayout, GridLayout, RegionLayout
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.notebook import answers_html, answers_text, paragraph
 from shafer.evidence.points import PointScale, scored_weights
-from shafer.evidence.reasons import InputValues, ReasonOptions, reasons_frame
+from shafer.evidence.reasons import (
+    InputValues,
+    ReasonOptions,
+    input_cells,
+    input_numbers,
+    reasons_frame,
+)
 from shafer.evidence.robustness import check_chance, own_conflict, source_fragility
 from shafer.evidence.sources import (
     DenseWeights,
@@ -52,6 +59,9 @@ from shafer.evidence.sources import (
     take,
 )
 from shafer.evidence.statements import labels_given, stated_weights
+
+if TYPE_CHECKING:
+    from shafer.plots import ImportanceDisplay, SummaryDisplay, WaterfallDisplay
 
 
 @final
@@ -923,6 +933,110 @@ class Evidence(MassEvidence):
 
     # -- how it looks ---------------------------------------------------------------------------
 
+    def waterfall(
+        self,
+        row: int = 0,
+        *,
+        class_: Label | None = None,
+        over: Label | None = None,
+        **options: Any,
+    ) -> WaterfallDisplay:
+        """Return the picture of one row: what each component adds to the log-odds.
+
+        The values of the inputs stand beside the names, if they are known. A notebook shows the
+        picture; elsewhere call its ``plot()``. A row by its label: ``ev.of(label).waterfall()``.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+        class_, over : class labels, optional
+            By default the answer, over the most probable other class.
+        **options
+            As in :meth:`shafer.plots.WaterfallDisplay.from_evidence`, such as ``top``.
+
+        Returns
+        -------
+        shafer.plots.WaterfallDisplay
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], names=["age", "ldl"])
+        >>> [(step.name, round(step.weight, 2)) for step in ev.waterfall().steps()]
+        [('age', 1.8), ('ldl', -0.4)]
+        """
+        given = {"features": input_cells(self, row), **options}
+        kind: type[WaterfallDisplay] = _displays().WaterfallDisplay
+        return kind.from_evidence(self, row, class_=class_, over=over, **given)
+
+    def summary(
+        self,
+        *,
+        classes: Label | Iterable[Label] | None = None,
+        over: Label | None = None,
+        **options: Any,
+    ) -> SummaryDisplay:
+        """Return the picture of all rows: a point for each row and component.
+
+        The colours are the values of the inputs, if they are known. A notebook shows the picture;
+        elsewhere call its ``plot()``.
+
+        Parameters
+        ----------
+        classes : class label or several, optional
+            The classes to draw, one panel each.
+        over : class label, optional
+            By default the most probable other class of each row.
+        **options
+            As in :meth:`shafer.plots.SummaryDisplay.from_evidence`.
+
+        Returns
+        -------
+        shafer.plots.SummaryDisplay
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], names=["age", "ldl"])
+        >>> ev.summary().names
+        ('age', 'ldl')
+        """
+        given = {"features": input_numbers(self), **options}
+        kind: type[SummaryDisplay] = _displays().SummaryDisplay
+        return kind.from_evidence(self, classes=classes, over=over, **given)
+
+    def importance(
+        self, *, class_: Label | None = None, over: Label | None = None
+    ) -> ImportanceDisplay:
+        """Return the mean absolute log-odds of each component over all rows, by pair of classes.
+
+        ``ev.importance().to_frame()`` is the table. A notebook shows the bars; elsewhere call
+        ``plot()``. It tells what moves the answers of these rows, not what would happen without
+        the input.
+
+        Parameters
+        ----------
+        class_, over : class labels, optional
+            One pair of classes, over all rows. By default each row counts for the pair of its two
+            most probable classes.
+
+        Returns
+        -------
+        shafer.plots.ImportanceDisplay
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9], [-0.2, 0.2]]], names=["age", "ldl"])
+        >>> ev.importance().to_frame()[["component", "mean_abs_log_odds"]]
+          component  mean_abs_log_odds
+        0       age                1.8
+        1       ldl                0.4
+        """
+        kind: type[ImportanceDisplay] = _displays().ImportanceDisplay
+        return kind.from_evidence(self, class_=class_, over=over)
+
     def __str__(self) -> str:
         return repr(self) if self.parts else answers_text(self)
 
@@ -978,6 +1092,11 @@ class Evidence(MassEvidence):
         save : Writes the file, with an example.
         """
         return cls.from_source(*npz_file.load(path))
+
+
+def _displays() -> Any:
+    """Load the pictures, which stand above this layer, when one is asked for."""
+    return importlib.import_module("shafer.plots")
 
 
 def prepare_on_device(evidence: Evidence) -> None:

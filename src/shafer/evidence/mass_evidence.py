@@ -230,6 +230,42 @@ class MassEvidence(ABC):
         """
         return self._masses.contradiction
 
+    def of(self, row_label: Any) -> Self:
+        """Take the rows with a label of the index, as :meth:`with_index` or a data frame gave it.
+
+        Parameters
+        ----------
+        row_label : label
+            Such as ``"pat160"``.
+
+        Returns
+        -------
+        MassEvidence
+            Of the same type; several rows if they have the same label.
+
+        Raises
+        ------
+        ValueError
+            If no row has the label, or the rows have none.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> ev = shafer.Evidence.from_weights([[[0.9, -0.9]], [[-0.2, 0.2]]])
+        >>> ev.with_index(["pat1", "pat2"]).of("pat2").probability.round(2)
+        array([[0.4, 0.6]])
+        """
+        if self.index is None:
+            raise ValueError(
+                f"The rows of this evidence have no labels, so there is no {row_label!r}. Take "
+                "rows by position, such as ev[3], or name them: ev.with_index(labels)."
+            )
+        rows = [i for i, own in enumerate(self.index) if _is_same(own, row_label)]
+        if not rows:
+            some = ", ".join(repr(own) for own in list(self.index[:5]))
+            raise ValueError(f"No row has the label {row_label!r}; the first labels are {some}.")
+        return self[rows]
+
     # -- sets of classes ------------------------------------------------------------------------
 
     def mass_of(self, subset: Label | Iterable[Label]) -> Array:
@@ -598,6 +634,11 @@ def _row_labels(index: Any, n: int) -> Any:
             f"index must have one label for each of the {n} rows of evidence; got {len(index)}."
         )
     return index
+
+
+def _is_same(own: Any, label: Any) -> bool:
+    same = own == label
+    return isinstance(same, bool | np.bool_) and bool(same)
 
 
 def _has(kind: type[Evidence], name: str) -> bool:

@@ -164,8 +164,8 @@ def _factor(log_odds: float) -> str:
 
 
 _LEGEND = (
-    "A reason multiplies the odds of the answer over the most probable other class; × 2 doubles "
-    "them."
+    "The strongest reasons for the answer, as factors on its odds over the most probable other "
+    "class: × 2 doubles them. What counts against it is not shown."
 )
 
 

@@ -433,6 +433,34 @@ def input_values(ev: Evidence, found: RankedReasons) -> ReasonInputs:
     return ReasonInputs(values, read, known, usual)
 
 
+def input_cells(ev: Evidence, row: int) -> dict[str, Any] | None:
+    """Return the value of each component's input in one row, by name; None if none is known."""
+    if ev.inputs is None or isinstance(row, bool) or not isinstance(row, int | np.integer):
+        return None
+    if not -len(ev) <= row < len(ev):
+        return None  # the picture refuses it
+    one = ev.inputs.rows(np.arange(len(ev))[[row]])
+    found = {}
+    for g, name in enumerate(ev.component_names):
+        values = one.values(g)
+        if values is not None:
+            found[name] = None if is_missing(values[0]) else values[0]
+    return found or None
+
+
+def input_numbers(ev: Evidence) -> Any:
+    """Return the inputs that are numbers as a data frame named by component; None without any."""
+    if ev.inputs is None or ev.parts:
+        return None
+    found = {}
+    for g, name in enumerate(ev.component_names):
+        alone = len(ev.inputs.columns(g)) == 1 and not ev.inputs.is_word(g)
+        values = ev.inputs.values(g) if alone else None
+        if values is not None and np.asarray(values).dtype.kind in "iuf":
+            found[name] = np.asarray(values, dtype=np.float64)
+    return native_frame(found, None, None) if found else None
+
+
 def _sentences(
     ev: Evidence,
     pair: AskedClasses,

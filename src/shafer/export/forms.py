@@ -9,11 +9,14 @@ ONNX has no ``expm1``; :math:`1 - e^{-w} = \tanh(w/2) (1 + e^{-w})` keeps all di
 from __future__ import annotations
 
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
+from numpy.typing import NDArray
+from onnx import TensorProto
 
 from shafer._kernels.forms import gauss_legendre, quadrature_size
+from shafer.decision.policy import AnswerRule, Cutoff
 from shafer.export.nodes import Value
 
 # ln v of a class without evidence against it (v = 0). It stands for −∞: its exponential is zero.
@@ -103,6 +106,38 @@ class GraphForms:
     def probability(self) -> Value:
         """The softmax of the logits, (n, K)."""
         return self._odds / self._odds.sum()
+
+    def labels(self, rule: AnswerRule | None, labels: NDArray[Any]) -> Value:
+        """Return the label of each row's answer, (n,), as ``predict`` gives it.
+
+        A row with NaN has the smallest integer, or an empty text.
+
+        Parameters
+        ----------
+        rule : Cutoff, LeastLoss or None
+            What answers; by default the most probable class.
+        labels : array of shape (K,)
+            Whole numbers, or texts.
+        """
+        size = self.logits.op("Abs").max() + 1.0
+        if rule is None:
+            best = self.logits + size * 1e-9  # the first of those that tie, as in ``ties.py``
+            leads = best.op("GreaterOrEqual", self._shift)
+        elif isinstance(rule, Cutoff):
+            here = np.eye(2)[[rule.position]]
+            shifted = self.logits + rule.shift[None]
+            leads = (shifted + size * (1e-13 * here)).op("GreaterOrEqual", shifted.max())
+            # Of two that lead, the positive class answers.
+            other = leads.cast(TensorProto.DOUBLE) * here
+            leads = (leads.cast(TensorProto.DOUBLE) * (1.0 - here)) * (1.0 - other.max()) + other
+        else:
+            expected = self.probability @ np.ascontiguousarray(rule.regret.T)
+            least = -((-expected).max())
+            leads = expected.op("LessOrEqual", least + least * size * 1e-13)
+        first = leads.cast(TensorProto.DOUBLE).op("ArgMax", axis=1, keepdims=0)
+        nothing = np.array("" if labels.dtype.kind == "O" else np.iinfo(np.int64).min, labels.dtype)
+        known = self.logits.sum(keepdims=False).op("IsNaN")
+        return known.op("Where", nothing, self._pooled.graph.constant(labels).op("Gather", first))
 
     @cached_property
     def plausibility(self) -> Value:

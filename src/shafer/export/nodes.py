@@ -45,7 +45,9 @@ class GraphNodes:
         array = np.ascontiguousarray(given) if np.ndim(given) else np.asarray(given)
         if array.dtype.kind == "f":
             array = array.astype(np.float64)
-        key = (array.dtype.str, array.shape, array.tobytes())
+        texts = array.dtype.kind == "O"
+        content = "\0".join(array.ravel().tolist()).encode() if texts else array.tobytes()
+        key = (array.dtype.str, array.shape, content)
         if key not in self.constants:
             self.constants[key] = numpy_helper.from_array(array, self.name())
         return Value(self, self.constants[key].name)

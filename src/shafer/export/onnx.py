@@ -21,6 +21,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_of
 from shafer._text import listed, shortened
 from shafer._typing import FloatArray
+from shafer.decision.policy import AnswerRule, answers, first_largest
 from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.evidence.evidence import Evidence
@@ -47,7 +48,7 @@ from shafer.models.read_model import AdditiveModel, LinearModel, ModelRows
 from shafer.rows.access import n_rows, take_rows
 from shafer.rows.columns import in_order
 
-_DEFAULT = ("probability", "belief", "plausibility", "ignorance", "conflict", "weights")
+_DEFAULT = ("probability", "belief", "plausibility", "ignorance", "conflict", "weights", "answer")
 _DTYPES = ("float64", "float32")
 
 
@@ -74,7 +75,9 @@ def to_onnx(
         ``"belief"``, ``"plausibility"``, ``"pignistic"``, ``"logits"``, ``"weights_for"`` and
         ``"weights_against"`` of shape (N, K), ``"ignorance"``, ``"conflict"`` and
         ``"weight_of_conflict"`` of shape (N,), ``"weights"`` of shape (N, G, K). Without
-        ``"weights"``, no array of that shape is held for many rows.
+        ``"weights"``, no array of that shape is held for many rows. And ``"answer"``, (N,): the
+        label that :meth:`shafer.Explainer.predict` gives, by the threshold or the losses if there
+        are any. Labels that are whole numbers are int64, others are texts.
     dtype : {"float64", "float32"}
         The type of the numbers that go in and out. Inside, everything is in double precision: sums
         of large weights need it.
@@ -135,7 +138,8 @@ def to_onnx(
             f"The columns {listed(clash)} have the names of outputs. Each column is an input of "
             "the graph, so rename these columns before training."
         )
-    model = graph.model(names, element, **_properties(explainer, graph.rows.names))
+    rule = explainer.policy.cutoff
+    model = graph.model(names, element, rule, **_properties(explainer, graph.rows.names))
     if rows is not None and not check:
         raise ValueError("rows are for the comparison; got check=False as well. Leave out one.")
     if check:
@@ -199,7 +203,7 @@ def _properties(explainer: Explainer, columns: Sequence[str]) -> dict[str, str]:
 
 # The evidence of an explainer as a graph: inputs, terms, weights, closed forms.
 
-OUTPUTS = (*CLASS_FORMS, *ROW_FORMS, "weights")
+OUTPUTS = (*CLASS_FORMS, *ROW_FORMS, "weights", "answer")
 """What a graph can return."""
 
 
@@ -291,23 +295,29 @@ class ExplainerGraph:
         last = (first - first) + self._base_rate
         return self._weights.op("Concat", last, axis=1)
 
-    def model(self, outputs: Sequence[str], element: int, **properties: str) -> ModelProto:
+    def model(
+        self, outputs: Sequence[str], element: int, rule: AnswerRule | None, **properties: str
+    ) -> ModelProto:
         """Return the finished model.
 
         Parameters
         ----------
         outputs : sequence of names in ``OUTPUTS``
         element : type of the numbers that go out
+        rule : Cutoff, LeastLoss or None
+            What answers; by default the most probable class.
         **properties : what is written into the file besides
         """
         forms = GraphForms(self._pooled(dense="weights" in outputs), self._n_classes)
-        found = [
-            (name, self._all_weights() if name == "weights" else getattr(forms, name))
-            for name in outputs
-        ]
-        kind = "Cast" if element != TensorProto.DOUBLE else "Identity"
-        options: dict[str, Any] = {"to": element} if kind == "Cast" else {}
-        ends = [helper.make_node(kind, [value.name], [name], **options) for name, value in found]
+        ends = []
+        for name in outputs:
+            if name == "answer":
+                value = forms.labels(rule, _graph_labels(self.weighed.pool.classes))
+            else:
+                value = self._all_weights() if name == "weights" else getattr(forms, name)
+            kind = "Identity" if name == "answer" or element == TensorProto.DOUBLE else "Cast"
+            options: dict[str, Any] = {"to": element} if kind == "Cast" else {}
+            ends.append(helper.make_node(kind, [value.name], [name], **options))
         return self._assembled(
             ends, [self._described(name, element) for name in outputs], properties
         )
@@ -315,6 +325,9 @@ class ExplainerGraph:
     def _described(self, name: str, element: int) -> ValueInfoProto:
         n_components = len(self.weighed.pool.component_names)
         shape: list[int | str] = ["N"]
+        if name == "answer":
+            whole = _graph_labels(self.weighed.pool.classes).dtype.kind == "i"
+            return tensor_info(name, TensorProto.INT64 if whole else TensorProto.STRING, shape)
         if name == "weights":
             shape.append(n_components)
         if name not in ROW_FORMS:
@@ -334,6 +347,13 @@ class ExplainerGraph:
         model.ir_version = IR_VERSION
         helper.set_model_props(model, properties)
         return model
+
+
+def _graph_labels(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return the class labels as a graph can hold them: whole numbers, or texts."""
+    if classes.dtype.kind in "iu":
+        return classes.astype(np.int64)
+    return np.array([str(label) for label in classes.tolist()], dtype=object)
 
 
 def _wide(given: Any) -> FloatArray:
@@ -384,7 +404,10 @@ def check_graph(
     found = _ran(model, feed)
     wanted = explainer.observe(_doubled(rows, rounded=dtype == "float32")).bet
     for name, values in zip(outputs, found, strict=True):
-        _compare(name, values, wanted, dtype)
+        if name == "answer":
+            _compare_answers(values, wanted)
+        else:
+            _compare(name, values, wanted, dtype)
 
 
 def _compared_rows(explainer: Explainer, given: Any) -> Any:
@@ -462,6 +485,19 @@ def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> No
             "on the rows that were compared. Most often skl2onnx writes a transformer in single "
             "precision, or reads categories that are numbers in another way. Encode the rows in "
             "front of the graph, and export an Explainer of the classifier alone."
+        )
+
+
+def _compare_answers(found: NDArray[Any], wanted: Evidence) -> None:
+    logits, rule = to_numpy(wanted.logits).astype(np.float64), wanted.cutoff
+    positions = first_largest(logits) if rule is None else answers(logits, rule)
+    expected = _graph_labels(wanted.classes)[positions]
+    wrong = np.flatnonzero(found != expected)
+    if len(wrong):
+        raise UnsupportedModelError(
+            f"The graph does not give the answers of this explainer: {found[wrong[0]]!r} and not "
+            f"{expected[wrong[0]]!r} in row {wrong[0]} of those that were compared. Please report "
+            "it, and leave out the output 'answer'."
         )
 
 

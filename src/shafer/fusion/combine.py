@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shafer._checks.labels import log_prior
 from shafer._text import listed
 from shafer._typing import Array
-from shafer.evidence.base_rate import base_rate_positions
+from shafer.evidence.base_rate import BASE_RATE, base_rate_positions
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.sources import (
@@ -82,7 +82,8 @@ def combine(
         A factor of 0 in a row removes the source there: give 0 where its inputs are missing.
     prior : array of shape (K,), or mapping or pandas Series by class, optional
         Class frequencies that every source holds in its intercept. They are taken out of each
-        source and counted once, as a source called ``"prior"``. For ``"dempster"`` and ``"yager"``.
+        source and counted once, as a source called ``"base rate"``. For ``"dempster"`` and
+        ``"yager"``.
     frame : {"match", "balloon"}
         How to read a source that knows only some of the classes. ``"match"``: its weights stay,
         and are 0 for the other classes. ``"balloon"``: it compares its own classes only, and gives
@@ -252,15 +253,17 @@ def _prior_apart(
             "prior= needs sources of type Evidence with the same classes. Leave out prior=, or "
             "give such sources."
         )
-    if "prior" in sources.names:
-        raise ValueError("A source is called 'prior', and prior= is given. Rename the source.")
+    if BASE_RATE in sources.names:
+        raise ValueError(
+            f"A source is called {BASE_RATE!r}, and prior= is given. Rename the source."
+        )
     labels = alignment.classes.tolist()
     logs = log_prior(prior, labels)
     by_label = dict(zip(labels, np.exp(logs - logs.max()), strict=True))
     evidences = [without_prior(evidence, by_label) for evidence in sources.evidences]
     evidences.append(prior_evidence(by_label, classes=labels, n=sources.n))
     pooled = tuple(in_one_library(evidences))
-    grown = Sources((*sources.names, "prior"), pooled, sources.n)  # trust is in tables
+    grown = Sources((*sources.names, BASE_RATE), pooled, sources.n)  # trust is in tables
     ones = np.ones((sources.n, 1))
     return grown, *(None if table is None else np.hstack([table, ones]) for table in tables)
 
@@ -388,7 +391,7 @@ def _warn(message: str) -> None:
 
 
 def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
-    """Return a prior as evidence, n equal instances with one component ``"prior"``.
+    """Return a prior as evidence, n equal instances with one component ``"base rate"``.
 
     Parameters
     ----------
@@ -414,7 +417,9 @@ def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
     """
     labels = list(classes)
     weights = np.tile(log_prior(prior, labels), (n, 1, 1))
-    return Evidence.from_weights(weights, classes=classes, names=["prior"])
+    plain = Evidence.from_weights(weights, classes=classes, names=[BASE_RATE])
+    source = DenseWeights(plain.weights, plain.weights)
+    return Evidence.from_source(source, plain.classes, plain.component_names)
 
 
 def without_prior(evidence: Evidence, prior: Any) -> Evidence:

@@ -11,6 +11,7 @@ from shafer.plots.deferral_display import DeferralDisplay
 from shafer.plots.dependence_display import DependenceDisplay
 from shafer.plots.error_imprecision_display import ErrorImprecisionDisplay
 from shafer.plots.evidence_map_display import EvidenceMapDisplay
+from shafer.plots.importance_display import ImportanceDisplay
 from shafer.plots.interval_calibration_display import IntervalCalibrationDisplay
 from shafer.plots.interval_display import IntervalDisplay
 from shafer.plots.mass_display import MassDisplay
@@ -30,6 +31,7 @@ __all__ = [
     "DependenceDisplay",
     "ErrorImprecisionDisplay",
     "EvidenceMapDisplay",
+    "ImportanceDisplay",
     "IntervalCalibrationDisplay",
     "IntervalDisplay",
     "MassDisplay",

@@ -12,7 +12,7 @@ from shafer._checks.arrays import float_array, to_numpy
 from shafer._checks.frames import in_row_order
 from shafer._checks.labels import group_labels, label_array, label_positions, true_classes
 from shafer.deferral.curve import DeferralCurve, deferral_curves
-from shafer.plots.style import axes_for, color, halo, ink, line_style, literal
+from shafer.plots.style import axes_for, color, drawn_html, halo, ink, line_style, literal
 
 _RISKS = {
     "error": "error among decided rows",
@@ -298,6 +298,9 @@ class DeferralDisplay:
         return (
             f"promised: at most {100 * self.level:.3g} % (confidence {100 * self.confidence:g} %)"
         )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 _WORDS = {"error": "error", "false_negative_rate": "misses", "mean_loss": "mean loss"}

@@ -20,7 +20,7 @@ from shafer.plots.mass_curves import (
     dress_curves,
     mass_curves,
 )
-from shafer.plots.style import axes_for, color, halo, ink, line_style, without_middle
+from shafer.plots.style import axes_for, color, drawn_html, halo, ink, line_style, without_middle
 
 _KINDS = ("weight", "masses")
 _MOST_CLASSES = 6  # curves of weights drawn unless the caller asks for certain classes
@@ -286,3 +286,6 @@ class DependenceDisplay:
                         fontsize="small",
                         path_effects=halo(),
                     )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from shafer._typing import FloatArray
 from shafer.metrics.error_imprecision import error_imprecision_curve
 from shafer.metrics.rates import mean_imprecision, set_error_rate
-from shafer.plots.style import MARKERS, axes_for, color, ink, line_style, literal
+from shafer.plots.style import MARKERS, axes_for, color, drawn_html, ink, line_style, literal
 
 _HARDLY_ANY = 0.01  # of the error of one class a row
 _MUCH = 0.5  # of the axis: with more to see, all of it is drawn
@@ -175,3 +175,6 @@ class ErrorImprecisionDisplay:
                 clip_on=False,
                 zorder=3,
             )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)

@@ -40,6 +40,7 @@ from shafer.plots.style import (
     SHARED_NOTE,
     base_rate_position,
     degree,
+    drawn_html,
     numbers,
     shares_base_rate,
     signed,
@@ -277,6 +278,9 @@ class EvidenceMapDisplay:
         for spare in flat[count:]:
             spare.set_axis_off()
         return flat[1:count], figure
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 def _asked(

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from shafer._typing import BoolArray, FloatArray
 from shafer.metrics.intervals import IntervalCalibration, interval_calibration
-from shafer.plots.style import axes_for, color, ink, literal
+from shafer.plots.style import axes_for, color, drawn_html, ink, literal
 
 
 @final
@@ -166,3 +166,6 @@ class IntervalCalibrationDisplay:
             clip_on=False,
             zorder=3,
         )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)

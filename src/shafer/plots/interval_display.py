@@ -22,6 +22,7 @@ from shafer.plots.style import (
     GREY,
     axes_for,
     draw_legend_above,
+    drawn_html,
     ink,
     numbers,
     of_instances,
@@ -302,6 +303,9 @@ class IntervalDisplay:
                 fontstyle="italic",
                 va="center",
             )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 def _any_below(blocks: Blocks) -> bool:

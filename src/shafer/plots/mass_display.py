@@ -18,6 +18,7 @@ from shafer.plots.style import (
     GREY,
     axes_for,
     degree,
+    drawn_html,
     ink,
     inner_width,
     take_row,
@@ -282,6 +283,9 @@ class MassDisplay:
                 fontsize="small",
             )
         self.ax_.set_title("mass", loc="left", fontsize="medium", pad=2.0)
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 def _look(size: int, n_classes: int) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from shafer.plots.style import (
     MARKERS,
     axes_for,
     draw_legend_above,
+    drawn_html,
     ink,
     literal,
     readable_on,
@@ -259,6 +260,9 @@ class MonitorDisplay:
         what = "batches" if self.batch_name == "batch" else "updates"
         title = f"▼ alarm in {len(where)} of {len(self.alarms)} {what}; in a frame: moved"
         self.ax_.set_title(title, fontsize="medium", pad=12.0)
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 def _frame(corner: tuple[float, float]) -> Any:

@@ -23,6 +23,7 @@ from shafer.plots.set_names import set_name
 from shafer.plots.style import (
     axes_for,
     color,
+    drawn_html,
     halo,
     ink,
     numbers,
@@ -308,6 +309,9 @@ class RegionDisplay:
         self.ax_.set_xlabel(without_middle(self.feature_names[0], 60))
         self.ax_.set_ylabel(without_middle(self.feature_names[1], 45))
         return self
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 # Quantities and decisions over a plane of two features: what ``RegionDisplay`` draws.

@@ -13,7 +13,7 @@ from shafer.metrics.risk_coverage import (
     risk_coverage_area,
     risk_coverage_curve,
 )
-from shafer.plots.style import axes_for, color, ink, line_style, literal
+from shafer.plots.style import axes_for, color, drawn_html, ink, line_style, literal
 
 _FEW = 0.05  # of the rows: the error among fewer is noise, which must not set the scale
 
@@ -142,3 +142,6 @@ class RiskCoverageDisplay:
         if legend:
             self.ax_.legend(fontsize="small", framealpha=0.9)
         return self
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)

@@ -15,7 +15,7 @@ from shafer._text import shortened
 from shafer._typing import BoolArray, FloatArray
 from shafer.metrics.confusion import count_sets, in_per_cent
 from shafer.plots.set_names import set_name
-from shafer.plots.style import axes_for, color, ink, literal, readable_on
+from shafer.plots.style import axes_for, color, drawn_html, ink, literal, readable_on
 
 _HOLDS, _MISSES = color(0), color(1)  # blue, vermilion
 _FAINTEST, _FULLEST = 0.16, 0.85  # opacity of the smallest and the largest cell
@@ -191,6 +191,9 @@ class SetConfusionDisplay:
         ax.set_ylabel(f"decided set ({unit})")
         ax.spines[:].set_visible(False)
         ax.grid(False)
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 def _font_size(ax: Axes, pooled: PooledTable, form: str) -> float:

@@ -13,7 +13,7 @@ from matplotlib.image import AxesImage
 
 from shafer._typing import FloatArray
 from shafer.fusion.influence import SourceConflict, conflict_between
-from shafer.plots.style import COLORS, axes_for, literal, readable_on
+from shafer.plots.style import COLORS, axes_for, drawn_html, literal, readable_on
 
 _MOST_WRITTEN = 12  # beyond that many sources the numbers would not be read
 
@@ -162,3 +162,6 @@ class SourceConflictDisplay:
     def _title(self) -> str:
         parts = [] if self.total is None else [f"conflict of all together: {self.total:.2f}"]
         return "; ".join([*parts, self.what] if self.what else parts)
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)

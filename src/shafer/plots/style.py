@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import copy
+import io
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -41,6 +44,7 @@ LINE_STYLES: tuple[Any, ...] = (
     (0, (2, 1)),
 )
 MARKERS = ("^", "o", "s", "D", "v", "P")
+_DPI, _SHOWN_DPI = 144, 72  # of pictures in notebooks, sharp on dense screens
 STRIP_HEIGHT = 0.055  # of the axes
 
 
@@ -66,6 +70,25 @@ def axes_for(ax: Axes | None, size: tuple[float, float] = (6.4, 4.8)) -> tuple[A
     figure = ax.get_figure(root=True)
     assert figure is not None
     return ax, figure
+
+
+def drawn_html(display: Any) -> str:
+    """Return the picture of a Display as HTML, for a notebook; "" if it was drawn already.
+
+    A notebook shows a figure that was drawn in its cell by itself, so it is not shown twice.
+    """
+    if hasattr(display, "figure_"):
+        return ""
+    from matplotlib import pyplot
+
+    drawn = copy.copy(display).plot().figure_
+    held = io.BytesIO()
+    drawn.savefig(held, format="png", dpi=_DPI)
+    pyplot.close(drawn)
+    content = base64.b64encode(held.getvalue()).decode()
+    width = round(drawn.get_size_inches()[0] * _SHOWN_DPI)
+    name = type(display).__name__
+    return f'<img alt="{name}" width="{width}" src="data:image/png;base64,{content}">'
 
 
 def ink() -> str:

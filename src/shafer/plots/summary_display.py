@@ -33,6 +33,7 @@ from shafer.plots.style import (
     axes_for,
     base_rate_notes,
     base_rate_position,
+    drawn_html,
     ink,
     numbers,
     of_instances,
@@ -318,6 +319,9 @@ class SummaryDisplay:
         bar.set_label("feature value", labelpad=-12, fontsize="small")
         bar.ax.tick_params(length=0)
         bar.outline.set_visible(False)
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 # Weights of many rows for some classes, each over another class: arrays for a summary.

@@ -19,6 +19,7 @@ from shafer.plots.style import (
     GREY,
     RAMP,
     axes_for,
+    drawn_html,
     halo,
     ink,
     numbers,
@@ -277,6 +278,9 @@ class UncertaintyDisplay:
                 path_effects=halo(),
                 zorder=6,
             )
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 def _true_positions(y_true: Any, evidence: MassEvidence) -> Any:

@@ -16,7 +16,7 @@ from shafer.plots.mass_curves import (
     dress_curves,
     mass_curves,
 )
-from shafer.plots.style import axes_for
+from shafer.plots.style import axes_for, drawn_html
 
 
 @final
@@ -128,3 +128,6 @@ class UnitDisplay:
         draw_masses(self.ax_, self.outputs, self.masses, self.sets)
         dress_curves(self.ax_, f"output of {axis_name(self.name)}", self.instances, legend=legend)
         return self
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)

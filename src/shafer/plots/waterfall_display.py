@@ -34,6 +34,7 @@ from shafer.plots.style import (
     axes_for,
     base_rate_position,
     degree,
+    drawn_html,
     halo,
     ink,
     inner_width,
@@ -321,6 +322,9 @@ class WaterfallDisplay:
         room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath
         title = waterfall_title(self.class_, self.over, self.probability, self.over_probability)
         self.ax_.set_title(title, loc="left", pad=room + 3.0, fontsize="medium")
+
+    def _repr_html_(self) -> str:
+        return drawn_html(self)
 
 
 # A waterfall drawn: the base rate at the foot, a bar for each step above it, the sum on top.

@@ -137,6 +137,8 @@ def rows_payload(
     errors = row_errors(study.undiscounted, rows)
     for at, row in enumerate(rows):
         entry = {"i": row, **{name: values[at] for name, values in columns.items()}}
+        if study.ids is not None:
+            entry["id"] = str(study.ids[row])
         entry["x"] = [cells[row] for cells in study.columns.values()]
         if always is not None:
             entry["stored"] = stored_weights(study, row, always)

@@ -86,6 +86,28 @@ class Study:
         return self.evidence.weighed
 
     @property
+    def ids(self) -> Any:
+        """The labels of the rows; None if they have none but their positions."""
+        index = self.evidence.index
+        if index is None or type(index).__name__ == "RangeIndex":
+            return None
+        return index
+
+    def row_name(self, row: int) -> str:
+        """Return how a row is called: by its label, or ``row 17``.
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        str
+        """
+        return f"row {row}" if self.ids is None else str(self.ids[row])
+
+    @property
     def answers(self) -> Positions:
         """Position of the most plausible class of each instance, (n,)."""
         return answer_and_rival(self.undiscounted)[0]

@@ -216,7 +216,7 @@ def explained(
         )
     )
     words = harmless(study.sentence(row))
-    title = f"{label(study.title)}, row {row}"
+    title = f"{label(study.title)}, {label(study.row_name(row))}"
     if study.truth is not None:
         title += f": true class {labels[int(study.truth[row])]}"
     disagreement = float(study.undiscounted[row].disagreement[0])
@@ -370,6 +370,13 @@ def _is_below(evidence: MassEvidence, row: int, focus: int) -> bool:
     return bool(below_belief_words(float(p), float(belief)))
 
 
+def _row_label(evidence: MassEvidence, row: int) -> str:
+    """Return the number of a row, or its label if the rows have labels of their own."""
+    index = evidence.index
+    own = index is not None and type(index).__name__ != "RangeIndex"
+    return label(str(index[row]), _LONGEST) if own else str(row)
+
+
 def _line(evidence: MassEvidence, case: Case, focus: int, with_interval: list[int]) -> list[str]:
     """Return the cells of the first line of a row."""
     one = evidence[case.row]
@@ -378,7 +385,7 @@ def _line(evidence: MassEvidence, case: Case, focus: int, with_interval: list[in
     disagreement = float(one.weighed.disagreement[0])
     decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
     return [
-        str(case.row),
+        _row_label(evidence, case.row),
         case.reason,
         f"{float(one.betting_probability[0, focus]):.3f}{star}",
         *(f"[{bel[k]:.3f}, {pl[k]:.3f}]" for k in with_interval),

@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from shafer.decision.acts import ACT_COLUMN
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.estimators.neighbour_evidence import NeighbourEvidence
@@ -117,6 +118,10 @@ class MeansOptions:
     threshold : str, optional
         From which probability on the answer is the second of two classes, or the one named in
         ``class=number``.
+    loss : pandas frame, optional
+        What each answer, in the column ``act``, costs under each true class.
+    acts : bool
+        Whether the loss may be about acts that are no classes. It does not state the answer then.
     """
 
     train_path: Path | None = None
@@ -129,9 +134,17 @@ class MeansOptions:
     drop: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     threshold: str | None = None
+    loss: Any = None
+    acts: bool = False
 
     def answer_rule(self, classes: NDArray[Any]) -> dict[str, Any]:
         """Return the options of an explainer that is made here, about what it answers."""
+        if self._states_losses(classes):
+            if self.threshold is not None:
+                raise ValueError(
+                    "Give --threshold or --loss, not both: losses of two classes are a threshold."
+                )
+            return {"loss": self._losses(classes)}
         if self.threshold is None:
             return {}
         name, _, number = self.threshold.rpartition("=")
@@ -146,10 +159,30 @@ class MeansOptions:
             return {"threshold": value}
         return {"threshold": {label_named(name, classes, "--threshold"): value}}
 
-    def check_kept(self, keeps: str, instead: str) -> None:
+    def _states_losses(self, classes: NDArray[Any]) -> bool:
+        """Return whether the losses are those of answers, not of other acts."""
+        if self.loss is None:
+            return False
+        return not self.acts or {*self.loss[ACT_COLUMN]} == {*map(str, classes.tolist())}
+
+    def _losses(self, classes: NDArray[Any]) -> dict[Any, dict[Any, float]]:
+        """Return answer -> class -> loss, by the labels of the model."""
+
+        def label(text: Any) -> Any:
+            return label_named(str(text), classes, "--loss")
+
+        return {
+            label(row[ACT_COLUMN]): {
+                label(name): cost for name, cost in row.items() if name != ACT_COLUMN
+            }
+            for row in self.loss.to_dict("records")
+        }
+
+    def check_kept(self, keeps: str, instead: str, classes: NDArray[Any]) -> None:
         """Refuse options about what a model of a file chose when it was made."""
-        for option, value in (("--threshold", self.threshold),):
-            if value is not None:
+        given = {"--threshold": self.threshold is not None, "--loss": self._states_losses(classes)}
+        for option, is_given in given.items():
+            if is_given:
                 raise ValueError(
                     f"{option} cannot be used: {keeps} keeps its own choice. {instead}"
                 )
@@ -248,6 +281,7 @@ def _stored(
     options.check_kept(
         "the explainer in the model file",
         "Leave it out, or save the model behind it with shafer save --train and this option.",
+        explainer.classes,
     )
     return MeasuredModel.relative(explainer, means, predictor)
 
@@ -262,7 +296,7 @@ def _with_own_evidence(
                 f"{option} {value} cannot be used: {type(model).__name__} makes its own evidence. "
                 f"Leave out {option}."
             )
-    options.check_kept(type(model).__name__, "Leave it out.")
+    options.check_kept(type(model).__name__, "Leave it out.", np.asarray(model.classes_))
     sentence = "Evidence is relative to the training data, stored in the model file."
     named = hasattr(model, "feature_names_in_")
 

@@ -15,7 +15,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._column import Column, ColumnKind, columns_of
 from shafer.asking.columns import ask_columns
 from shafer.conformal.columns import set_column
-from shafer.decision.acts import ACT_COLUMN, check_reject, read_acts
+from shafer.decision.acts import check_reject, read_acts
 from shafer.decision.rules import PRECISE_RULES, chosen_names
 from shafer.deferral.columns import answer_column, defer_columns
 from shafer.evidence.discounted_evidence import DiscountedEvidence
@@ -30,9 +30,9 @@ from shafer.evidence.table import (
 )
 from shafer.explain.explainer import Explainer
 from shafer.scale.background_means import MeasuredModel
-from shafer.scale.models import read_codes
+from shafer.scale.models import read_codes, read_loss_table
 from shafer.scale.scorer import ScoredRows
-from shafer.scale.tables import label_named, read_table
+from shafer.scale.tables import label_named
 
 _REASONS = 3
 
@@ -60,8 +60,10 @@ class ScoreOptions:
         The cost of not deciding.
     rule : str, optional
         How acts are chosen.
-    codes, loss : Path, optional
-        The tables of reason codes and of costs.
+    codes : Path, optional
+        The table of reason codes.
+    loss : str or Path, optional
+        The costs of acts: a file, or JSON.
     """
 
     reasons: int | None = None
@@ -73,7 +75,7 @@ class ScoreOptions:
     reject: float | None = None
     rule: str | None = None
     codes: Path | None = None
-    loss: Path | None = None
+    loss: str | Path | None = None
 
     def check(self) -> None:
         """Read the tables, and raise an error if options do not fit together."""
@@ -82,6 +84,8 @@ class ScoreOptions:
         for option, value in given:
             if value is not None and self.reasons is None:
                 raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
+        if self.over is not None and self.class_ is None:
+            raise ValueError("--over needs --class, the class to compare with it.")
         _ = self.known_codes
 
     def choices(self) -> dict[str, Any]:
@@ -91,7 +95,8 @@ class ScoreOptions:
 
     def contents(self) -> dict[str, Path | None]:
         """Return the options that are files, whose content changes the scores."""
-        return {"--codes": self.codes, "--loss": self.loss}
+        is_file = self.loss is not None and not str(self.loss).lstrip().startswith("{")
+        return {"--codes": self.codes, "--loss": Path(str(self.loss)) if is_file else None}
 
     @cached_property
     def known_codes(self) -> dict[str, tuple[str, str | None]] | None:
@@ -109,14 +114,7 @@ class ScoreOptions:
         if self.reject is not None:
             check_reject(self.reject, zero_one=self.loss is None)
         if self.loss is not None:
-            table = read_table(self.loss)
-            if ACT_COLUMN not in table.frame.columns:
-                raise ValueError(
-                    f"{self.loss} lacks the column act. A table of costs has a row for each act: "
-                    "its name in the column act, and its cost in a column for each class."
-                )
-            # An act may have any name, "None" as well.
-            loss = table.frame.assign(**{ACT_COLUMN: table.cells[ACT_COLUMN]})
+            loss = read_loss_table(str(self.loss))
         return ActsAsked(loss, self.rule or "expected_loss", self.reject)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._terminal import note, warn
-from shafer._text import listed, one_line
+from shafer._text import listed, one_line, shortened
+from shafer.decision.acts import ACT_COLUMN
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
 from shafer.explain.explainer import Explainer
@@ -201,6 +203,7 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
         options.check_kept(
             f"the {type(named.model).__name__} in {named.file_name}",
             "Leave it out, or save the model behind it with --train.",
+            _classes(named.model),
         )
         return named.model, "The model file has the means of its training data already."
     if options.train_path is None:
@@ -226,6 +229,10 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
             "evidence. Keep its skops file."
         )
     return measured.evidence, measured.sentence
+
+
+def _classes(model: Any) -> NDArray[Any]:
+    return np.asarray(model.classes if isinstance(model, Explainer) else model.classes_)
 
 
 def _error_sentence(trained: TrainedModel) -> str:
@@ -298,6 +305,42 @@ def _unpickled(path: Path) -> Any:
 def _from_skops(path: Path, trusted: Collection[str]) -> Any:
     with path.open("rb") as file:
         return read_skops(file, str(path), trusted, _WORDING)
+
+
+# What errors and acts cost: a table with the column act and a column for each class, or JSON.
+
+
+def read_loss_table(given: str) -> Any:
+    """Return the costs as a pandas frame: the column ``act``, and a column for each class.
+
+    Parameters
+    ----------
+    given : str
+        The path of a CSV, Parquet or JSON file, or JSON itself: ``{act: {class: cost}}``.
+    """
+    import pandas
+
+    text = given.strip()
+    path = Path(given)
+    if text.startswith("{") or path.suffix.lower() == ".json":
+        if not text.startswith("{") and not path.is_file():
+            raise ValueError(f"--loss: {path} does not exist. Check the path.")
+        try:
+            content = json.loads(text if text.startswith("{") else path.read_text("utf-8"))
+            rows = [{ACT_COLUMN: str(act), **costs} for act, costs in content.items()]
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"--loss must be JSON such as {{act: {{class: cost}}}}; got {shortened(text)}."
+            ) from error
+        return pandas.DataFrame(rows)
+    table = read_table(path)
+    if ACT_COLUMN not in table.frame.columns:
+        raise ValueError(
+            f"{path} lacks the column act. A table of costs has a row for each act: its name in "
+            "the column act, and its cost in a column for each class."
+        )
+    # An act may have any name, "None" as well.
+    return table.frame.assign(**{ACT_COLUMN: table.cells[ACT_COLUMN].map(str)})
 
 
 # The user's reason codes: a CSV file with the columns component, code and, optionally, text.

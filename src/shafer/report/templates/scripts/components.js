@@ -38,7 +38,7 @@ function drawDependence() {
     const jitter = ((at * 0.6180339887498949) % 1) * 0.5 - 0.25;
     const x = numeric ? value : categories.indexOf(value ?? "missing") + jitter;
     const y = contrastOf(weightsIn(row, g), pair);
-    const text = [`row ${row.i}`, `${Charts.cut(data.components[g])} ${Charts.cut(Words.shownValue(value))}`, `log-odds ${signed(y)}`];
+    const text = [rowName(row), `${Charts.cut(data.components[g])} ${Charts.cut(Words.shownValue(value))}`, `log-odds ${signed(y)}`];
     return [{ x, y, row: row.i, lines: text }];
   });
   const sides = [

@@ -9,6 +9,7 @@ function choose(row, travel) {
   if (place >= 0) state.page = Math.floor(place / PER_PAGE);
   drawTable();
   if (travel) {
+    window.history.replaceState(null, "", `#row=${encodeURIComponent(rowId(row))}`); // a link to the row
     $("instance").focus({ preventScroll: true });
     $("instance").scrollIntoView({ block: "start" });
   }
@@ -33,7 +34,8 @@ function update(fresh) {
   const changed = state.x.some((value, j) => value !== state.row.x[j]);
   const hidden = concealed(state.row);
   Object.assign($("instance").dataset, { row: state.row.i, changed });
-  $("instance-title").textContent = changed ? `Row ${state.row.i}, changed` : `Row ${state.row.i}`;
+  const title = state.row.id ?? `Row ${state.row.i}`;
+  $("instance-title").textContent = changed ? `${title}, changed` : title;
   drawInput();
   drawWaterfall();
   drawJudging();

@@ -1,9 +1,12 @@
 // The list of instances: search, sort, pages.
+// A row is called by its id, if the rows have ids.
+const rowId = (row) => row.id ?? String(row.i);
+const rowName = (row) => row.id ?? `row ${row.i}`;
 const byRow = new Map(data.rows.map((row) => [row.i, row]));
 const haystack = new Map();
 function textOf(row) {
   if (!haystack.has(row.i)) {
-    const words = [`row ${row.i}`];
+    const words = [rowName(row)];
     // A search must not find what the page hides.
     if (!data.judgeFirst) words.push(...row.decided.map((k) => data.classes[k]));
     if (data.truth && !data.judgeFirst) words.push(data.classes[row.truth], isWrong(row) ? "wrong" : "right");
@@ -23,11 +26,11 @@ const KEYS = {
 function listed() {
   const asked = $("search").value.trim().toLowerCase();
   const key = KEYS[$("sort").value];
-  const found = data.rows.filter((row) => !asked || String(row.i) === asked || textOf(row).includes(asked));
+  const found = data.rows.filter((row) => !asked || rowId(row).toLowerCase() === asked || textOf(row).includes(asked));
   found.sort((a, b) => key(a) - key(b) || a.i - b.i);
   if (state.reversed) found.reverse();
-  // A row number finds that row first.
-  const exact = found.findIndex((row) => String(row.i) === asked);
+  // A row number, or an id, finds that row first.
+  const exact = found.findIndex((row) => rowId(row).toLowerCase() === asked);
   return exact > 0 ? [found[exact], ...found.toSpliced(exact, 1)] : found;
 }
 
@@ -57,8 +60,8 @@ function drawTable() {
     onclick: () => choose(row, true),
   },
   make("td", {}, make("button", {
-    type: "button", "aria-label": `Show row ${row.i}`, onkeydown: (event) => walk(event),
-  }, String(row.i))),
+    type: "button", "aria-label": `Show ${rowName(row)}`, onkeydown: (event) => walk(event),
+  }, rowId(row))),
   ...answerCells(row),
   make("td", { class: "number" }, number(row.ignorance)),
   make("td", { class: "number" }, number(row.disagreement)))));

@@ -47,7 +47,7 @@ const scale = () => SCALES[$("scale").value];
 const paper = () => (state.printing ? { width: 330, height: 310 } : {});
 function hover(row) {
   const hidden = concealed(row);
-  const lines = [hidden ? `row ${row.i}` : `row ${row.i}: ${Charts.cut(setName(row.decided))}`,
+  const lines = [hidden ? rowName(row) : `${rowName(row)}: ${Charts.cut(setName(row.decided))}`,
     `ignorance ${number(row.ignorance)}, disagreement ${number(row.disagreement)}`];
   if (data.truth && !hidden) lines.push(`true class ${Charts.cut(data.classes[row.truth])}`);
   return lines;

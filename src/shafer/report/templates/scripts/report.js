@@ -25,7 +25,9 @@ Theme.start();
 startFolding();
 drawRanking();
 drawDependence();
-choose(listed()[0], false);
+// A link such as report.html#row=17, or #row=pat160, opens with that row.
+const linked = decodeURIComponent(window.location.hash.replace(/^#row=/, ""));
+choose(data.rows.find((row) => rowId(row) === linked) ?? listed()[0], false);
 Theme.onChange((printing) => {
   state.printing = printing;
   drawPlane();
