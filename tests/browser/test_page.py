@@ -197,7 +197,8 @@ def test_long_and_blank_names(open_report: Any) -> None:
     X = rng.normal(size=(20, 3))
     names, classes = ["x" * 500, " ", "c"], ["y" * 500, "", "z" * 500]
     weights = rng.normal(size=(3, 3)), np.zeros(3)
-    study = make_study(shafer.Explainer(weights, X, names=names, classes=classes), X, names=names)
+    explainer = shafer.Explainer(weights, X, names=names, classes=classes, prior="shared")
+    study = make_study(explainer, X, names=names)
     for width in (390, 1280):
         opened = open_report(study, viewport={"width": width, "height": 800})
         page = opened.page

@@ -1,7 +1,7 @@
 """Promises where many rows tie: categorical inputs, and scores that are computed again elsewhere.
 
-The last digits of a score depend on the kernel, on the batch and on moderation. Whatever they are,
-a promise holds, and a row has one answer.
+The last digits of a score depend on the model's own arithmetic, which may depend on the batch.
+Whatever they are, a promise holds, and a row has one answer.
 """
 
 from __future__ import annotations

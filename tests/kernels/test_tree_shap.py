@@ -6,6 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
+from shafer._kernels import trees
 from shafer._kernels.compiled.numba_trees import tree_shap as compiled
 from shafer._kernels.trees import Forest, forest_paths, goes_left, quadrature, tree_shap
 
@@ -134,7 +135,19 @@ def test_rows_do_not_depend_on_each_other():
     paths, rows = forest_paths(forest), some_rows(rng, 200)
     together = compiled(forest, paths, rows)
     alone = np.concatenate([compiled(forest, paths, rows[i : i + 1]) for i in range(len(rows))])
-    np.testing.assert_allclose(together, alone, rtol=0, atol=1e-14)
+    assert together.tobytes() == alone.tobytes()
+
+
+@pytest.mark.parametrize(("n_trees", "depth"), [(1, 0), (3, 1), (20, 4), (8, 8)])
+def test_bits_are_the_same_with_and_without_numba(n_trees, depth, monkeypatch):
+    rng = np.random.default_rng(depth)
+    forest = random_forest(rng, n_trees, depth, empty=0.1)
+    paths, rows = forest_paths(forest), some_rows(rng, 140)
+    expected = compiled(forest, paths, rows)
+    assert tree_shap(forest, paths, rows).tobytes() == expected.tobytes()
+    assert tree_shap(forest, paths, rows[:1]).tobytes() == expected[:1].tobytes()
+    monkeypatch.setattr(trees, "_BLOCK", 100)
+    assert tree_shap(forest, paths, rows).tobytes() == expected.tobytes()
 
 
 def test_branches_that_no_training_row_reached():

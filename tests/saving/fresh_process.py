@@ -1,7 +1,7 @@
 """Loads every saved file of a folder in a new process, and writes its numbers.
 
-The rows of the files are in ``rows.pkl``, with what each file needs to be loaded. Compiled kernels
-and their reference round differently, so the second argument says which of them to use.
+The rows of the files are in ``rows.pkl``, with what each file needs to be loaded. The second
+argument says whether to load the compiled kernels.
 """
 
 from __future__ import annotations

@@ -6,7 +6,10 @@ only; never ``belief``, the oracle in its tests.
 
 - ``pooling``: weights for and against each class, summed over components, given in full or as a
   linear model; and the terms of the closed forms as ordinary numbers.
+- ``direct_forms``: the same closed forms for NumPy, as products; ``arithmetic``: what they share
+  with compiled code.
 - ``forms``: probability, plausibility, belief, ignorance, conflict, the pignistic probability.
+- ``products``: matrix products in equal bits for a row in any batch.
 - ``sets``: the functions of a set of classes, and the largest focal sets.
 - ``risk``: lower and upper expected loss, and the E-admissible classes.
 - ``trees``: Shapley values of trees. ``logspace``: accurate logarithms.
@@ -48,6 +51,7 @@ from shafer._kernels.pooling import (
     one_minus_exp_ratio,
     shares,
 )
+from shafer._kernels.products import Factor, grouped_products, product
 from shafer._kernels.risk import (
     e_admissible_classes,
     excess_belief,
@@ -67,6 +71,7 @@ from shafer._kernels.sets import (
 )
 
 __all__ = [
+    "Factor",
     "Forms",
     "LogTerms",
     "Pooled",
@@ -83,6 +88,7 @@ __all__ = [
     "e_admissible_classes",
     "excess_belief",
     "focal_logarithms",
+    "grouped_products",
     "largest_focal_sets",
     "linear_weights",
     "located_weights",
@@ -103,6 +109,7 @@ __all__ = [
     "pool_linear_sparse",
     "pool_located",
     "probability",
+    "product",
     "shares",
     "surplus",
     "surprise",

@@ -12,14 +12,13 @@ from __future__ import annotations
 import importlib.util
 import math
 import sys
-from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 
 import array_api_compat
 import numpy as np
 
-from shafer._kernels import direct_forms, pooling
+from shafer._kernels import direct_forms, pooling, trees
 from shafer._kernels.forms import Forms
 from shafer._kernels.forms import closed_forms as reference_closed_forms
 from shafer._kernels.pooling import Pooled
@@ -46,13 +45,27 @@ def _is_loaded() -> bool:
 
 
 @cache
-def compiled_tree_shap() -> Callable[[Forest, ForestPaths, FloatArray], FloatArray] | None:
-    """Return the fast twin of :func:`shafer._kernels.trees.tree_shap`, or None without numba."""
+def _compiled_trees() -> ModuleType | None:
     if importlib.util.find_spec("numba") is None:
         return None
-    module = importlib.import_module("shafer._kernels.compiled.numba_trees")
-    kernel: Callable[[Forest, ForestPaths, FloatArray], FloatArray] = module.tree_shap
-    return kernel
+    return importlib.import_module("shafer._kernels.compiled.numba_trees")
+
+
+def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArray:
+    """Return the Shapley values of trees; the reference is in ``trees.py``.
+
+    Parameters
+    ----------
+    forest, paths : the trees
+    rows : array of shape (n, features)
+        In the precision that the trees compare in.
+
+    Returns
+    -------
+    array of shape (n, outputs, features)
+    """
+    found: FloatArray = (_compiled_trees() or trees).tree_shap(forest, paths, rows)
+    return found
 
 
 @cache

@@ -14,6 +14,7 @@ from array_api_compat import array_namespace
 
 from shafer._kernels.forms import LogTerms
 from shafer._kernels.pooling import Shares, one_minus_exp_ratio, shares
+from shafer._kernels.products import product
 from shafer._typing import Array
 
 
@@ -68,7 +69,7 @@ def upper_expectation(parts: Shares, loss: Array) -> Array:
     xp = array_namespace(parts.s)
     order = xp.argsort(loss, axis=-1, descending=True)  # (acts, K)
     ordered = xp.take_along_axis(loss, order, axis=-1)
-    total = parts.s @ loss.T
+    total = product(parts.s, loss.T)
     none_before = xp.ones_like(total)
     for rank in range(loss.shape[-1]):
         at = order[:, rank]

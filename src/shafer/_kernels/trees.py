@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from shafer._typing import FloatArray
 
@@ -144,10 +145,15 @@ def quadrature(n_points: int) -> tuple[FloatArray, FloatArray]:
     return (nodes + 1.0) / 2.0, weights / 2.0
 
 
+# Elements of a block of rows: (nodes, points, rows).
+_BLOCK = 2**20
+
+
 def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArray:
     """Return the Shapley values of every feature, (n, outputs, features).
 
-    Together with ``paths.expected`` they add up to the outputs.
+    Together with ``paths.expected`` they add up to the outputs. The compiled kernel does the same
+    operations in the same order: equal bits.
 
     Parameters
     ----------
@@ -155,65 +161,133 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
     rows : array of shape (n, features)
         In the precision that the trees compare in.
     """
-    values = np.zeros((rows.shape[0], forest.n_outputs, rows.shape[1]))
-    for tree, (first, end) in enumerate(pairwise(forest.starts)):
-        points, weights = quadrature(int(paths.n_points[tree]))
-        agrees, product = _downwards(forest, paths, range(first, end), rows, points)
-        for node in reversed(range(first + 1, end)):
-            if forest.feature[node] >= 0:
-                product[node] = product[forest.left[node]] + product[forest.right[node]]
-            column = values[:, forest.output[tree], paths.asked[node]]
-            for step, sign in ((node, 1.0), (int(paths.earlier[node]), -1.0)):
-                if step >= 0:
-                    o, r = agrees[step], paths.share[step]
-                    factor = points[:, None] * o + (1 - points)[:, None] * r
-                    without = product[node] / factor
-                    column += sign * (o - r) * (weights @ without)
+    n, n_features = rows.shape
+    tree = np.repeat(np.arange(len(forest.output)), np.diff(forest.starts))
+    plan = _Plan.of(forest, paths, tree, n_features)
+    shape = (forest.n_outputs, n_features)
+    values = np.zeros((n, *shape))
+    step = max(1, _BLOCK // max(1, plan.points.size))
+    for start in range(0, n, step):
+        part = plan.attributed(forest, paths, np.asarray(rows[start : start + step], np.float64))
+        values[start : start + step] = (plan.sums @ part).T.reshape(-1, *shape)
     return values
 
 
-def _downwards(
-    forest: Forest, paths: ForestPaths, nodes: range, rows: FloatArray, points: FloatArray
-) -> tuple[dict[int, FloatArray], dict[int, FloatArray]]:
-    """Return whether rows agree with the splits above on the same feature, and the products."""
-    root = nodes[0]
-    agrees: dict[int, FloatArray] = {}
-    product: dict[int, FloatArray] = {root: np.ones((len(points), len(rows)))}
-    for node in nodes[1:]:
-        up, before = int(paths.parent[node]), int(paths.earlier[node])
-        goes = goes_left(forest, up, rows[:, forest.feature[up]])
-        agrees[node] = (goes == paths.is_left[node]).astype(np.float64)
-        product[node] = product[up]
-        known, unknown = points[:, None], (1 - points)[:, None]
-        if before >= 0:
-            agrees[node] = agrees[node] * agrees[before]
-            product[node] = product[node] / (known * agrees[before] + unknown * paths.share[before])
-        product[node] = product[node] * (known * agrees[node] + unknown * paths.share[node])
-    for node in nodes:
-        if forest.feature[node] < 0:
-            product[node] = product[node] * forest.value[node]
-    return agrees, product
+class _Plan(NamedTuple):
+    """What the steps over a forest have in common for all rows.
+
+    A step is a node and a quadrature point, or the last node above that asks about the same
+    feature and the point: it adds to the feature of the node's parent.
+    """
+
+    points: FloatArray  # (nodes, points); 0.5 where a tree has fewer
+    levels: list[Index]
+    node: Index  # (steps,): whose products are added
+    seen: Index  # (steps,): the node whose agreement decides what they are multiplied by
+    point: Index
+    met: FloatArray  # (steps,): the factor if the row agrees
+    missed: FloatArray
+    sums: sparse.csr_array  # (outputs × features, steps): ones, in the order of summation
+
+    @classmethod
+    def of(cls, forest: Forest, paths: ForestPaths, tree: Index, n_features: int) -> _Plan:
+        """List the steps in the order of the compiled kernel: by tree, the last node first."""
+        most = int(paths.n_points.max(initial=1))
+        points, weights = np.full((most + 1, most), 0.5), np.zeros((most + 1, most))
+        for q in set(paths.n_points.tolist()):
+            points[q, :q], weights[q, :q] = quadrature(q)
+        below = np.flatnonzero(paths.parent >= 0)
+        below = below[np.lexsort((-below, tree[below]))]
+        node, point, again = _steps(below, most)
+        seen = np.where(again > 0, paths.earlier[node], node)
+        kept = (point < paths.n_points[tree[node]]) & (seen >= 0)
+        node, point, again, seen = (x[kept] for x in (node, point, again, seen))
+        q = paths.n_points[tree[node]]
+        weight, known, share = weights[q, point], points[q, point], paths.share[seen]
+        unknown = 1.0 - known
+        sign = 1.0 - 2.0 * again
+        place = forest.output[tree[node]] * n_features + paths.asked[node]
+        order = np.argsort(place, kind="stable")
+        size = forest.n_outputs * n_features
+        ends = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=size))])
+        return cls(
+            points[paths.n_points[tree]],
+            _levels(paths.parent),
+            node,
+            seen,
+            point,
+            sign * ((1.0 - share) * weight / (unknown * share + known)),
+            sign * (-weight / unknown),
+            sparse.csr_array((np.ones(len(order)), order, ends), shape=(size, len(order))),
+        )
+
+    def attributed(self, forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArray:
+        """Return what each step adds, (steps, n)."""
+        columns = np.ascontiguousarray(rows.T)
+        agrees, product = self._downwards(forest, paths, columns)
+        inner = forest.feature >= 0
+        for nodes in [*reversed(self.levels)]:
+            some = nodes[inner[nodes]]
+            product[some] = product[forest.left[some]] + product[forest.right[some]]
+        factor = np.where(agrees[self.seen] > 0.5, self.met[:, None], self.missed[:, None])
+        added: FloatArray = product[self.node, self.point] * factor
+        return added
+
+    def _downwards(
+        self, forest: Forest, paths: ForestPaths, columns: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return whether rows agree with the splits above on the same feature, and the products.
+
+        The first is (nodes, n), the second (nodes, points, n), times the value at a leaf.
+        """
+        agrees = np.ones((len(forest.feature), columns.shape[1]))
+        product = np.ones((*self.points.shape, columns.shape[1]))
+        for nodes in self.levels:
+            up, before = paths.parent[nodes], paths.earlier[nodes]
+            goes = goes_left(forest, up[:, None], columns[forest.feature[up]])
+            agrees[nodes] = goes == paths.is_left[nodes, None]
+            again = before >= 0
+            agrees[nodes[again]] *= agrees[before[again]]
+            known = self.points[nodes][:, :, None]
+            unknown = (1.0 - known) * paths.share[nodes, None, None]
+            product[nodes] = product[up] * (unknown + known * agrees[nodes, None])
+            some, first = nodes[again], before[again]
+            known = self.points[some][:, :, None]
+            part = (1.0 - known) * paths.share[first, None, None]
+            met = agrees[first, None] > 0.5
+            product[some] *= np.where(met, 1.0 / (part + known), 1.0 / part)
+        leaves = forest.feature < 0
+        product[leaves] *= forest.value[leaves, None, None]
+        return agrees, product
 
 
-def goes_left(forest: Forest, node: int, column: FloatArray) -> NDArray[np.bool_]:
-    """Tell which rows go left at a split, from the column of its feature."""
+def _steps(nodes: Index, n_points: int) -> tuple[Index, Index, Index]:
+    """Return nodes, points, and 1 where a step is about the earlier node; each point twice."""
+    point = np.tile(np.repeat(np.arange(n_points), 2), len(nodes))
+    return np.repeat(nodes, 2 * n_points), point, np.tile([0, 1], n_points * len(nodes))
+
+
+def goes_left(forest: Forest, node: int | Index, column: FloatArray) -> NDArray[np.bool_]:
+    """Tell which rows go left at a split, from the column of its feature.
+
+    Several nodes are given as (m, 1), with their columns as (m, n).
+    """
     kind, lost = forest.missing[node], np.isnan(column)
     x = np.where(lost, 0.0, column)
-    missing = lost if kind != NAN_IS_ZERO else np.zeros_like(lost)
-    if kind == ZERO_IS_MISSING:
-        missing = lost | (np.abs(x) <= _ZERO)
-    if forest.n_words[node]:
-        left = _in_set(forest, node, x) != forest.set_goes_right[node]
-    else:
-        left = x <= forest.threshold[node]
+    missing = (lost & (kind != NAN_IS_ZERO)) | ((kind == ZERO_IS_MISSING) & (np.abs(x) <= _ZERO))
+    left = x <= forest.threshold[node]
+    if np.any(forest.n_words[node]):
+        inside = _in_set(forest, node, x) != forest.set_goes_right[node]
+        left = np.where(forest.n_words[node] > 0, inside, left)
     chosen: NDArray[np.bool_] = np.where(missing, forest.missing_left[node], left)
     return chosen
 
 
-def _in_set(forest: Forest, node: int, x: FloatArray) -> NDArray[np.bool_]:
+def _in_set(forest: Forest, node: int | Index, x: FloatArray) -> NDArray[np.bool_]:
     first, n_words = forest.first_word[node], forest.n_words[node]
     known = (x > -1.0) & (x < 32.0 * n_words)
     category = np.where(known, x, 0.0).astype(np.int64)
-    word = forest.words[first + category // 32].astype(np.int64)
+    place = np.minimum(first + category // 32, len(forest.words) - 1)
+    word = forest.words[place].astype(np.int64)
     inside: NDArray[np.bool_] = known & ((word >> (category % 32)) & 1 == 1)
     return inside

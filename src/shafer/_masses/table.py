@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import frozen, to_numpy
+from shafer._kernels.products import product
 from shafer._masses.masses import Focal, Masses
 from shafer._masses.pooled import TIE
 from shafer._typing import Array, BoolArray, FloatArray
@@ -46,13 +47,14 @@ class TableMasses(Masses):
     @cached_property
     def plausibility(self) -> Array:
         """Plausibility of each class, (n, K): the mass of all sets that hold it."""
-        return frozen(np.minimum(self.table @ members(self._n_classes), 1.0))
+        return frozen(np.minimum(product(self.table, members(self._n_classes)), 1.0))
 
     @cached_property
     def pignistic(self) -> Array:
         """Pignistic probability, (n, K): each set's mass shared equally among its classes."""
         inside = members(self._n_classes)
-        return frozen(self.table @ (inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)))
+        shares = inside / np.maximum(inside.sum(axis=1, keepdims=True), 1)
+        return frozen(product(self.table, shares))
 
     @property
     def ignorance(self) -> FloatArray:
@@ -67,13 +69,14 @@ class TableMasses(Masses):
     @cached_property
     def doubt(self) -> Array:
         """Belief in all other classes, (n, K): the mass of all sets without the class."""
-        found = self.table[:, 1:] @ (1.0 - members(self._n_classes)[1:])
+        found = product(self.table[:, 1:], 1.0 - members(self._n_classes)[1:])
         return frozen(np.minimum(found, 1.0))
 
     @cached_property
     def surplus(self) -> Array:
         """Sum of the plausibilities less one, (n,)."""
-        return frozen(self.table[:, 1:] @ (members(self._n_classes)[1:].sum(axis=1) - 1.0))
+        others = members(self._n_classes)[1:].sum(axis=1, keepdims=True) - 1.0
+        return frozen(product(self.table[:, 1:], others)[:, 0])
 
     @property
     def _sets(self) -> NDArray[np.intp]:
@@ -81,7 +84,8 @@ class TableMasses(Masses):
         return np.arange(self.table.shape[1])
 
     def _sum(self, wanted: BoolArray) -> Array:
-        return np.minimum(self.table[:, wanted].sum(axis=1), 1.0)
+        # Side by side, so that a row alone is added up in the same order.
+        return np.minimum(np.ascontiguousarray(self.table[:, wanted]).sum(axis=1), 1.0)
 
     def mass_of(self, inside: list[int]) -> FloatArray:
         """Mass of a set of classes, (n,)."""
@@ -128,7 +132,7 @@ class TableMasses(Masses):
         for k in range(self._n_classes):  # sets of the first k + 1 classes, from those of k
             new = slice(1 << k, 2 << k)
             largest[new] = np.maximum(largest[: 1 << k], loss[:, k])
-        risk: FloatArray = self.table[:, 1:] @ largest[1:]  # the empty set has no mass
+        risk: FloatArray = product(self.table[:, 1:], largest[1:])  # the empty set has no mass
         return risk
 
     def extreme_points(self, value: FloatArray, rows: NDArray[np.intp]) -> FloatArray:

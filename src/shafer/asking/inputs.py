@@ -14,6 +14,7 @@ from scipy.special import log_softmax
 from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_columns
 from shafer._checks.labels import component_names, labelled
+from shafer._kernels.products import product
 from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.asking.known_cells import constant_safe_spread, standard_units
@@ -100,7 +101,7 @@ class AskedModel:
         factor = own * moderating_factor(open_)
         slopes = inputs.beta * constant_safe_spread(inputs.gaussian)[:, None]
         level = inputs.level(model)
-        logits = standard_units(features, inputs.gaussian) @ slopes + level
+        logits = product(standard_units(features, inputs.gaussian), slopes) + level
         return AskedRows(X, start, features, gaps, logits, level, own, factor, open_, self.cutoff)
 
     def own_factor(self, features: FloatArray) -> FloatArray:

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from shafer._kernels.products import product
 from shafer._typing import BoolArray, FloatArray
 from shafer.explain.missing import ConditionalGaussian
 
@@ -116,9 +117,9 @@ class KnownCells:
         x = standard_units(features, self.gaussian)[:, self.features]
         within, across = self._split_precision
         # Not as the difference of two values, which has no correct digit if one is very large.
-        usual = -(x @ across) @ self.solved
+        usual = product(-product(x, across), self.solved)
         residual = x[:, : self.n_cells] - usual
-        square = self._by_input((residual @ within) * residual, axis=1)
+        square = self._by_input(product(residual, within) * residual, axis=1)
         return CellDistances(self, x, usual, residual, np.maximum(square, 0.0))
 
     @cached_property
@@ -177,7 +178,7 @@ class CellDistances:
 
     def logits(self, level: FloatArray) -> FloatArray:
         """Return the expected logits (n, K), given those at the means."""
-        return np.asarray(self.x @ self.cells.slopes + level)
+        return np.asarray(product(self.x, self.cells.slopes) + level)
 
     def expected(self) -> FloatArray:
         """Return the expectation of each feature given the other inputs, (n, J).
@@ -198,7 +199,7 @@ class CellDistances:
         their sum: taking a very large value out again would leave no correct digit.
         """
         cells, n = self.cells, self.cells.n_cells
-        own, rest = cells.slopes[:n], level + self.x[:, n:] @ cells.slopes[n:]
+        own, rest = cells.slopes[:n], level + product(self.x[:, n:], cells.slopes[n:])
         step = max(1, _BLOCK // max(1, own.size))
         for start in range(0, len(self.x), step):
             rows = slice(start, start + step)

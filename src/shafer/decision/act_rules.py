@@ -17,6 +17,7 @@ from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
+from shafer._kernels.products import product
 from shafer._masses.masses import Masses
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.decision.dominance import choose_smallest, levels, undominated
@@ -47,7 +48,7 @@ def least_upper_risk(masses: Masses, loss: Array) -> Array:
 
 def least_pignistic_risk(masses: Masses, loss: Array) -> Array:
     """Choose the act of least expected loss under the pignistic probability."""
-    return choose_smallest(masses.pignistic @ scaled(loss).T, masses.rounding)
+    return choose_smallest(product(masses.pignistic, scaled(loss).T), masses.rounding)
 
 
 def least_expected_loss(masses: Masses, loss: Array) -> Array:
@@ -59,7 +60,7 @@ def least_expected_loss(masses: Masses, loss: Array) -> Array:
     """
     base = masses.base
     xp = array_namespace(loss)
-    risk = base.probability @ (loss - xp.min(loss, axis=0, keepdims=True)).T
+    risk = product(base.probability, (loss - xp.min(loss, axis=0, keepdims=True)).T)
     ulps = _SOFTMAX_ULPS + 4 * int(loss.shape[1])
     relative = base.log_rounding + ulps * float(xp.finfo(risk.dtype).eps)
     return choose_smallest(risk, relative * xp.min(risk, axis=-1, keepdims=True))
@@ -167,9 +168,9 @@ def _losses_of_sets(loss: FloatArray, members: BoolArray, orness: float) -> Floa
 def _risk(masses: Masses, loss: Array, expectation: str, alpha: float) -> Array:
     """Return the expected loss; the lower expectation of a utility is the upper risk."""
     if expectation == "probability":
-        return masses.probability @ loss.T
+        return product(masses.probability, loss.T)
     if expectation == "pignistic":
-        return masses.pignistic @ loss.T
+        return product(masses.pignistic, loss.T)
     if expectation == "lower":
         return masses.upper_risk(loss)
     if expectation == "upper":

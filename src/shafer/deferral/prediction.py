@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from shafer._checks.arrays import to_numpy
+from shafer._kernels.products import product
 from shafer._typing import BoolArray, FloatArray
 from shafer.decision.dominance import choose_smallest
 from shafer.decision.policy import AnswerRule, answers
@@ -173,7 +174,7 @@ def sure_answers(
     probability = to_numpy(bet.betting_probability).astype(np.float64)
     rows = np.arange(len(probability))
     if loss is not None:
-        expected = probability @ loss.T
+        expected = product(probability, loss.T)
         chosen = (
             _first_smallest(expected, float(np.abs(loss).max()))
             if rule is None

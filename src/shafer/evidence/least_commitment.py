@@ -280,7 +280,7 @@ def least_commitment(
         if _needs_double(xp, coef, intercept, means):
             coef, intercept, means = (xp.astype(a, xp.float64) for a in (coef, intercept, means))
         beta = _in_row_order(centred_over_classes(coef.T))
-        base_rate = centred_over_classes(intercept) + means @ beta
+        base_rate = centred_over_classes(intercept) + xp.sum(means[:, None] * beta, axis=0)
         offset = xp.zeros_like(base_rate) if own else base_rate / n_features
         alpha = offset - means[:, None] * beta
     for array in (beta, alpha, base_rate):

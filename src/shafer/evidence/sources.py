@@ -239,13 +239,16 @@ class LinearWeights(WeightSource):
         wide = LinearWeights(
             *(xp.astype(a, xp.float64, copy=False) for a in self.arrays().values())
         )
-        parts = [(len(group), wide.keep(group)) for group in groups]
-        sums = [
-            (part.features - part.centre) @ part.beta + size * wide.offset for size, part in parts
-        ]
+        centred = wide.features - wide.centre
+        if isinstance(centred, np.ndarray):  # with equal bits for a row in any batch
+            products = kernels.grouped_products(centred, wide.beta, groups)
+        else:
+            parts = [take(centred, group, 1) @ take(wide.beta, group, 0) for group in groups]
+            products = xp.stack(parts, axis=1)
+        added = xp.stack([len(group) * wide.offset for group in groups], axis=0)
+        shares = xp.stack([len(group) * self.offset for group in groups], axis=0)
         dtype = self.features.dtype
-        shares = xp.stack([size * self.offset for size, _ in parts], axis=0)
-        return DenseWeights(xp.astype(xp.stack(sums, axis=1), dtype, copy=False), shares)
+        return DenseWeights(xp.astype(products + added, dtype, copy=False), shares)
 
     def scaled(self, factor: float) -> LinearWeights:
         return replace(self, beta=self.beta * factor, offset=self.offset * factor)

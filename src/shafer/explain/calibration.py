@@ -25,6 +25,7 @@ from functools import cached_property
 from typing import Annotated, Any, Self, final
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
@@ -196,6 +197,8 @@ def _sum_of_others(values: FloatArray) -> FloatArray:
 # How near a row is to the background (training) rows.
 
 _NEIGHBOURS = 5
+_CANDIDATES = 10  # the nearest are among them, also where the search rounds ties
+_BLOCK = 2**20  # elements in memory at a time
 _MOST_ROWS = 10_000  # background rows that are kept to search for neighbours
 _ENOUGH_ROWS = 20  # held-out rows from which quantiles can be taken
 # In standard deviations: well above the effect of rounding a column to single precision.
@@ -239,13 +242,15 @@ class Familiarity:
         scaler = StandardScaler().fit(background)
         rows = scaler.transform(background)
         unmeasured = cls(rows, np.asarray(scaler.mean_), np.asarray(scaler.scale_), 0.0, 0.0)
-        return unmeasured._with_quantiles(unmeasured._index.kneighbors()[0])
+        # Without rows given, a row is no neighbour of itself.
+        near = unmeasured._index.kneighbors(return_distance=False)
+        return unmeasured._with_quantiles(unmeasured._smallest(rows, near))
 
     def calibrated(self, held_out: FloatArray) -> Familiarity:
         """Take the quantiles from held-out rows (m, J), if there are enough of them."""
         if len(held_out) < _ENOUGH_ROWS:
             return self
-        return self._with_quantiles(self._index.kneighbors(self._standardised(held_out))[0])
+        return self._with_quantiles(self._nearest(self._standardised(held_out)))
 
     def _with_quantiles(self, distances: FloatArray) -> Familiarity:
         q50, q90 = np.quantile(distances.mean(axis=1), [0.5, 0.9])
@@ -253,16 +258,32 @@ class Familiarity:
 
     @cached_property
     def _index(self) -> NearestNeighbors:
-        count = min(_NEIGHBOURS, len(self.rows) - 1)
-        return NearestNeighbors(n_neighbors=count).fit(self.rows)
+        return NearestNeighbors(n_neighbors=min(_CANDIDATES, len(self.rows) - 1)).fit(self.rows)
+
+    def _nearest(self, rows: FloatArray) -> FloatArray:
+        """Return the distances of standardised rows to their nearest background rows."""
+        return self._smallest(rows, self._index.kneighbors(rows, return_distance=False))
+
+    def _smallest(self, rows: FloatArray, near: NDArray[np.intp]) -> FloatArray:
+        """Return the smallest distances to some background rows, with equal bits in any batch.
+
+        The search may take them from a matrix product, whose digits depend on the batch.
+        """
+        found = np.empty((len(rows), min(_NEIGHBOURS, near.shape[1])))
+        step = max(1, _BLOCK // max(1, near.shape[1] * rows.shape[1]))
+        for start in range(0, len(rows), step):
+            block = slice(start, start + step)
+            squares = (self.rows[near[block]] - rows[block, None, :]) ** 2
+            distances = np.sqrt(np.sum(np.ascontiguousarray(squares), axis=2))
+            found[block] = np.sort(distances, axis=1)[:, : found.shape[1]]
+        return found
 
     def _standardised(self, rows: FloatArray) -> FloatArray:
         return np.asarray((rows - self.centre) / self.scale)
 
     def distance(self, rows: FloatArray) -> FloatArray:
         """Return the mean distance of each row to its nearest background rows."""
-        found: FloatArray = self._index.kneighbors(self._standardised(rows))[0]
-        return np.asarray(found.mean(axis=1))
+        return np.asarray(self._nearest(self._standardised(rows)).mean(axis=1))
 
     def __call__(self, rows: FloatArray) -> FloatArray:
         """Return ρ of each row of inputs (n, J)."""

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, Self, final
 
 import numpy as np
@@ -32,6 +33,7 @@ from scipy import linalg, sparse
 from scipy.special import softmax
 
 from shafer._checks.arrays import row_weights, to_numpy
+from shafer._kernels.products import Factor, product
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
@@ -65,12 +67,20 @@ class LaplacePosterior:
         """Return σ² of each row of features (n, J), an array or a sparse matrix."""
         values = plain_features(features)
         if sparse.issparse(values):
-            at_zero = self.root[-1] - self.centre @ self.root[:-1]
+            at_zero = self.root[-1] - product(self.centre[None, :], self.root[:-1])[0]
             spread = np.asarray(values @ self.root[:-1]) + at_zero
         else:
-            spread = (values - self.centre) @ self.root[:-1] + self.root[-1]
-        variance: FloatArray = np.einsum("ij,ij->i", spread, spread)
+            spread = self._slopes.times(values - self.centre) + self.root[-1]
+        # Squared and summed row by row: the same bits for a row in any batch.
+        variance: FloatArray = np.sum(np.square(np.ascontiguousarray(spread)), axis=1)
         return variance
+
+    @cached_property
+    def _slopes(self) -> Factor:
+        return Factor(self.root[:-1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"root": self.root, "centre": self.centre}  # not what is derived from them
 
 
 @final

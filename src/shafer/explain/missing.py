@@ -17,6 +17,7 @@ from sklearn.utils import get_tags
 from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import frame_columns
 from shafer._files.codec import OneOf, Says
+from shafer._kernels.products import product
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.evidence import Evidence
@@ -339,7 +340,7 @@ class ConditionalGaussian:
             out, there = np.flatnonzero(missing), np.flatnonzero(~missing)
             gain, left = self.given(there, out)
             x = standardised(features[np.ix_(rows, there)] - self.mean[there], self.spread[there])
-            filled[np.ix_(rows, out)] = self.mean[out] + (x @ gain.T) * self.spread[out]
+            filled[np.ix_(rows, out)] = self.mean[out] + product(x, gain.T) * self.spread[out]
             slope = coef[out] * self.spread[out][:, None]
             variances[rows] = np.maximum(((left @ slope) * slope).sum(axis=0), 0.0)
         return filled, variances

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._checks.arrays import float_array, same_library, to_numpy
+from shafer._kernels.products import grouped_products
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.decision.policy import AnswerRule
 from shafer.errors import UnsupportedModelError
@@ -375,6 +376,8 @@ def _grouped_linear(values: Any, beta: Array, groups: Sequence[Sequence[int]]) -
     xp = same_library({"features": values, "coef": beta})
     precision = xp.result_type(values, beta)
     values, beta = (xp.astype(array, precision, copy=False) for array in (values, beta))
+    if isinstance(values, np.ndarray):  # with equal bits for a row in any batch
+        return grouped_products(values, beta, groups).astype(precision, copy=False)
     sums = [take(values, group, 1) @ take(beta, group, 0) for group in groups]
     return xp.stack(sums, axis=1)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
 from shafer._column import Column, ColumnKind, columns_of
+from shafer._kernels.products import product
 from shafer.asking.columns import ask_columns
 from shafer.conformal.columns import set_column
 from shafer.decision.acts import check_reject, read_acts
@@ -270,7 +271,7 @@ class ActsAsked:
         assert acts is not None  # there is a loss
         columns: dict[str, Any] = {"act": [_text(row) for row in chosen_names(chosen, acts.names)]}
         if self.rule in PRECISE_RULES:
-            columns["expected_loss"] = (probability @ to_numpy(acts.loss).T)[chosen]
+            columns["expected_loss"] = product(probability, to_numpy(acts.loss).T)[chosen]
         return columns
 
 

@@ -217,12 +217,16 @@ def test_other_boosters_use_the_library(kind):
     np.testing.assert_allclose(ev.probability, model.predict_proba(X), atol=1e-5)
 
 
-def test_without_numba_the_library_is_used(monkeypatch):
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_without_numba_the_bits_are_the_same(library, monkeypatch):
     X, y = some_data(3)
-    model = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1).fit(X, y)
+    if library == "lightgbm":
+        model = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1).fit(X, y)
+    else:
+        model = xgboost.XGBClassifier(n_jobs=1, n_estimators=10, enable_categorical=True).fit(X, y)
     fast = weights(model, X)
-    monkeypatch.setattr(shapley_trees, "compiled_tree_shap", lambda: None)
-    np.testing.assert_allclose(weights(model, X), fast, atol=1e-10)
+    monkeypatch.setattr(dispatch, "_compiled_trees", lambda: None)
+    assert weights(model, X).tobytes() == fast.tobytes()
 
 
 def test_rows_that_the_library_reads_in_another_way_use_the_library(monkeypatch):
@@ -230,11 +234,10 @@ def test_rows_that_the_library_reads_in_another_way_use_the_library(monkeypatch)
     X, y = some_data(3)
     model = lightgbm.LGBMClassifier(n_estimators=10, n_jobs=1, verbose=-1).fit(X, y)
     expected = weights(model, X)
-    kernel = dispatch.compiled_tree_shap()
     monkeypatch.setattr(
         shapley_trees,
-        "compiled_tree_shap",
-        lambda: lambda forest, paths, rows: kernel(forest, paths, rows[:, ::-1]),
+        "tree_shap",
+        lambda forest, paths, rows: dispatch.tree_shap(forest, paths, rows[:, ::-1]),
     )
     np.testing.assert_allclose(weights(model, X), expected, atol=1e-10)
 

@@ -98,7 +98,7 @@ def _block_of_rows(
         _load_rows(logits, w_for, w_against, first, rows, k, shift, given)
         lanes.add_class(given, state, kept[k])
     _row_numbers(state, shift, against, d, found)
-    total = state[lanes.SUM_ODDS : lanes.SUM_ODDS + LANES]
+    total = state[lanes.SUM_ODDS :]
     after[:] = 1.0
     for k in range(n_classes - 1, -1, -1):
         _times_after(kept[k], after)

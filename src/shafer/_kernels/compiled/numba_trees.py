@@ -1,4 +1,4 @@
-"""Shapley values of trees, compiled by numba: the twin of ``kernels.tree_shap.tree_shap``.
+"""Shapley values of trees, compiled by numba: the twin of ``trees.tree_shap``, in equal bits.
 
 Rows are taken in small blocks. Each step of the recursion is a loop over the rows of a block, which
 the compiler turns into vector instructions; blocks are spread over threads.
@@ -9,15 +9,12 @@ the compiler turns into vector instructions; blocks are spread over threads.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numba
 import numpy as np
 
 from shafer._kernels.trees import Forest, ForestPaths, quadrature
 from shafer._typing import FloatArray
 
-_FAST_MATH: Any = {"reassoc", "contract", "nsz"}
 _BLOCK = 128  # rows that are worked on together
 _ZERO = 1e-35
 
@@ -50,7 +47,7 @@ def _split(x, missing, missing_left, threshold, words, set_goes_right, goes):
         goes[b] = 1.0 if left else 0.0
 
 
-@numba.njit(fastmath=_FAST_MATH, cache=True)
+@numba.njit(cache=True)
 def _agreement(goes, is_left, agrees):
     if is_left:
         for b in range(goes.shape[0]):
@@ -60,28 +57,28 @@ def _agreement(goes, is_left, agrees):
             agrees[b] = 1.0 - goes[b]
 
 
-@numba.njit(fastmath=_FAST_MATH, cache=True)
+@numba.njit(cache=True)
 def _step(known, unknown, agrees, above, here):
     """Multiply the products of the parent by the factor of a node: known · o + unknown."""
     for b in range(agrees.shape[0]):
         here[b] = above[b] * (unknown + known * agrees[b])
 
 
-@numba.njit(fastmath=_FAST_MATH, cache=True)
+@numba.njit(cache=True)
 def _step_again(known, unknown, agrees, met, missed, before, above, here):
     """Do the same at a feature that was met before, whose earlier factor is divided out."""
     for b in range(agrees.shape[0]):
         here[b] = above[b] * (unknown + known * agrees[b]) * (met if before[b] > 0.5 else missed)
 
 
-@numba.njit(fastmath=_FAST_MATH, cache=True)
+@numba.njit(cache=True)
 def _attribute(met, missed, agrees, below, values):
     """Add the part of one quadrature node in what a feature receives for the leaves below."""
     for b in range(agrees.shape[0]):
         values[b] += below[b] * (met if agrees[b] > 0.5 else missed)
 
 
-@numba.njit(fastmath=_FAST_MATH, cache=True)
+@numba.njit(cache=True)
 def _add(first, second, total):
     for b in range(total.shape[0]):
         total[b] = first[b] + second[b]

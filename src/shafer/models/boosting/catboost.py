@@ -16,7 +16,6 @@ from typing import Any
 import catboost
 import numpy as np
 
-from shafer._kernels.dispatch import compiled_tree_shap
 from shafer._kernels.trees import NAN_IS_MISSING, Forest
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
@@ -93,16 +92,11 @@ def _own_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
     if ours is None:
         raise UnsupportedModelError(
             f"CatBoostClassifier was trained with grow_policy={_policy(model)!r}. For such trees "
-            f"the SHAP values of CatBoost do not add up to its prediction, and {_obstacle()} Use "
-            "grow_policy='SymmetricTree', the default."
+            "the SHAP values of CatBoost do not add up to its prediction, and shafer computes them "
+            "only for models without categorical features. Use grow_policy='SymmetricTree', the "
+            "default."
         )
     return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
-
-
-def _obstacle() -> str:
-    if compiled_tree_shap() is None:
-        return "shafer computes them only with numba (pip install shafer[fast])."
-    return "shafer computes them only for models without categorical features."
 
 
 def _numbers(X: Any) -> FloatArray | None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._kernels.dispatch import compiled_tree_shap
+from shafer._kernels.dispatch import tree_shap
 from shafer._kernels.trees import Forest, ForestPaths, Index, forest_paths
 from shafer._typing import FloatArray
 
@@ -163,14 +163,12 @@ class ShapleyTrees:
 
     @cached_property
     def _read(self) -> tuple[Forest, ForestPaths] | None:
-        forest = None if compiled_tree_shap() is None else self.read()
+        forest = self.read()
         return None if forest is None else (forest, forest_paths(forest))
 
     def _values(self, rows: FloatArray) -> FloatArray:
-        kernel = compiled_tree_shap()
-        assert kernel is not None  # ``contributions`` has asked before
-        assert self._read is not None
-        return kernel(*self._read, rows)
+        assert self._read is not None  # ``contributions`` has asked before
+        return tree_shap(*self._read, rows)
 
     @cached_property
     def _bias(self) -> FloatArray:
