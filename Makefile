@@ -128,6 +128,7 @@ fashion-mnist:
 # Does the promise of deferral hold? Over 1000 calibration sets, beside MAPIE and broken bounds.
 bench-deferral: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python deferral.py
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python thresholds.py
 
 # What a monitor notices and how often it errs. Takes about ten minutes.
 bench-monitor: .venv/.bench

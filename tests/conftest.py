@@ -47,10 +47,16 @@ settings.load_profile("shafer")
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.pluginmanager.hasplugin("_cov"):  # without --cov
         return
+    files = {item.path for item in items}
+    traced = {path for path in files if _is_traced(path.relative_to(config.rootpath))}
     for item in items:
-        names = set(item.path.relative_to(config.rootpath).parts)
-        if names.isdisjoint(MATHEMATICS | ITS_CALLERS) or not names.isdisjoint(RANDOM):
+        if item.path not in traced:
             item.add_marker(pytest.mark.no_cover)
+
+
+def _is_traced(path: Path) -> bool:
+    names = set(path.parts)
+    return not names.isdisjoint(MATHEMATICS | ITS_CALLERS) and names.isdisjoint(RANDOM)
 
 
 @pytest.fixture(autouse=True)

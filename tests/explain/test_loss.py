@@ -182,6 +182,21 @@ def test_wrong_losses() -> None:
         shafer.EvidentialClassifier(MODEL, loss=LOSS, threshold=0.2).fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (np.eye(2), "every right answer cost more than a wrong one"),
+        ([[0.0, -1.0], [-1.0, 0.0]], "every right answer cost more than a wrong one"),
+        ([[0.0, 1e300], [1e-300, 0.0]], "too far apart for a threshold"),
+        ([[0.0, 1e-300], [1e300, 0.0]], "too far apart for a threshold"),
+    ],
+)
+def test_losses_of_two_classes_that_are_no_threshold(loss: Any, message: str) -> None:
+    model = LogisticRegression().fit(X, Y[0] == Y)
+    with pytest.raises(ValueError, match=message):
+        shafer.Explainer(model, X, loss=loss)
+
+
 class _Careful(LogisticRegression):
     """Predicts by losses of its own, which no reader can know."""
 

@@ -159,6 +159,42 @@ def test_a_monitor_counts_the_answers_that_moved() -> None:
     assert 0 < counts[0.2] != counts[None]
 
 
+@pytest.mark.parametrize("threshold", THRESHOLDS)
+def test_a_monitor_counts_as_for_a_model_with_a_shifted_intercept(threshold: float) -> None:
+    """The same answers without a threshold: every decision that moved is counted, no other."""
+    random = np.random.default_rng(5)
+    data, coef = random.normal(size=(600, 3)), np.array([1.0, -0.7, 0.4])
+    cut = np.log(threshold / (1 - threshold))
+    counts = []
+    for intercept, stated in ((0.2, threshold), (0.2 - cut, None)):
+        explainer = shafer.Explainer((coef, intercept), data, threshold=stated, prior="own")
+        report = shafer.Monitor.fit(explainer, data[:300]).check(data[300:] + np.array([0.9, 0, 0]))
+        counts.append((report.moved, report.decisions_moved))
+    assert counts[0] == counts[1]
+    assert counts[0][0]
+
+
+def test_overturn_is_about_the_answer_of_predict() -> None:
+    """Far from one half a gap may decide: most values of the input then change the answer."""
+    random = np.random.default_rng(1)
+    data = random.normal(size=(2000, 2))
+    explainer = shafer.Explainer(
+        ([1.0, 6.0], -1.6), data, threshold=0.2, missing="conditional", prior="own"
+    )
+    rows = np.column_stack([np.linspace(-2.5, 2.5, 11), np.full(11, np.nan)])
+    now = explainer.predict(rows)
+    drawn = random.normal(size=20000)
+    simulated = [
+        np.mean(explainer.predict(np.column_stack([np.full(20000, u), drawn])) != answer)
+        for u, answer in zip(rows[:, 0], now, strict=True)
+    ]
+    found = explainer.ask.overturn(rows)
+    assert_allclose(found, simulated, atol=0.03)  # the background's mean and spread are estimates
+    assert (found > 0.5).any()
+    table = explainer.ask.next_inputs(rows)
+    assert_allclose(table["overturn"], found, atol=1e-9)
+
+
 def test_files_keep_the_threshold(tmp_path: Path) -> None:
     inner = fixed(0.2)
     for number, made in enumerate(

@@ -161,8 +161,19 @@ def least_loss(table: FloatArray, classes: NDArray[Any]) -> AnswerRule:
         )
     if len(classes) > 2:
         return LeastLoss(tuple(map(tuple, table.tolist())))
+    if not (regret[0, 1] > 0.0 and regret[1, 0] > 0.0):
+        raise ValueError(
+            f"loss makes every right answer cost more than a wrong one; got {table.tolist()}. Rows "
+            "are answers, columns are true classes; a right answer must cost less."
+        )
     # The first class wins a tie, so it is the positive one.
-    return Cutoff(float(regret[0, 1] / (regret[0, 1] + regret[1, 0])), 0)
+    threshold = float(regret[0, 1] / (regret[0, 1] + regret[1, 0]))
+    if not 0.0 < threshold < 1.0:
+        raise ValueError(
+            "loss holds errors whose costs are too far apart for a threshold between 0 and 1; got "
+            f"{regret[1, 0]:.3g} and {regret[0, 1]:.3g}. Give numbers of more similar size."
+        )
+    return Cutoff(threshold, 0)
 
 
 def answers(logits: FloatArray, rule: AnswerRule | None) -> NDArray[np.intp]:

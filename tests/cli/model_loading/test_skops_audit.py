@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import functools
 import io
 import json
 import os
@@ -144,27 +143,28 @@ def test_every_loader_with_a_foreign_name(loader: str, tmp_path: Path) -> None:
     assert not canary.exists()
 
 
-@functools.cache
-def names_in_package() -> dict[str, set[str]]:
-    """All top-level names of every module of the package, imported names included."""
+def modules() -> dict[str, Path]:
+    """Every module of the package, and its file."""
     root = Path(shafer.__file__).parent
-    found: dict[str, set[str]] = {}
-    for path in root.rglob("*.py"):
-        parts = ("shafer", *path.relative_to(root).with_suffix("").parts)
-        module = ".".join(parts).removesuffix(".__init__")
-        names = found.setdefault(module, {"__builtins__", "__loader__"})
-        for statement in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(statement, ast.Import | ast.ImportFrom):
-                aliases = [alias.asname or alias.name for alias in statement.names]
-                names.update(alias.partition(".")[0] for alias in aliases)
-            elif isinstance(statement, ast.ClassDef | ast.FunctionDef):
-                names.add(statement.name)
-    return found
+    files = {path.relative_to(root).with_suffix("").parts: path for path in root.rglob("*.py")}
+    return {".".join(("shafer", *p)).removesuffix(".__init__"): file for p, file in files.items()}
 
 
-@pytest.mark.parametrize("module", sorted(names_in_package()))
-def test_every_name_of_every_module(module: str) -> None:
-    names = {f"{module}.{attribute}" for attribute in names_in_package()[module]}
+def names_in(file: Path) -> set[str]:
+    """All names of a module, imported names included."""
+    names = {"__builtins__", "__loader__"}
+    for statement in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(statement, ast.Import | ast.ImportFrom):
+            aliases = [alias.asname or alias.name for alias in statement.names]
+            names.update(alias.partition(".")[0] for alias in aliases)
+        elif isinstance(statement, ast.ClassDef | ast.FunctionDef):
+            names.add(statement.name)
+    return names
+
+
+@pytest.mark.parametrize(("module", "file"), sorted(modules().items()), ids=sorted(modules()))
+def test_every_name_of_every_module(module: str, file: Path) -> None:
+    names = {f"{module}.{attribute}" for attribute in names_in(file)}
     for name in names:
         allowed = {loader for loader in LOADERS if is_known(loader, name)}
         assert allowed == ({"ObjectNode"} if name in OWN_CLASSES else set())

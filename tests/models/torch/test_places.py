@@ -35,6 +35,19 @@ class Net(nn.Module):
         return self.body(self, ids)
 
 
+class Tied(nn.Module):
+    """The layer to the logits has the weights of the embedding, a class for each id."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+        self.head = nn.Linear(WIDTH, VOCABULARY, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.head(self.embedding(ids).tanh().mean(1))
+
+
 def _texts(seed: int, n: int = 40, padded: bool = False) -> Tensor:
     generator = torch.Generator().manual_seed(seed)
     ids = torch.randint(1, VOCABULARY, (n, LENGTH), generator=generator)
@@ -103,7 +116,7 @@ _ORDER = torch.tensor([3, 1, 4, 0, 5, 8, 2, 6, 7])
 _TURNED = torch.arange(LENGTH - 1, -1, -1)
 
 # Changing token i changes component i alone.
-ALONE: dict[str, Callable[[], Net]] = {
+ALONE: dict[str, Callable[[], nn.Module]] = {
     "mean": lambda: Net(lambda m, ids: m.head(m.embedding(ids).tanh().mean(1))),
     "flatten": lambda: Net(lambda m, ids: m.head(m.embedding(ids).flatten(1)), FLAT),
     "positions": lambda: Net(
@@ -127,6 +140,7 @@ ALONE: dict[str, Callable[[], Net]] = {
     "bag": lambda: Net(
         lambda m, ids: m.head(m.bag(ids)), bag=nn.EmbeddingBag(VOCABULARY, WIDTH, mode="mean")
     ),
+    "tied weights": Tied,
 }
 # Changing token i changes component i most, or moves with the token what it reaches.
 MIXED: dict[str, Callable[[], Net]] = {
@@ -147,6 +161,10 @@ MIXED: dict[str, Callable[[], Net]] = {
     ),
     "transformer": lambda: Net(
         lambda m, ids: m.head(m.mixer(m.embedding(ids)).mean(1)), mixer=_attention()
+    ),
+    "attention of three heads": lambda: Net(
+        lambda m, ids: m.head(m.mixer(*[m.embedding(ids)] * 3)[0].mean(1)),
+        mixer=nn.MultiheadAttention(WIDTH, 3, batch_first=True),
     ),
     "transformer with a padding mask": lambda: Net(_padding_mask, mixer=_attention()),
     "conv of the same length": lambda: Net(
@@ -246,13 +264,24 @@ REFUSED: dict[str, Callable[[], Net]] = {
         wide=nn.Linear(FLAT, FLAT),
     ),
     "tied weights without a head": lambda: Net(_tied),
+    "two heads": lambda: Net(
+        lambda m, ids: m.head(m.embedding(ids).tanh().mean(1)) + m.other(m.embedding(ids).mean(1)),
+        other=nn.Linear(WIDTH, CLASSES),
+    ),
+    "maximum": lambda: Net(lambda m, ids: m.head(m.embedding(ids).max(1).values)),
+    "last state": lambda: Net(
+        lambda m, ids: m.head(m.rnn(m.embedding(ids))[1][0]), rnn=_recurrent(nn.GRU)
+    ),
+    "first token after attention": lambda: Net(
+        lambda m, ids: m.head(m.mixer(m.embedding(ids))[:, 0]), mixer=_attention()
+    ),
     "batch and tokens exchanged": lambda: Net(
         lambda m, ids: m.head(m.embedding(ids).view(LENGTH, len(ids), WIDTH).tanh().mean(0))
     ),
 }
 
 
-def _made(make: Callable[[], Net]) -> Net:
+def _made(make: Callable[[], nn.Module]) -> nn.Module:
     torch.manual_seed(3)
     return make().eval()
 
@@ -265,7 +294,7 @@ def _change(explainer: shafer.Explainer, ids: Tensor, token: int) -> np.ndarray:
     return np.asarray(moved.abs().sum((0, 2)))[: explainer(ids).layout.n_components]
 
 
-def _check_sums(net: Net, explainer: shafer.Explainer, ids: Tensor) -> None:
+def _check_sums(net: nn.Module, explainer: shafer.Explainer, ids: Tensor) -> None:
     with torch.no_grad():
         logits = net(ids)
     assert_allclose(explainer(ids).weights.sum(1), centred(logits), atol=1e-5)
@@ -299,7 +328,9 @@ def test_a_token_changes_its_own_component_too(name: str) -> None:
 @pytest.mark.parametrize("name", REFUSED)
 def test_other_places_are_refused(name: str) -> None:
     background = _texts(0, padded="packed" in name)
-    with pytest.raises(shafer.UnsupportedModelError, match=r"units|shafer\.LinearHead"):
+    with pytest.raises(
+        shafer.UnsupportedModelError, match=r"units|shafer\.LinearHead|only these are sums|layer="
+    ):
         shafer.Explainer(_made(REFUSED[name]), background, components="tokens")
 
 
