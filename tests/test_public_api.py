@@ -277,7 +277,7 @@ def test_evidence_names() -> None:
             ],
         ),
         (shafer.Explainer.predict_or_defer, ["self", "X", "by"]),
-        (shafer.Explainer.save, ["self", "path"]),
+        (shafer.Explainer.save, ["self", "path", "rows"]),
         (shafer.Explainer.load, ["path", "trusted", "module"]),
         (shafer.EvidentialClassifier.load, ["path", "trusted", "module"]),
         (shafer.EvidentialVotingClassifier.load, ["path", "trusted", "module"]),

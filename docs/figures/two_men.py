@@ -32,7 +32,7 @@ def two_men() -> shafer.Evidence:
     heart = shafer.datasets.load_heart()
     X, y = heart.data[:, [8, 2]], heart.target_names[heart.target]
     model = LogisticRegression(C=1e9).fit(X, y)
-    return shafer.Explainer(model, X, names=["age", "LDL"], prior="shared")(MEN)
+    return shafer.Explainer(model, X, names=["age", "LDL"])(MEN)
 
 
 def draw(evidence: shafer.Evidence, narrow: bool) -> Figure:
@@ -84,7 +84,7 @@ def _weights(ax: Axes, weights: Any, names: Any) -> None:
         )
     ax.axvline(0, color=OPEN, linewidth=1)
     ax.set_xlim(-1.6, 1.6)
-    ax.set_ylim(-1.5, 0.6)
+    ax.set_ylim(-2.5, 0.6)
     ax.set_xticks([])
     ax.set_yticks([])
     ax.spines[:].set_visible(False)
@@ -105,7 +105,7 @@ def _masses(ax: Axes, evidence: shafer.Evidence, man: int) -> None:
             ink = "white" if colour == FOR else "black"
             ax.text(start + share / 2, 0, text, ha="center", va="center", color=ink, size="small")
         start += share
-    reason = "Almost no evidence." if left_open > 0.5 else "Strong reasons that disagree."
+    reason = "Weak reasons." if left_open > 0.2 else "Strong reasons that disagree."
     ax.text(0.5, 0.42, reason, ha="center", va="bottom", weight="bold")
     numbers = f"ignorance {left_open:.2f}, conflict {conflict:.2f}"
     ax.text(0.5, -0.42, numbers, ha="center", va="top")

@@ -144,7 +144,6 @@ def open_report(
         study: Study,
         rows: list[int] | None = None,
         judge_first: bool = False,
-        folded: bool = False,
         **options: Any,
     ) -> Opened:
         path = tmp_path / "report.html"
@@ -160,8 +159,6 @@ def open_report(
         found = Opened(context.new_page())
         found.page.goto(path.as_uri())
         found.page.wait_for_selector("html[data-ready=true]")
-        if not folded and found.page.locator("#folding .unfold").count():
-            found.page.click("#folding .unfold")  # single components, which most tests are about
         return found
 
     yield opened

@@ -9,18 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from numpy.testing import assert_allclose
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 import shafer
 from linear_worlds import linear_world
 from shafer.report import Study, make_study, summary, write_report
 from shafer.report.payload import payload
-from shafer.report.study import GroupedStudy, grouped_study
+from shafer.report.sentences import sentence
 from shafer.report.terminal import explained
 
 IRIS = load_iris()
@@ -145,69 +148,98 @@ def test_names_must_fit() -> None:
         make_study(explainer, np.eye(2), names=["a"])
 
 
-# Many components are shown in groups; the probabilities stay.
-
-
-def joined(study: Study) -> GroupedStudy:
-    found = grouped_study(study)
-    assert found is not None
-    return found
+# No groups behind the user's back: numbers are of the components of the explainer.
 
 
 @pytest.mark.parametrize("prior", ["own", "shared"])
-@pytest.mark.parametrize("n_inputs", [12, 13])
-def test_groups_begin_beyond_twelve(n_inputs: int, prior: str) -> None:
-    explainer, X, _ = linear_world(0, 3, n_inputs=n_inputs, prior=prior)
-    found = grouped_study(make_study(explainer, X[:50]))
-    assert (found is None) == (n_inputs == 12)
-
-
-@pytest.mark.parametrize("prior", ["own", "shared"])
-def test_groups_are_those_of_the_evidence(prior: str) -> None:
+def test_many_components_have_the_numbers_of_the_explainer(prior: str) -> None:
     explainer, X, _ = linear_world(1, 3, n_inputs=20, prior=prior)
     study = make_study(explainer, X[:80])
-    found = joined(study)
-    ev, true = found.study.undiscounted, study.undiscounted.grouped("auto")
-    assert ev.component_names == true.component_names
-    assert_allclose(ev.weights, true.weights)
-    assert_allclose(ev.probability, study.undiscounted.probability)
-    assert found.n_groups == 5
-    assert sorted(g for group in found.members for g in group) == list(
-        range(study.undiscounted.n_components)
+    head = payload(study, None, 10**7)
+    assert [row["ignorance"] for row in head["rows"]] == pytest.approx(
+        explainer(X[:80]).ignorance.tolist(), rel=1e-3, abs=1e-6
     )
-    for group, members in enumerate(found.members):
-        whole = study.undiscounted.weights[:, members].sum(axis=1)
-        assert_allclose(ev.weights[:, group], whole, atol=1e-12)
-
-
-def test_discounted_evidence_keeps_its_reliability() -> None:
-    explainer, X, rng = linear_world(2, 2, n_inputs=15)
-    study = make_study(explainer, X[:30])
-    reliability = rng.uniform(0.5, 1.0, 30)
-    discounted = Study(
-        "", (), explainer, X[:30], study.columns, study.undiscounted.discounted(reliability)
-    )
-    found = joined(discounted).study.evidence
-    assert isinstance(found, shafer.DiscountedEvidence)
-    assert_allclose(found.reliability, reliability)
-    assert_allclose(found.betting_probability, study.undiscounted.probability)
-
-
-def test_the_sentence_names_single_components() -> None:
-    explainer, X, _ = linear_world(3, 2, n_inputs=15)
-    study = make_study(explainer, X[:30])
-    found = joined(study)
-    named = found.sentence(4).split("; ignorance")[0]
-    assert named == study.sentence(4).split("; ignorance")[0]
-    ev = found.study.evidence[4]
-    high = float(ev.ignorance[0]) >= 0.5
-    assert ("ignorance is very high" in found.sentence(4)) == high
-
-
-def test_the_summary_is_about_the_groups() -> None:
-    explainer, X, _ = linear_world(4, 2, n_inputs=15, prior="own")
-    study = make_study(explainer, X[:30])
+    assert len(head["components"]) == 20 + (prior == "own")
     text = summary(study)
-    assert "30 instances, 15 components (shown in 5 groups) and the base rate, 2 classes" in text
-    lacking = np.mean(joined(study).study.evidence.ignorance >= 0.2)
-    assert f"evidence lacking {lacking:.1%}" in text
+    assert "80 instances, 20 components" in text
+    assert "groups" not in text.replace("these groups overlap", "")
+    assert f"evidence lacking {np.mean(study.evidence.ignorance >= 0.2):.1%}" in text
+    row = explained(study, 3)
+    assert f"Ignorance {explainer(X[3:4]).ignorance[0]:.3f}" in row
+    assert "the other 10 inputs" in row
+
+
+def test_groups_of_the_user_are_named() -> None:
+    explainer, X, _ = linear_world(1, 2, n_inputs=6)
+    single = make_study(explainer, X[:20])
+    assert single.of_groups == ""
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    kinds = {"first": ["a", "b"], "second": ["c", "d"]}
+    study = make_study(shafer.Explainer(explainer.model, frame, kinds), frame[:20])
+    assert study.of_groups.startswith("Some components are groups of several inputs: 'first', 'se")
+    assert study.of_groups in summary(study)
+    assert "of the groups." in explained(study, 0)
+    assert payload(study, None, 10**6)["ofGroups"] == study.of_groups
+    coded = frame.assign(f=np.where(frame["f"] > 0, "u", "v"))
+    encoder = make_column_transformer((OneHotEncoder(), ["f"]), remainder="passthrough")
+    model = make_pipeline(encoder, LogisticRegression()).fit(coded, np.arange(len(X)) % 2)
+    assert make_study(shafer.Explainer(model, coded), coded[:20]).of_groups == ""  # columns
+
+
+# An answer that is hardly more probable than another class.
+
+
+def with_odds(log_odds: float, **options: Any) -> Study:
+    """Strong evidence on both sides, so that one class is decided."""
+    rows = np.array([[2.0, 2.0], [0.0, 0.0]])
+    explainer = shafer.Explainer(([40.0, -40.0], log_odds), rows, classes=["no", "yes"], **options)
+    return make_study(explainer, rows)
+
+
+@pytest.mark.parametrize(
+    ("p", "threshold", "words"),
+    [
+        (0.51, None, "close call: yes 51 %, no 49 %"),
+        (0.49, None, "close call: no 51 %, yes 49 %"),
+        (0.5249, None, "close call: yes 52 %, no 48 %"),
+        (0.526, None, ""),
+        (0.22, 0.2, "close call: yes 22 %, threshold 20 %"),
+        (0.26, 0.2, ""),
+        (0.51, 0.2, ""),
+    ],
+)
+def test_close_calls(p: float, threshold: float | None, words: str) -> None:
+    study = with_odds(np.log(p / (1 - p)), threshold=threshold)
+    assert study.close_call(0) == words
+    said = study.sentence(0)
+    if words:
+        assert said.endswith(f"; {words}.")
+        assert words in summary(study)
+        assert "close call" in explained(study, 0).splitlines()[-6:][0] or words in said
+    elif threshold is None:
+        assert said.endswith("the answer is still yes.")
+    else:
+        assert said.endswith("the answer is yes, by the threshold 0.2 of yes.")
+        assert "  answer" in explained(study, 0)
+
+
+def test_losses_have_no_close_calls() -> None:
+    loss = [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [5.0, 5.0, 0.0]]
+    explainer = shafer.Explainer((np.zeros((3, 2)), np.zeros(3)), np.eye(2), loss=loss)
+    study = make_study(explainer, np.eye(2))
+    assert study.close_call(0) == ""
+    assert study.sentence(0).endswith("which has the least expected loss.")
+
+
+@given(seed=st.integers(0, 10**6), n_classes=st.integers(2, 4))
+@settings(max_examples=50, deadline=None)
+def test_components_do_not_agree_beside_a_bar_against_the_answer(seed: int, n_classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=(1, 5, n_classes)) * 10.0 ** rng.uniform(-3, 0.5)
+    ev = shafer.Evidence.from_weights(weights)
+    said = sentence(ev, ev.component_names)
+    for strength, least in (("strongly", 0), ("moderately", 1), ("weakly", 1)):
+        if f"{strength} opposes" in said:
+            allowed = ["the components disagree", "the components partly disagree"]
+            allowed += ["the components mostly agree"] * least
+            assert any(words in said for words in allowed)

@@ -133,10 +133,12 @@ def test_a_graph_of_a_loaded_explainer_is_compared_or_it_is_said(tmp_path: Path)
     y = (counts[:, 0] + counts[:, 1] > 2).astype(int)
     wrong = make_pipeline(Binarizer(), LogisticRegression()).fit(counts, y)
 
-    def reloaded(explainer: shafer.Explainer) -> shafer.Explainer:
-        explainer.save(tmp_path / "m.shafer")
+    def reloaded(explainer: shafer.Explainer, *, rows: bool = False) -> shafer.Explainer:
+        explainer.save(tmp_path / "m.shafer", rows=rows)
         return shafer.Explainer.load(tmp_path / "m.shafer")
 
+    with pytest.raises(ValueError, match="does not give the numbers of this explainer"):
+        to_onnx(reloaded(shafer.Explainer(wrong, counts), rows=True))
     loaded = reloaded(shafer.Explainer(wrong, counts))
     with pytest.warns(UserWarning, match="was not compared with the explainer"):
         to_onnx(loaded)

@@ -21,16 +21,16 @@ X = X[["duration", "amount", "age"]]
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, risk)
 
 # %%
-# ``prior="own"``: the base rate is the lowest bar. The other bars are what is special about this
-# applicant. All three inputs raise the risk a little. SHAP does the same.
-own = shafer.Explainer(model, X, prior="own")(X)
+# ``prior="own"``, the default: the base rate is the lowest bar. The other bars are what is special
+# about this applicant. All three inputs raise the risk a little. SHAP does the same.
+own = shafer.Explainer(model, X)(X)
 plots.WaterfallDisplay.from_evidence(own, 31, class_="bad", features=X).plot()
 pyplot.show()
 
 # %%
-# ``prior="shared"``, the default and the choice of the paper: each component has an equal share of
-# the base rate. Now all three inputs of the same applicant seem to lower the risk.
-shared = shafer.Explainer(model, X)(X)
+# ``prior="shared"``, the choice of the paper: each component has an equal share of the base rate.
+# Now all three inputs of the same applicant seem to lower the risk.
+shared = shafer.Explainer(model, X, prior="shared")(X)
 plots.WaterfallDisplay.from_evidence(shared, 31, class_="bad", features=X).plot()
 pyplot.show()
 

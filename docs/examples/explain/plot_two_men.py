@@ -8,7 +8,7 @@ no evidence, for the other it has strong evidence on both sides.
 
 # %%
 # The model uses two inputs: the age and the LDL cholesterol. It is the first example of the paper
-# behind this library (Denœux 2019).
+# behind this library (Denœux 2019), with its weights: both inputs share the base rate.
 import shafer
 from matplotlib import pyplot
 from shafer import plots
@@ -28,7 +28,7 @@ model.predict_proba(men).round(2)
 # At age 50 with an LDL of 6.8, neither input gives evidence, so the bars are wide. At age 25 with
 # an LDL of 14.5, the age is evidence against the disease, and the LDL is equally strong evidence
 # for it. So the bars are narrow, and both classes have some belief.
-ev = shafer.Explainer(model, X)(men)
+ev = shafer.Explainer(model, X, prior="shared")(men)
 names = ["50 years, LDL 6.8", "25 years, LDL 14.5"]
 plots.IntervalDisplay.from_evidence(ev, names=names).plot()
 pyplot.show()
@@ -36,7 +36,7 @@ pyplot.show()
 # %%
 # The same two men among all values of age and LDL. Ignorance is high where both inputs are near
 # their cut-offs, the values at which they give no evidence.
-explainer = shafer.Explainer(model, X)
+explainer = shafer.Explainer(model, X, prior="shared")
 figure, axes = pyplot.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, response in zip(axes, ["ignorance", "conflict"], strict=True):
     plots.RegionDisplay.from_explainer(explainer, X, response).plot(ax)

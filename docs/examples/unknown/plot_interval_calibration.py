@@ -24,7 +24,7 @@ model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2]
 # the bin. With nine components the intervals are narrow. With one component they are wider.
 figure, axes = pyplot.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
 for ax, groups in zip(axes, (None, "one"), strict=True):
-    ev = shafer.Explainer(model, X[::2], groups=groups)(X[1::2])
+    ev = shafer.Explainer(model, X[::2], groups=groups, prior="shared")(X[1::2])
     plots.IntervalCalibrationDisplay.from_predictions(
         y[1::2],
         ev.belief,

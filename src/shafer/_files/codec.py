@@ -95,10 +95,11 @@ def _rename(given: dict[str, Any], name: str, new: str) -> None:
 
 
 EXPLAINER = StoredFormat(
-    6,
+    7,
     {
-        5: {"loss": None},
-        4: {"schema": None, "threshold": None, "loss": None},
+        6: {"loss": None, "rows": None},
+        5: {"loss": None, "rows": None},
+        4: {"schema": None, "threshold": None, "loss": None, "rows": None},
         3: {
             "deferral": None,
             "conformal.by": None,
@@ -106,6 +107,7 @@ EXPLAINER = StoredFormat(
             "schema": None,
             "threshold": None,
             "loss": None,
+            "rows": None,
         },
     },
     {older: {"conformal.groups": "by"} for older in (4, 5)},

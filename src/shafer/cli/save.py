@@ -43,6 +43,12 @@ from shafer.cli.options import ModelOptions, careful, errors_option, examples, m
     help="The column of subpopulations, in each of which the promises hold. New rows need it too.",
 )
 @click.option(
+    "--no-rows",
+    is_flag=True,
+    help="Keep no rows of the training data. Otherwise the file has at most 16 of them, on which "
+    "exports are compared.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     required=True,
@@ -55,6 +61,7 @@ def save(
     coverage: float | None,
     error: float | None,
     by: str | None,
+    no_rows: bool,
     out: Path,
 ) -> None:
     """Write a model and the means of its training data to one file, for all other commands.
@@ -77,5 +84,5 @@ def save(
         found, sentence = model_to_save(options.loaded(), means)
         promised = calibrated(found, asked, means)
         with writing(out):
-            found.save(out)
+            found.save(out, rows=not no_rows)
     say(" ".join(filter(None, (sentence, promised, f"Written to {out}."))))

@@ -6,14 +6,18 @@ They are the same in tables, in the terminal and on every page.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
 import numpy as np
 
+from shafer._typing import FloatArray
 from shafer._values import short_name, shown_value
+from shafer.decision.policy import AnswerRule, LeastLoss
 
+MOSTLY_AGREE = "the components mostly agree"
 LACKING, CONFLICTING = 0.2, 0.5
 """From this ignorance on evidence is called lacking, from this conflict on conflicting."""
 
@@ -39,6 +43,51 @@ def disagreement_words(disagreement: float) -> str:
     if disagreement >= CONFLICTING:
         return "the components disagree"
     return "the components partly disagree" if disagreement >= LACKING else "the components agree"
+
+
+# An answer that is hardly more probable than the next class.
+
+CLOSE = 0.05
+"""Below this difference of two probabilities, an answer is called a close call."""
+
+
+def close_call(
+    probability: FloatArray, labels: Sequence[str], rule: AnswerRule | None = None
+) -> str:
+    """Return words for an answer that is a close call; "" if it is not.
+
+    It is one if the two most probable classes differ by less than 5 points, or, with a threshold,
+    if the probability is less than 5 points from it. Other rules have no close calls.
+
+    Parameters
+    ----------
+    probability : array of shape (K,)
+    labels : sequence of K strings
+    rule : Cutoff or LeastLoss, optional
+        What answers, if it is not the most probable class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> close_call(np.array([0.504, 0.488, 0.008]), ["Adelie", "Chinstrap", "Gentoo"])
+    'close call: Adelie 50 %, Chinstrap 49 %'
+    """
+    if isinstance(rule, LeastLoss):
+        return ""
+    if rule is not None:
+        p = float(probability[rule.position])
+        threshold = f"threshold {_points(rule.threshold)}"
+        near = abs(p - rule.threshold) < CLOSE
+        return f"close call: {labels[rule.position]} {_points(p)}, {threshold}" if near else ""
+    first, second = np.argsort(-probability, kind="stable")[:2].tolist()
+    if probability[first] - probability[second] >= CLOSE:
+        return ""
+    both = (f"{labels[k]} {_points(float(probability[k]))}" for k in (first, second))
+    return f"close call: {', '.join(both)}"
+
+
+def _points(probability: float) -> str:
+    return f"{math.floor(100.0 * probability + 0.5)} %"
 
 
 # Why a probability lies outside its interval from belief to plausibility, in a few words.

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import in_row_order
+from shafer._files.left_out import are_left_out
 from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
@@ -38,6 +39,7 @@ from shafer.models.read_model import ReadModel
 from shafer.models.registry import adapt, known_columns
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
+from shafer.rows.few_rows import FewRows, first_rows
 from shafer.rows.partition import with_regions
 from shafer.texts.inputs import text_rows
 
@@ -142,6 +144,8 @@ class Explainer(Predictor):
         The model and its means over the background.
     background : as it was given, or None
         None if it was an iterator, or the explainer was read from a file.
+    few_rows : as the model takes it, or None
+        At most 16 rows of the background, which a saved file keeps as well.
     errors : ErrorBars or None
         Where the errors of the weights come from.
 
@@ -222,6 +226,7 @@ class Explainer(Predictor):
         self._promises = Promises()
         self.background = None if isinstance(background, Iterator) else background
         self._background_weight = sample_weight
+        self._kept_rows: FewRows | None = None
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
         self._stated = read_answer_rule(threshold, loss, self.classes)
@@ -471,6 +476,7 @@ class Explainer(Predictor):
             threshold=self._stated if isinstance(self._stated, Cutoff) else None,
             loss=np.array(self._stated.loss) if isinstance(self._stated, LeastLoss) else None,
             schema=weighed.schema,
+            rows=self._rows_to_keep(),
         ).plain()
 
     def __setstate__(self, given: dict[str, Any]) -> None:
@@ -493,10 +499,35 @@ class Explainer(Predictor):
         self._promises = Promises(state.conformal, deferral=state.restored_deferral())
         self._moderation, self._profile = state.moderation, state.profile
         self.background = self._background_weight = None
+        self._kept_rows = state.rows
         self._refits = tuple(map(_restored, state.refits))
         others = [refit.weighed_model for refit in self._refits]
         self.errors = restored_bars(state.errors, self.weighed_model, others)
         self._inputs = state.inputs
+
+    @property
+    def few_rows(self) -> Any:
+        """At most 16 rows of the background, also of a loaded explainer; None if there are none."""
+        if self._kept_rows is not None:
+            return self._kept_rows.rows(self.weighed_model.schema)
+        return first_rows(self.background)
+
+    def _rows_to_keep(self) -> FewRows | None:
+        """Return rows for a file, if they can be read from it as they are."""
+        if are_left_out():
+            return None
+        if self._kept_rows is not None:
+            return self._kept_rows
+        rows = in_order(first_rows(self.background), self.columns)
+        kept = None if rows is None else FewRows.of(rows)
+        if kept is None:
+            return None
+        try:
+            again = self.weighed_model(kept.rows(self.weighed_model.schema))[1].logits
+            same = np.array_equal(to_numpy(again), to_numpy(self.weighed_model(rows)[1].logits))
+        except (ValueError, TypeError, ImportError):  # such as gaps, which the model refuses
+            return None
+        return kept if same else None
 
     def stream(self, batches: Iterable[Any]) -> Iterator[MassEvidence]:
         """Yield the evidence of each batch; only one batch is in memory at a time.

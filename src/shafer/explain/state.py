@@ -27,6 +27,7 @@ from shafer.explain.calibration import Moderation
 from shafer.explain.error_bars import OF_COEFFICIENTS, StoredBars
 from shafer.explain.missing import MissingInputs
 from shafer.rows.blocks import InputBlocks
+from shafer.rows.few_rows import FewRows
 from shafer.rows.schema import InputSchema
 
 
@@ -62,6 +63,8 @@ class ExplainerState:
         What the columns of the background held; None in files of older versions.
     refits : list of dicts
         The states of the explainers of the refits.
+    rows : FewRows or None
+        A few rows of the background, to compare exports with.
     threshold : Cutoff or None
         The threshold that the user stated; that of the model itself is read with the model.
     loss : array of shape (K, K) or None
@@ -89,6 +92,7 @@ class ExplainerState:
     threshold: Cutoff | None = None
     loss: Annotated[FloatArray | None, "K K"] = None
     schema: InputSchema | None = None
+    rows: FewRows | None = None
 
     def restored_deferral(self) -> DeferralControl | None:
         """Return the thresholds of deferral."""

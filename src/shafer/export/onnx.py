@@ -83,8 +83,8 @@ def to_onnx(
         of large weights need it.
     check : bool
         Compare the model with the explainer on at most 16 rows of the background, and raise an
-        error if they differ. A loaded explainer has no background: give it ``rows``. This needs
-        ``onnxruntime``.
+        error if they differ. A loaded explainer has a few of them, unless it was saved with
+        ``rows=False``: then give it ``rows``. This needs ``onnxruntime``.
     rows : as the model takes it, optional
         Rows to compare instead of those of the background; all of them, up to 1,000.
 
@@ -414,6 +414,7 @@ def _compared_rows(explainer: Explainer, given: Any) -> Any:
     """Return rows for the comparison; None if there are none, and none can be made."""
     weighed = explainer.weighed_model
     rows, most = (explainer.background, _MOST_ROWS) if given is None else (given, _MOST_GIVEN)
+    rows = explainer.few_rows if rows is None else rows
     if rows is not None:
         return take_rows(rows, list(range(min(most, n_rows(rows)))))
     if not isinstance(weighed.model, LinearModel) or weighed.model.encoders:

@@ -31,7 +31,7 @@ _SCRIPTS = (
     "charts.js",
     "pointing.js",
     "state.js",
-    "folding.js",
+    "answers.js",
     "weights.js",
     "comparison.js",
     "errors.js",

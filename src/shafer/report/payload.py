@@ -19,18 +19,19 @@ from shafer._text import listed, shortened
 from shafer._typing import FloatArray
 from shafer.asking.answers import LOST, AnsweredRows, RowQuestions, ask_rows
 from shafer.asking.sentences import LEAST_STAKE
+from shafer.decision.policy import AnswerRule, LeastLoss
 from shafer.evidence.contrast import answer_and_rival, disputed_classes
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.errors import WeightErrors
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import GridLayout, RegionLayout
 from shafer.evidence.table import label_texts
-from shafer.evidence.words import CONFLICTING, LACKING
+from shafer.evidence.words import CLOSE, CONFLICTING, LACKING
 from shafer.plots.evidence_map_display import disagreement_with_others
 from shafer.plots.images import ShownImage, read_image
 from shafer.report import sentences
 from shafer.report.sentences import LEVEL, half_widths, overview
-from shafer.report.study import GroupedStudy, Study, grouped_study
+from shafer.report.study import Study
 from shafer.report.what_if import Input, WhatIf
 from shafer.rows.access import take_rows
 from shafer.texts.marked import MARKED, PLAIN, Segments, stretches, visible
@@ -52,8 +53,7 @@ def payload(
     judge_first : bool
         Whether the page hides the model's answer until the reader has given one.
     """
-    grouped = grouped_study(study)
-    wanted = preferred(study if grouped is None else grouped.study, rows)
+    wanted = preferred(study, rows)
     shown = list(dict.fromkeys(wanted))
     answered = ask_rows(study.explainer, study.X, study.undiscounted, shown)
     model, why_not = study.what_if(sorted(shown))
@@ -64,16 +64,16 @@ def payload(
         **components,
         **what_if_payload(model, why_not),
         **errors_payload(study.undiscounted),
-        **groups_payload(grouped),
         **questions_payload(answered),
         **images_payload(study),
         **texts_payload(study),
+        "ofGroups": study.of_groups,
+        "answerRule": _answer_rule(study.undiscounted.cutoff),
         "judgeFirst": judge_first,
     }
     left = room - len(as_json(head).encode())
     always = set(components["ranking"][:KEPT]) if model is None else None
     more = (
-        group_entries(grouped, shown, store=model is None),
         question_entries(study, answered, shown),
         image_entries(study, shown),
         text_entries(study, shown),
@@ -100,7 +100,23 @@ def _whole_study(study: Study) -> dict[str, Any]:
             "weakly": sentences.WEAKLY,
             "moderately": sentences.MODERATELY,
             "named": sentences.NAMED,
+            "bars": sentences.BARS,
+            "close": CLOSE,
         },
+    }
+
+
+def _answer_rule(rule: AnswerRule | None) -> dict[str, Any] | None:
+    """Return what the page needs to find the answer; None for the most probable class."""
+    if isinstance(rule, LeastLoss):
+        return {"regret": rule.regret.tolist()}
+    if rule is None:
+        return None
+    return {
+        "position": rule.position,
+        "threshold": rule.threshold,
+        "shown": f"{rule.threshold:.3g}",
+        "shift": rule.shift.tolist(),
     }
 
 
@@ -166,6 +182,7 @@ def row_columns(study: Study, rows: list[int]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {
         "answer": answers.tolist(),
         "decided": [np.flatnonzero(chosen).tolist() for chosen in study.decided[rows]],
+        "close": [study.close_call(row) for row in rows],
         **{name: all_few_digits(values) for name, values in numbers.items()},
     }
     if isinstance(ev, DiscountedEvidence):
@@ -182,8 +199,8 @@ def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
     answer, rival = (int(k[0]) for k in answer_and_rival(one))
     contrast = weights[:, answer] - weights[:, rival]
     strongest = np.argsort(-np.max(np.abs(weights), axis=1), kind="stable")[:KEPT]
-    # The sentence names these; one may be the base rate.
-    named = np.argsort(-np.abs(contrast), kind="stable")[: sentences.NAMED + 1]
+    # These have bars, and the sentence names some; one may be the base rate.
+    named = np.argsort(-np.abs(contrast), kind="stable")[: sentences.BARS + 1]
     own = set() if study.base_rate is None else {study.base_rate}
     kept = sorted(always.union(own, strongest.tolist(), named.tolist()))
     rest = np.delete(weights, kept, axis=0)
@@ -291,53 +308,6 @@ def _contrast(a: int, b: int, n_classes: int) -> FloatArray:
     units = np.eye(n_classes)
     difference: FloatArray = units[a] - units[b]
     return difference
-
-
-# The data of the groups in which many components are shown.
-
-_DIFFERENT = ("decided", "ignorance", "disagreement", "weightOfDisagreement")
-
-
-def groups_payload(grouped: GroupedStudy | None) -> dict[str, Any]:
-    """Return what the page needs to show groups in the place of components, or None."""
-    if grouped is None:
-        return {"groups": None}
-    return {
-        "groups": {
-            **components_payload(grouped.study),
-            "members": grouped.members,
-            "overview": asdict(overview(grouped.study)),
-        }
-    }
-
-
-def group_entries(
-    grouped: GroupedStudy | None, rows: list[int], *, store: bool
-) -> dict[int, dict[str, Any]]:
-    """Return what differs in the entry of each row; nothing if components are shown alone.
-
-    Parameters
-    ----------
-    grouped : GroupedStudy, optional
-    rows : list of int
-    store : bool
-        Whether the page has no sliders, so that weights are stored.
-    """
-    if grouped is None:
-        return {row: {} for row in rows}
-    study = grouped.study
-    columns = row_columns(study, rows)
-    errors = row_errors(study.undiscounted, rows)
-    every = set(range(len(grouped.members)))
-    entries: dict[int, dict[str, Any]] = {}
-    for at, row in enumerate(rows):
-        entry: dict[str, Any] = {name: columns[name][at] for name in _DIFFERENT}
-        if store:
-            entry["stored"] = stored_weights(study, row, every)
-        if errors is not None:
-            entry["errors"] = errors.of(row, None)
-        entries[row] = {"grouped": entry}
-    return entries
 
 
 # The data of images: small pictures, and the evidence of their locations.

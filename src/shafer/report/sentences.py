@@ -17,13 +17,21 @@ import numpy as np
 from shafer._checks.arrays import to_numpy
 from shafer._typing import FloatArray
 from shafer._values import short_name
+from shafer.decision.policy import AnswerRule, LeastLoss
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import Pair, answer_and_rival, disputed_classes
 from shafer.evidence.errors import interval
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.table import label_texts
-from shafer.evidence.words import CONFLICTING, LACKING, disagreement_words, ignorance_words
+from shafer.evidence.words import (
+    CONFLICTING,
+    LACKING,
+    MOSTLY_AGREE,
+    close_call,
+    disagreement_words,
+    ignorance_words,
+)
 
 if TYPE_CHECKING:
     from shafer.report.study import Study
@@ -31,6 +39,8 @@ if TYPE_CHECKING:
 
 NAMED = 4
 """The sentence names at most this many components."""
+BARS = 10
+"""So many components have bars of their own, besides the base rate; the others are one bar."""
 BARELY, WEAKLY, MODERATELY = 0.05, 0.2, 0.5
 """Below these degrees of support a component is not named, is called weak, moderate."""
 
@@ -69,20 +79,28 @@ def _named(contrast: FloatArray, titles: Sequence[str], label: str) -> str:
     )
 
 
-def _dispute(disagreement: float, weights: FloatArray, labels: Sequence[str]) -> str:
+def _dispute(
+    disagreement: float, weights: FloatArray, labels: Sequence[str], opposed: float
+) -> str:
     """Return how far the components disagree, and about which two classes most.
 
-    Without two such classes, no component favours another class than the answer.
+    Without two such classes, no component favours another class than the answer. ``opposed`` is
+    the degree of support of the strongest bar against the answer. The words do not say that the
+    components agree if there is such a bar.
     """
     disputed = disputed_classes(weights) if disagreement >= LACKING else None
     if disputed is None:
-        return disagreement_words(0.0)
+        if opposed >= MODERATELY:
+            return disagreement_words(LACKING)
+        return MOSTLY_AGREE if opposed >= BARELY else disagreement_words(0.0)
     words = disagreement_words(disagreement)
     first, second = (labels[k] for k in disputed)
     return f"{words}{' about' if len(labels) == 2 else ', most about'} {first} or {second}"
 
 
-def _answer(decided: Sequence[str], n_classes: int, doubtful: bool) -> str:
+def _answer(decided: Sequence[str], n_classes: int, doubtful: bool, close: str) -> str:
+    if len(decided) == 1 and close:
+        return close
     if len(decided) == 1:
         return f"the answer is {'still ' if doubtful else ''}{decided[0]}"
     if len(decided) > 5:
@@ -90,7 +108,17 @@ def _answer(decided: Sequence[str], n_classes: int, doubtful: bool) -> str:
     return f"the answer stays open between {', '.join(decided[:-1])} and {decided[-1]}"
 
 
-def sentence(evidence: MassEvidence, titles: Sequence[str], named: Evidence | None = None) -> str:
+def _stated_answer(label: str, rule: AnswerRule, labels: Sequence[str], close: str) -> str:
+    """Return the answer by a threshold or by losses."""
+    if close:
+        return close
+    if isinstance(rule, LeastLoss):
+        return f"the answer is {label}, which has the least expected loss"
+    of = labels[rule.position]
+    return f"the answer is {label}, by the threshold {rule.threshold:.3g} of {of}"
+
+
+def sentence(evidence: MassEvidence, titles: Sequence[str]) -> str:
     """Return a sentence about the first instance of the evidence.
 
     Parameters
@@ -99,8 +127,6 @@ def sentence(evidence: MassEvidence, titles: Sequence[str], named: Evidence | No
         One instance.
     titles : sequence of G strings
         The components as the sentence calls them, such as ``age 61``.
-    named : Evidence, optional
-        The same instance with the components to name; by default those of ``evidence``.
 
     Examples
     --------
@@ -108,13 +134,12 @@ def sentence(evidence: MassEvidence, titles: Sequence[str], named: Evidence | No
     >>> ev = shafer.Evidence.from_weights([[[-0.9, 0.9], [0.1, -0.1]]], classes=["no", "yes"])
     >>> sentence(ev, ["age 61", "LDL 3.1"])
     'age 61 strongly supports yes, LDL 3.1 weakly opposes it; ignorance is moderate; \
-the components agree; the answer is yes.'
+the components mostly agree; the answer is yes.'
     """
     labels = [short_name(label) for label in label_texts(evidence.classes)]
     weighted = evidence.weighed
-    single = weighted if named is None else named
-    base_rate = base_rate_position(single)
-    parts_of = to_numpy(single.weights)[0].astype(np.float64)
+    base_rate = base_rate_position(weighted)
+    parts_of = to_numpy(weighted.weights)[0].astype(np.float64)
     answer, rival = (int(k[0]) for k in answer_and_rival(weighted))
     contrast = parts_of[:, answer] - parts_of[:, rival]
     features = [g for g in range(len(contrast)) if g != base_rate]
@@ -125,12 +150,22 @@ the components agree; the answer is yes.'
     ignorance, disagreement = float(evidence.ignorance[0]), float(weighted.disagreement[0])
     decided = np.flatnonzero(to_numpy(evidence.decide("interval_dominance"))[0])
     doubtful = ignorance >= LACKING or disagreement >= CONFLICTING
+    close = close_call(to_numpy(weighted.probability)[0], labels, weighted.cutoff)
     parts += [
         f"ignorance is {ignorance_words(ignorance)}",
-        _dispute(disagreement, to_numpy(weighted.weights)[0].astype(np.float64), labels),
-        _answer([labels[k] for k in decided], len(labels), doubtful) + ".",
+        _dispute(disagreement, parts_of, labels, _opposed(contrast, base_rate)),
+        _answer([labels[k] for k in decided], len(labels), doubtful, close)
+        if weighted.cutoff is None
+        else _stated_answer(labels[answer], weighted.cutoff, labels, close),
     ]
-    return "; ".join(parts)
+    return "; ".join(parts) + "."
+
+
+def _opposed(contrast: FloatArray, base_rate: int | None) -> float:
+    """Return the degree of support of the strongest bar against the answer, 0 without one."""
+    order = [g for g in np.argsort(-np.abs(contrast), kind="stable") if g != base_rate]
+    bars = contrast[[*order[:BARS], *([] if base_rate is None else [base_rate])]]
+    return float(degrees_of_support(np.minimum(bars, 0.0)).max(initial=0.0))
 
 
 # The figures at the top of a report, the same in the terminal and on the page.

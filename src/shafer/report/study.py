@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -12,14 +13,16 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import in_row_order
 from shafer._checks.labels import label_positions
+from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer._values import short_name, shown_value
 from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base_rate
 from shafer.evidence.contrast import Positions, answer_and_rival
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.evidence import Evidence
-from shafer.evidence.groups import N_GROUPS, automatic_groups
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.table import label_texts
+from shafer.evidence.words import close_call
 from shafer.report import sentences
 from shafer.report.table import columns_of
 from shafer.report.what_if import NotLinearError, learn
@@ -125,10 +128,49 @@ class Study:
         wrong: NDArray[np.bool_] = self.answers != self.truth
         return wrong
 
-    @property
+    @cached_property
     def decided(self) -> NDArray[np.bool_]:
         """The decided sets: the classes that no other class dominates, boolean (n, K)."""
         return to_numpy(self.evidence.decide("interval_dominance"))
+
+    def close_call(self, row: int) -> str:
+        """Return words for an answer that is a close call, or "".
+
+        Parameters
+        ----------
+        row : int
+            The position of the row.
+
+        Returns
+        -------
+        str
+        """
+        if self.undiscounted.cutoff is None and self.decided[row].sum() > 1:
+            return ""
+        labels = [short_name(text) for text in label_texts(self.evidence.classes)]
+        probability = to_numpy(self.undiscounted.probability)[row]
+        return close_call(probability, labels, self.undiscounted.cutoff)
+
+    @property
+    def of_groups(self) -> str:
+        """A sentence that names the components that join several inputs; "" if there are none.
+
+        Ignorance, disagreement and sets are those of the components of the explainer. If the user
+        has joined inputs, with ``groups=``, they are those of the groups.
+        """
+        inputs = self.undiscounted.inputs
+        members = getattr(inputs, "members", None)
+        if inputs is None or members is None:
+            return ""
+        names = self.undiscounted.component_names
+        several = (g for g, inside in enumerate(members) if len(inside) > 1)
+        joined = [names[g] for g in several if len(inputs.columns(g)) != 1]
+        if not joined:
+            return ""
+        return (
+            f"Some components are groups of several inputs: {listed(joined, 3)}. Ignorance, "
+            "disagreement and sets are those of the groups."
+        )
 
     @property
     def shares_base_rate(self) -> bool:
@@ -271,9 +313,9 @@ def make_study(
     Parameters
     ----------
     explainer : Explainer, or the method ``evidence`` of a classifier
-        The model: called on rows, it returns their evidence. With ``Explainer(..., prior="own")``
-        the report shows the base rate apart from the other components, as SHAP does. With
-        ``prior="shared"``, the paper's choice, each component has an equal share of it.
+        The model: called on rows, it returns their evidence. The report shows the base rate apart
+        from the other components, as SHAP does, unless the explainer was made with
+        ``prior="shared"``, the paper's choice: then each component has an equal share of it.
     X : array, sparse matrix, data frame, list of texts or list of rows
         The n instances, as the model takes them.
     y : array of shape (n,), optional
@@ -312,56 +354,3 @@ def make_study(
     truth = None if y is None else label_positions(y, evidence.classes, len(evidence))
     columns = columns_of(X, names, evidence.weighed.component_names)
     return Study(title, tuple(about), explainer, X, columns, evidence, truth, held_out_error)
-
-
-# Many components shown as a few groups: a study with the same probabilities and fewer bars.
-
-MOST_COMPONENTS = 12
-"""With more components than this, besides the base rate, a report shows them in groups."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class GroupedStudy:
-    """A study whose components are groups.
-
-    Attributes
-    ----------
-    study : Study
-        The same instances, with the evidence of the groups.
-    members : list of lists of int
-        The components in each group, in the order of the groups.
-    single : Study
-        The study with its components one by one.
-    """
-
-    study: Study
-    members: list[list[int]]
-    single: Study
-
-    @property
-    def n_groups(self) -> int:
-        """The number of groups, without the base rate."""
-        return len(self.members) - (self.study.base_rate is not None)
-
-    def sentence(self, row: int) -> str:
-        """Return a sentence about a row: it names single components, and describes the groups."""
-        single = self.single.undiscounted
-        titles = self.single.titles(row)
-        return sentences.sentence(self.study.evidence[row], titles, single[row])
-
-
-def grouped_study(study: Study) -> GroupedStudy | None:
-    """Join the components of a study into groups, if there are more than a reader can compare.
-
-    Components that contradict each other over the instances are joined, as
-    ``Evidence.grouped("auto")`` does.
-    """
-    ev = study.undiscounted
-    if ev.n_components - (study.base_rate is not None) <= MOST_COMPONENTS:
-        return None
-    groups = automatic_groups(ev.unchanged_source(), ev.component_names, N_GROUPS)
-    joined: MassEvidence = ev.grouped(groups)
-    if isinstance(study.evidence, DiscountedEvidence):
-        joined = ev.grouped(groups).discounted(study.evidence.reliability)
-    return GroupedStudy(replace(study, evidence=joined), list(groups.values()), study)

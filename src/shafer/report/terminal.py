@@ -14,17 +14,22 @@ from shafer._checks.labels import one_position
 from shafer._text import cells, harmless, listed, shortened
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer.evidence.base_rate import base_rate_position
-from shafer.evidence.contrast import UNIT, Pair, most_probable_but, pair_of_row
+from shafer.evidence.contrast import (
+    UNIT,
+    Pair,
+    answer_and_rival,
+    most_probable_but,
+    pair_of_row,
+)
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import row_reasons
 from shafer.evidence.table import label_texts, set_names
-from shafer.evidence.words import below_belief_words
-from shafer.report.sentences import LEVEL, OVERLAP, contrast_errors, overview, sum_error
-from shafer.report.study import Study, grouped_study
+from shafer.evidence.words import below_belief_words, close_call
+from shafer.report.sentences import BARS, LEVEL, OVERLAP, contrast_errors, overview, sum_error
+from shafer.report.study import Study
 
 _WIDEST = 24  # cells of a bar
-_MOST_BARS = 15
 _MOST_CLASSES = 10
 _MOST_SETS = 6
 _NARROWEST = 8  # cells of a bar where there is little room
@@ -95,11 +100,12 @@ def _bars(study: Study, row: int, pair: Pair, longest: int) -> list[_Bar]:
             float(contrast[g]),
             None if half is None else float(half[g]),
         )
-        for g in (*first, *order[:_MOST_BARS])
+        for g in (*first, *order[:BARS])
     ]
-    rest = order[_MOST_BARS:]
+    rest = order[BARS:]
     if rest:
-        shown.append(_Bar(f"the other {len(rest)}", float(contrast[rest].sum())))
+        inputs = "input" if len(rest) == 1 else "inputs"
+        shown.append(_Bar(f"the other {len(rest)} {inputs}", float(contrast[rest].sum())))
     return shown
 
 
@@ -140,6 +146,7 @@ def _classes(
     labels: list[str],
     readings: tuple[FloatArray, FloatArray, FloatArray],
     decided: FloatArray,
+    word: str,
     width: int,
 ) -> list[str]:
     p, bel, pl = readings
@@ -148,7 +155,7 @@ def _classes(
     room = _room(width, first + 35)
     lines = ["Belief to plausibility (━) and probability (◆)"]
     for k in order:
-        chosen = "  decided" if decided[k] else ""
+        chosen = f"  {word}" if decided[k] else ""
         lines.append(
             f"  {padded(labels[k], first)}  {_interval(bel[k], p[k], pl[k], room)}  "
             f"{p[k]:.3f} [{bel[k]:.3f}, {pl[k]:.3f}]{chosen}"
@@ -215,6 +222,10 @@ def explained(
             one.decide("interval_dominance"),
         )
     )
+    word = "close call" if study.close_call(row) else "decided"
+    if study.undiscounted.cutoff is not None:  # the answer is the user's own
+        decided = np.arange(len(labels)) == study.answers[row]
+        word = word if word == "close call" else "answer"
     words = harmless(study.sentence(row))
     title = f"{label(study.title)}, {label(study.row_name(row))}"
     if study.truth is not None:
@@ -229,11 +240,12 @@ def explained(
             *_weights(study, row, pair, labels, width),
             "",
             *([] if reasons is None else [*reason_lines(study, row, pair, reasons), ""]),
-            *_classes(labels, (p, bel, pl), decided, width),
+            *_classes(labels, (p, bel, pl), decided, word, width),
             "",
             *_sets(study, row, labels, width),
             "",
             f"Ignorance {float(one.ignorance[0]):.3f}, disagreement {disagreement:.3f}",
+            *(_wrapped(harmless(study.of_groups), width) if study.of_groups else []),
         ]
     )
 
@@ -250,7 +262,8 @@ p             the probability: the normalised plausibilities, equal to the model
 [bel, pl]     belief: how far the evidence supports the class; plausibility: 1 − belief in others
 ignorance     mass on all classes together: what the evidence leaves open
 disagreement  how far the components contradict each other, the base rate among them
-decided       the classes that no other class dominates (interval dominance)
+decided       the classes that no other class dominates (interval dominance); a close call if one
+              class is decided and the two most probable differ by less than 5 points
 for, against  the components that change the log-odds most. +1 multiplies the odds by 2.7
 """
 _BASE_RATE = """\
@@ -281,8 +294,8 @@ class Case:
     Examples
     --------
     >>> from shafer.report import Case
-    >>> Case(3, "close call").reason
-    'close call'
+    >>> Case(3, "median probability").reason
+    'median probability'
     """
 
     row: int
@@ -295,14 +308,14 @@ def _open_rows(decided: BoolArray, probability: FloatArray) -> tuple[BoolArray, 
     if undecided.any():
         return undecided, "undecided"
     distance = np.abs(probability - 0.5)
-    return distance <= max(0.1, float(np.quantile(distance, 0.05))), "close call"
+    return distance <= max(0.1, float(np.quantile(distance, 0.05))), "p near one half"
 
 
 def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     """Return rows of different kinds: confident, with little evidence, with disagreement.
 
-    A row is called undecided if its decided set has several classes. If no row is, the rows whose
-    probability is nearest to one half are called close calls.
+    A row is called undecided if its decided set has several classes. If no row is, rows whose
+    probability is near one half are shown.
 
     Parameters
     ----------
@@ -383,7 +396,6 @@ def _line(evidence: MassEvidence, case: Case, focus: int, with_interval: list[in
     bel, pl = to_numpy(one.belief)[0], to_numpy(one.plausibility)[0]
     star = "*" if _is_below(evidence, case.row, focus) else ""
     disagreement = float(one.weighed.disagreement[0])
-    decided = set_names(to_numpy(one.decide("interval_dominance")), one.classes)[0]
     return [
         _row_label(evidence, case.row),
         case.reason,
@@ -391,8 +403,18 @@ def _line(evidence: MassEvidence, case: Case, focus: int, with_interval: list[in
         *(f"[{bel[k]:.3f}, {pl[k]:.3f}]" for k in with_interval),
         f"{float(one.ignorance[0]):.3f}",
         f"{disagreement:.3f}",
-        label(decided, _LONGEST),
+        label(_decision(one), _LONGEST),
     ]
+
+
+def _decision(one: MassEvidence) -> str:
+    """Return the decided set of a row, its answer by a threshold or losses, or a close call."""
+    labels, weighted = label_texts(one.classes), one.weighed
+    close = close_call(to_numpy(weighted.probability)[0], labels, weighted.cutoff)
+    if weighted.cutoff is not None:
+        return close or labels[int(answer_and_rival(weighted)[0][0])]
+    decided = to_numpy(one.decide("interval_dominance"))
+    return close if close and decided[0].sum() == 1 else set_names(decided, one.classes)[0]
 
 
 def case_table(evidence: MassEvidence, cases: Sequence[Case], class_: Label) -> str:
@@ -475,8 +497,7 @@ def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = Tr
     ----------
     study : Study
     rows : sequence of int, optional
-        Positions of the instances to show; by default a few that differ in kind. More than 12
-        components are shown in groups, as in the report.
+        Positions of the instances to show; by default a few that differ in kind.
     cases : bool
         Whether to show instances at all; the figures of the whole study are always shown.
 
@@ -500,19 +521,17 @@ def summary(study: Study, rows: Sequence[int] | None = None, *, cases: bool = Tr
     labels = [label(text) for text in label_texts(study.evidence.classes)]
     features = study.undiscounted.n_components - (study.base_rate is not None)
     apart = "" if study.base_rate is None else " and the base rate"
-    grouped = grouped_study(study)
-    joined = "" if grouped is None else f" (shown in {grouped.n_groups} groups)"
-    size = f"{len(study)} instances, {features} components{joined}{apart}"
-    shown = study if grouped is None else grouped.study
+    size = f"{len(study)} instances, {features} components{apart}"
     lines = [
         harmless(study.title),
         *map(harmless, study.about),
         "",
         f"{size}, {len(labels)} classes: {listed(labels, 6, written=str)}",
-        *_figures(shown),
+        *([harmless(study.of_groups)] if study.of_groups else []),
+        *_figures(study),
     ]
     if cases:
-        lines += ["", _cases(shown, rows)]
+        lines += ["", _cases(study, rows)]
     return "\n".join(lines) + ("" if cases else "\n")
 
 

@@ -71,9 +71,10 @@ class ColumnTrace:
         sources = [frozenset([name]) for name in order]
         if model.encoders:
             try:
-                order, sources = encoded_sources(model.encoders, self._columns, None)
+                order, sources = encoded_sources(model.encoders, self._columns, None, [])
             except UnsupportedModelError:
                 return (), ()
+            sources = [found.intersection(order) for found in sources]
         if model.term_columns is not None and sources:
             terms = model.term_columns
             sources = [frozenset[str]().union(*(sources[j] for j in term)) for term in terms]

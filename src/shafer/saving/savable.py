@@ -6,14 +6,18 @@ import os
 from collections.abc import Iterable
 from typing import Any, Self
 
+from shafer._files.left_out import rows_left_out
 from shafer.saving.file import load_object, save_object
 
 
 class Savable:
     """Stores a trained object in one file, without pickle."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything that predictions need to one file, without pickle and without the data.
+    def save(self, path: str | os.PathLike[str], *, rows: bool = True) -> None:
+        """Write everything that predictions need to one file, without pickle.
+
+        Of the data it has at most 16 rows of the background, if that is a table: exports of a
+        loaded explainer are compared on them. ``rows=False`` leaves them out.
 
         The file has arrays, a description, and the model in the safe format of its framework.
         Nothing in it is run when it is loaded. An existing file is replaced only if all went well.
@@ -23,12 +27,16 @@ class Savable:
         ----------
         path : str or Path
             Such as ``"model.shafer"``; the command line expects this ending.
+        rows : bool
+            Whether to keep a few rows of the background. Leave them out if nobody who gets the file
+            may see rows of the training data.
 
         See Also
         --------
         load : Reads the file.
         """
-        save_object(self, path)
+        with rows_left_out(not rows):
+            save_object(self, path)
 
     @classmethod
     def load(

@@ -20,7 +20,7 @@ function barsOf(pair) {
   if (count) {
     const apart = contrastOf(othersFor.map((w, k) => w - othersAgainst[k]), pair);
     const weight = pooled.reduce((total, entry) => total + entry.weight, apart);
-    shown.push({ g: "rest", name: `the other ${count}`, value: "together", weight });
+    shown.push({ g: "rest", name: `the other ${count} ${count === 1 ? "input" : "inputs"}`, value: "together", weight });
   }
   return [...base, ...shown].map((entry) => ({ ...entry, half: halfWidth(entry.g, pair) }));
 }

@@ -2,7 +2,7 @@
 function drawRanking() {
   const means = data.meanContrasts;
   const most = Math.max(...means) || 1;
-  const all = counted(data);
+  const all = data.components.length - (data.baseRate === null ? 0 : 1);
   $("ranking-part").textContent = all > means.length ? `; the ${means.length} largest of ${all}` : "";
   $("ranking").tBodies[0].replaceChildren(...data.ranking.map((g, at) => make("tr", {
     "data-component": g, "aria-selected": String(state.component === g),

@@ -114,7 +114,7 @@ function paintMap(image, kind, values, [low, high], borders) {
   canvas.onmousemove = ({ offsetX, offsetY }) => {
     const scale = canvas.width / canvas.clientWidth;
     const cell = cellAt(canvas, cells, Math.floor(offsetX * scale), Math.floor(offsetY * scale));
-    $("map-cell").textContent = `${single.components[cell]}: ${kind === "evidence" ? signed(values[cell]) : number(values[cell])}`;
+    $("map-cell").textContent = `${data.components[cell]}: ${kind === "evidence" ? signed(values[cell]) : number(values[cell])}`;
   };
   canvas.onmouseleave = () => { $("map-cell").textContent = ""; };
 }
@@ -154,7 +154,7 @@ function describeMap(kind, pair, values, [low, high]) {
   $("map-bar").style.background = `linear-gradient(90deg, ${[low, (low + high) / 2, high].map(color).join(", ")})`;
   $("map-note").textContent = note;
   const best = values.indexOf(Math.max(...values)); // of ignorance, the least evidence
-  $("map").setAttribute("aria-label", `${title}. The largest value is at ${single.components[best]}.`);
+  $("map").setAttribute("aria-label", `${title}. The largest value is at ${data.components[best]}.`);
   Object.assign($("map").dataset, { kind, high, for: sums[0], against: sums[1], best });
 }
 

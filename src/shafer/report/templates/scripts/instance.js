@@ -17,7 +17,7 @@ function choose(row, travel) {
 
 // The evidence of a row with the inputs x: its weights, and all that follows from them.
 function resultOf(row, weights) {
-  const plain = Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS);
+  const plain = Answers.added(Evidence.read(weights.weightsFor, weights.weightsAgainst, data.quadrature, MOST_SETS));
   const weight = weights.weightOfDisagreement(plain.weightOfConflict);
   const whole = {
     ...plain, weightOfDisagreement: weight, disagreement: -Math.expm1(-weight), disputed: weights.disputed(),
@@ -45,6 +45,9 @@ function update(fresh) {
   if (fresh) drawPlane();
 }
 
+// The decided set, or the answer of the user's rule.
+const decisionName = ({ decided, answer }) => (data.answerRule ? called(data.classes[answer]) : setName(decided));
+
 // All that shows the model's answer about the instance.
 function drawAnswer(result, changed) {
   Object.assign($("instance").dataset, {
@@ -61,7 +64,7 @@ function drawAnswer(result, changed) {
   drawSets();
   $("reset").disabled = !changed;
   // Where the numbers have scrolled out of sight of the sliders, a line of them stays.
-  if (data.whatIf) $("live").textContent = `${setName(result.decided)} · p ${number(result.probability[result.answer])} · ignorance ${number(result.ignorance)} · disagreement ${number(result.disagreement)}`;
+  if (data.whatIf) $("live").textContent = `${decisionName(result)} · p ${number(result.probability[result.answer])} · ignorance ${number(result.ignorance)} · disagreement ${number(result.disagreement)}`;
 }
 
 function hideAnswer() {
@@ -93,7 +96,9 @@ function drawDisputed(result) {
 }
 
 function drawVerdict(result, changed) {
-  const parts = [result.decided.length === 1 ? "Decided: " : "Undecided: ", make("b", {}, setName(result.decided)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
+  const close = Words.closeCall(result, data.classes, data.limits);
+  const word = data.answerRule ? "Answer: " : result.decided.length === 1 ? "Decided: " : "Undecided: ";
+  const parts = [close ? "Close call: " : word, make("b", {}, close ? close.replace("close call: ", "") : decisionName(result)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
   if (data.truth && !changed) {
     parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
     const open = result.decided.length > 1 && result.decided.includes(state.row.truth);

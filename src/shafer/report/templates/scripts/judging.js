@@ -32,10 +32,10 @@ function drawJudging() {
 function judgedParts() {
   const own = judgements.get(state.row.i);
   const { answer, decided, probability } = state.result;
-  const parts = ["You: ", make("b", {}, judgementName(own)), ". Model: ", make("b", {}, setName(decided)),
+  const parts = ["You: ", make("b", {}, judgementName(own)), ". Model: ", make("b", {}, decisionName(state.result)),
     `, probability ${number(probability[answer])} for ${called(data.classes[answer])}. `];
   if (own === UNSURE) return parts;
-  if (decided.length > 1) parts.push(decided.includes(own) ? "The model leaves your answer open." : "The model rules your answer out.");
+  if (decided.length > 1 && !data.answerRule) parts.push(decided.includes(own) ? "The model leaves your answer open." : "The model rules your answer out.");
   else parts.push(own === answer ? "You agree." : "You differ; the bars below compare the two.");
   return parts;
 }

@@ -43,7 +43,7 @@ function answerCells(row) {
     ...own.map((text) => make("td", { class: "clip" }, text)),
     data.truth ? make("td", { class: `clip${wrong ? " is-wrong" : ""}` },
       hidden ? "–" : called(data.classes[row.truth]), wrong ? " ✗" : "") : null,
-    make("td", { class: "clip" }, hidden ? "–" : setName(row.decided)),
+    make("td", { class: "clip" }, hidden ? "–" : row.close || decisionName(row)),
     make("td", { class: "number" }, hidden ? "–" : number(row.p)),
   ];
 }

@@ -22,7 +22,6 @@ $("reset").addEventListener("click", () => { choose(state.row, false); });
 $("more").addEventListener("click", () => { state.allSliders = true; drawSliders(); });
 $("all-classes").addEventListener("click", () => { state.allClasses = !state.allClasses; drawIntervals(); });
 Theme.start();
-startFolding();
 drawRanking();
 drawDependence();
 // A link such as report.html#row=17, or #row=pat160, opens with that row.

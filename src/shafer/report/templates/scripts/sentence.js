@@ -34,11 +34,15 @@ const Words = (() => {
     return disagreement >= limits.lacking ? "the components partly disagree" : "the components agree";
   }
 
-  // How far the components disagree, and about which two classes most.
-  function dispute(result, classes, limits) {
+  // How far the components disagree, and about which two classes most. `opposed` is the degree of
+  // support of the strongest bar against the answer.
+  function dispute(result, classes, limits, opposed) {
     // Without two such classes, no component favours another class than the answer.
-    const words = agreement(result.disputed ? result.disagreement : 0, limits);
-    if (!result.disputed || result.disagreement < limits.lacking) return words;
+    if (!result.disputed || result.disagreement < limits.lacking) {
+      if (opposed >= limits.moderately) return agreement(limits.lacking, limits);
+      return opposed >= limits.barely ? "the components mostly agree" : agreement(0, limits);
+    }
+    const words = agreement(result.disagreement, limits);
     const about = result.disputed.map((k) => shortened(classes[k])).join(" or ");
     return `${words}${classes.length === 2 ? " about" : ", most about"} ${about}`;
   }
@@ -59,13 +63,41 @@ const Words = (() => {
       phrase(title, contrast, position === 0 ? label : "it", limits)).join(", ");
   }
 
-  function answer(decided, classes, doubtful) {
+  const points = (probability) => `${Math.floor(100 * probability + 0.5)} %`;
+
+  // Words for an answer that is hardly more probable than the next class; "" if it is not.
+  function closeCall({ decided, probability, rule }, classes, limits) {
+    if (rule?.regret || (!rule && decided.length > 1)) return "";
+    const named = (k) => `${shortened(classes[k])} ${points(probability[k])}`;
+    if (rule) {
+      const near = Math.abs(probability[rule.position] - rule.threshold) < limits.close;
+      return near ? `close call: ${named(rule.position)}, threshold ${points(rule.threshold)}` : "";
+    }
+    const [first, second] = probability.map((_, k) => k).sort((a, b) => probability[b] - probability[a] || a - b);
+    return probability[first] - probability[second] < limits.close ? `close call: ${named(first)}, ${named(second)}` : "";
+  }
+
+  function answer(result, classes, limits, doubtful) {
+    const { decided, rule } = result;
     const labels = decided.map((k) => shortened(classes[k]));
+    const close = closeCall(result, classes, limits);
+    if (close) return close;
+    if (rule) {
+      const label = shortened(classes[result.answer]);
+      return rule.regret ? `the answer is ${label}, which has the least expected loss`
+        : `the answer is ${label}, by the threshold ${rule.shown} of ${shortened(classes[rule.position])}`;
+    }
     if (labels.length === 1) return `the answer is ${doubtful ? "still " : ""}${labels[0]}`;
     if (labels.length > 5) {
       return `the answer stays open among ${labels.length} of ${classes.length} classes`;
     }
     return `the answer stays open between ${labels.slice(0, -1).join(", ")} and ${labels.at(-1)}`;
+  }
+
+  // The degree of support of the strongest bar against the answer, 0 without one.
+  function opposed(contrasts, baseRate, limits) {
+    const bars = [...contrasts].sort((a, b) => Math.abs(b) - Math.abs(a)).slice(0, limits.bars);
+    return [...bars, baseRate ?? 0].reduce((most, c) => Math.max(most, c < 0 ? supportOf(c) : 0), 0);
   }
 
   // `pieces` are the components, each with a title and its weights for all classes; `baseRate` is
@@ -81,7 +113,8 @@ const Words = (() => {
     }
     const doubtful = result.ignorance >= limits.lacking || result.disagreement >= limits.conflicting;
     parts.push(`ignorance is ${height(result.ignorance, limits)}`,
-      dispute(result, classes, limits), answer(result.decided, classes, doubtful));
+      dispute(result, classes, limits, opposed(pieces.map(over), baseRate && over(baseRate), limits)),
+      answer(result, classes, limits, doubtful));
     return `${parts.join("; ")}.`;
   }
 
@@ -93,5 +126,5 @@ const Words = (() => {
     return `p is ${amount} below the belief: in p, mass on several classes counts once for each of them`;
   }
 
-  return { sentence, belowBelief, shownValue, shortened };
+  return { sentence, belowBelief, closeCall, shownValue, shortened };
 })();

@@ -6,7 +6,7 @@ function drawSliders() {
     return;
   }
   $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the base rate.") + (data.questions.ofInputs ? " A small triangle marks the value that the other inputs of the row suggest." : "");
-  const { ranking, whatIf: { inputs } } = single;
+  const { ranking, whatIf: { inputs } } = data;
   const influence = (input) => Math.max(0, ...input.components.map((g) => ranking.indexOf(g)).map((r) => (r < 0 ? 0 : ranking.length - r)));
   const order = inputs.map((_, j) => j).sort((a, b) => influence(inputs[b]) - influence(inputs[a]) || a - b);
   const shown = state.allSliders || order.length <= MOST_SLIDERS + 1 ? order : order.slice(0, MOST_SLIDERS);

@@ -2,7 +2,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const K = data.classes.length;
 const PER_PAGE = 12;
-const MOST_BARS = 14;
+const MOST_BARS = data.limits.bars;
 const MOST_INTERVALS = 10;
 const MOST_SLIDERS = 12;
 const MOST_SETS = 8;
@@ -10,7 +10,7 @@ const MOST_INPUTS = 8;
 const PALETTE = ["blue", "orange", "green", "pink", "amber", "sky"];
 const $ = (id) => document.getElementById(id);
 const state = {
-  row: null, x: [], page: 0, reversed: false, allClasses: false, allSliders: false, folded: false,
+  row: null, x: [], page: 0, reversed: false, allClasses: false, allSliders: false,
   component: data.ranking[0], printing: false,
 };
 

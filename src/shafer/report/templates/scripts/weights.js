@@ -69,11 +69,11 @@ function weightsIn(row, g) {
 
 const valueOf = (g, x) => (columnOf[g] < 0 ? "" : Words.shownValue(x[columnOf[g]]));
 
-// The single components, also where they are shown in groups: a sentence names them.
+// The components as a sentence names them.
 function namedPieces(row, x) {
-  const { whatIf, components, baseRate } = single;
+  const { whatIf, components, baseRate } = data;
   const pieces = whatIf ? rebuiltWeights(whatIf, x).map((weights, g) => ({ g, weights }))
-    : row.single.stored.g.map((g, at) => ({ g, weights: row.single.stored.w[at], inText: row.single.stored.inText?.[at] }));
+    : row.stored.g.map((g, at) => ({ g, weights: row.stored.w[at], inText: row.stored.inText?.[at] }));
   return pieces.map(({ g, weights, inText }) => {
     const name = Words.shortened(components[g]);
     const at = g === baseRate ? -1 : data.columns.indexOf(components[g]);
