@@ -117,7 +117,6 @@ def numbers(model: Any, X: Any) -> dict[str, np.ndarray]:
     seen = model.observe(X)
     found = {name: getattr(seen.evidence, name, None) for name in NUMBERS}
     found["bet"] = seen.bet.probability
-    found["typicality"] = seen.typicality()
     if isinstance(model, shafer.Explainer) and model.promises.deferral is not None:
         found["set"] = model.predict_set(X).astype(float)
         found["deferral score"] = model.predict_or_defer(X).scores

@@ -29,6 +29,7 @@ from shafer._checks.arrays import (
 from shafer._checks.frames import frame_columns
 from shafer._checks.labels import class_labels, component_names
 from shafer._kernels.pooling import centred_over_classes
+from shafer._kernels.products import product
 from shafer._typing import Array
 from shafer.evidence.base_rate import has_own_base_rate, with_base_rate_name
 from shafer.evidence.evidence import Evidence
@@ -280,7 +281,10 @@ def least_commitment(
         if _needs_double(xp, coef, intercept, means):
             coef, intercept, means = (xp.astype(a, xp.float64) for a in (coef, intercept, means))
         beta = _in_row_order(centred_over_classes(coef.T))
-        base_rate = centred_over_classes(intercept) + xp.sum(means[:, None] * beta, axis=0)
+        at_means = (
+            product(means[None, :], beta)[0] if isinstance(means, np.ndarray) else means @ beta
+        )
+        base_rate = centred_over_classes(intercept) + at_means
         offset = xp.zeros_like(base_rate) if own else base_rate / n_features
         alpha = offset - means[:, None] * beta
     for array in (beta, alpha, base_rate):

@@ -14,7 +14,6 @@ from scipy import sparse
 
 from shafer._checks.arrays import to_numpy
 from shafer._files.codec import LABELS
-from shafer._kernels.products import product
 from shafer._typing import Array, FloatArray
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.discounted_evidence import DiscountedEvidence
@@ -379,9 +378,9 @@ class ClassProfile:
         moved = (np.abs(deviation[:, constant]) > _MOVED * self.noise).any(axis=1)
         with np.errstate(over="ignore", invalid="ignore"):  # then it is infinite
             x = _standardised(deviation, self.spread)
-            along = product(x, self.axes) ** 2
+            along = (x @ self.axes) ** 2
             others = np.maximum((x**2).sum(axis=1) - along.sum(axis=1), 0.0)
-            squared = product(along, self.precision[:, None])[:, 0] + self.rest * others
+            squared = along @ self.precision + self.rest * others
         return np.where(moved | ~np.isfinite(squared), np.inf, squared)
 
     def _sparse_distance(self, profiles: SparseProfiles) -> FloatArray:
