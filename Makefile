@@ -24,7 +24,8 @@ paper: .venv/.paper
 	$(BIN)/shafer paper --out out/paper
 
 # What does not depend on each other runs side by side: apt beside pip, then the checks of one thread.
-BESIDE = +@$(MAKE) --no-print-directory -j 2 --output-sync=target
+IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+BESIDE = +@$(MAKE) --no-print-directory -j 2 $(IN_TURN)
 test:
 	$(BESIDE) .venv/.test .venv/.java
 	$(BESIDE) types docs-quick lint layers

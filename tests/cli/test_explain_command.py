@@ -42,7 +42,7 @@ def test_classes_and_reasons(folder: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "Why no rather than chd, in log-odds" in result.output
     assert "Reasons for no over chd" in result.output
-    assert "1. obesity 32.73" in result.output
+    assert "1. obesity 32.7, " in result.output
     result = run("explain", "--row", 17, "--over", "no", "--reasons", 2, "--codes", codes)
     assert "A1  type A behaviour" in result.output
     refused("--class names 'x', which the model does not know", "explain", "--class", "x")

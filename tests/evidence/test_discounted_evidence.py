@@ -98,7 +98,7 @@ def test_what_it_looks_like(ev: shafer.Evidence) -> None:
     assert "epistemic ignorance" in page
     assert "epistemic ignorance" not in ev._repr_html_()
     frame = nw.from_native(less.to_frame("polars"), eager_only=True)
-    assert frame.shape == (N, 5 * K + 7)
+    assert frame.shape == (N, 4 * K + 7)
     assert_allclose(frame["epistemic_ignorance"].to_numpy(), 1 - RELIABILITY)
     assert_allclose(frame["belief_b"].to_numpy(), to_numpy(less.belief)[:, 1])
 

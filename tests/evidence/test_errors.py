@@ -425,4 +425,4 @@ def test_notebooks_say_why(n_classes: int) -> None:
     ev = shafer.Evidence.from_weights(weights)
     outside = bool(np.any(ev.belief - ev.probability > 1e-9))
     assert outside == (n_classes == 3)
-    assert ("below the belief" in ev._repr_html_()) == outside
+    assert ("below the belief" in ev.discounted(1.0)._repr_html_()) == outside

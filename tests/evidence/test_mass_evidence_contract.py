@@ -59,6 +59,7 @@ ELSEWHERE = {  # each has a test of its own below
     "n_classes",
     "index",
     "with_index",
+    "of",
     "betting_probability",
     "conflict",
     "weight_of_conflict",
@@ -202,6 +203,7 @@ def test_index_is_kept(kind: str) -> None:
         assert named[2].index.tolist() == ["w"]
         assert named.with_index(None).index is None
         assert "<td>u</td>" in named._repr_html_()
+        assert_array_equal(named.of("w").belief, ev[[2]].belief)
     assert named.to_frame("pandas").index.name == "case"
     with pytest.raises(ValueError, match="one label for each of the 6 rows of evidence; got 2"):
         ev.with_index([1, 2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -482,3 +483,24 @@ def test_tempering_can_be_given() -> None:
     for wrong in (0.0, -1.0, np.nan, np.inf, True, "cv"):
         with pytest.raises(ValueError, match="temper must be a finite number > 0"):
             shafer.Explainer(model, X, temper=wrong)
+
+
+def test_what_a_notebook_shows() -> None:
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = pd.Index(["<b>", "sw", "pl", "pw"])
+    labels = np.where(y == 2, "ill", "well")
+    model = LogisticRegression(max_iter=500).fit(X[::2], labels[::2])
+    explainer = shafer.Explainer(model, X[::2], prior="own", threshold={"ill": 0.3})
+    page = explainer._repr_html_()
+    for text in ("LogisticRegression", "ill, well", "&#x27;ill&#x27; from 0.3 on", "75 rows"):
+        assert text in page
+    assert "4: &lt;b&gt;, sw, pl, pw; the base rate is one more" in page
+    assert "none yet: conformalize, control_error" in page
+    explainer.temper(X[1::2], labels[1::2]).conformalize(X[1::2], labels[1::2], coverage=0.9)
+    assert "coverage 0.9, from 75 rows" in explainer._repr_html_()
+    assert "tempered by" in explainer._repr_html_()
+    copied = pickle.loads(pickle.dumps(explainer))
+    assert "not kept" in copied._repr_html_()
+    many = shafer.Explainer((np.ones(500), 0.0), np.zeros((2, 500)))
+    assert len(many._repr_html_()) < 2000
+    assert "they share the base rate" in many._repr_html_() or "one more" in many._repr_html_()

@@ -66,13 +66,8 @@ def doors(seed: int) -> int:
         warnings.simplefilter("ignore")
         explainer, model = _explained(rng, X, y)
         rows = X.iloc[rng.permutation(N)[:TRIED]].reset_index(drop=True)
-        evidence = explainer(rows)
-        whole = {
-            "probability": np.asarray(evidence.probability),
-            "belief": np.asarray(evidence.belief),
-            "ignorance": np.asarray(evidence.ignorance),
-        }
-        answers = np.asarray(explainer.predict(rows))
+        whole = _asked(explainer, rows)
+        answers = whole["answer"]
         own = model.predict_proba(rows)
         if _keeps_probabilities(explainer):
             # Where a booster computes in float32, so does its own answer.
@@ -82,17 +77,13 @@ def doors(seed: int) -> int:
         # A network multiplies matrices; BLAS adds up in an order that depends on their shapes.
         rounding = 1e-14 if "MLPClassifier" in repr(model) else 0.0
         for name, found in _doors(rng, explainer, rows, Path(folder)):
+            tolerance = TOLERANCE.get(name, rounding)
             for quantity, values in found.items():
                 if quantity == "answer":
                     told = [str(value) for value in values]
                     assert told == [str(value) for value in answers], f"{name}: answers"
                 else:
-                    _same(
-                        f"{name}: {quantity}",
-                        values,
-                        whole[quantity],
-                        TOLERANCE.get(name, rounding),
-                    )
+                    _same(f"{name}: {quantity}", values, whole[quantity], tolerance)
             cases += TRIED
     return cases
 
@@ -244,13 +235,19 @@ def _doors(
 
 
 def _asked(explainer: shafer.Explainer, rows: Any) -> Found:
+    """Return what an explainer says, with its sets and deferrals if they were promised."""
     evidence = explainer(rows)
-    return {
+    found = {
         "probability": np.asarray(evidence.probability),
         "belief": np.asarray(evidence.belief),
         "ignorance": np.asarray(evidence.ignorance),
         "answer": np.asarray(explainer.predict(rows)),
     }
+    if explainer.promises.conformal is not None:
+        found["set"] = explainer.predict_set(rows)
+    if explainer.promises.deferral is not None:
+        found["deferred"] = explainer.predict_or_defer(rows).deferred
+    return found
 
 
 def _joined(parts: Iterator[Found]) -> Found:
@@ -279,8 +276,9 @@ def _of_table(table: pd.DataFrame, explainer: shafer.Explainer) -> Found:
     assert "probability" in found, f"no probabilities among {list(table.columns)}"
     if "ignorance" in table.columns:
         found["ignorance"] = table["ignorance"].to_numpy()
-    if "answer" in table.columns:
-        found["answer"] = table["answer"].to_numpy()
+    for name in ("answer", "deferred"):
+        if name in table.columns:
+            found[name] = table[name].to_numpy()
     return found
 
 

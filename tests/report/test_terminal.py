@@ -222,9 +222,13 @@ def test_lines() -> None:
     assert head == "Reasons for chd over no, in log-odds: +1 multiplies the odds by 2.7"
     contrast = study.undiscounted[17].contrast("chd", "no")[0]
     share = contrast[5] / np.maximum(contrast[:-1], 0).sum()
-    assert first.split() == f"1. typea 78 +{contrast[5]:.2f} {share:.0%} of what favours chd A1 type A behaviour".split()  # fmt: skip # noqa: E501
+    words = (
+        f"typea 78, above the usual 41–65, multiplies the odds of chd by {np.exp(contrast[5]):.1f}"
+    )
+    numbers = f"(+{contrast[5]:.2f}, {share:.0%} of what favours chd)"
+    assert first == f"  1. {words} {numbers}  A1  type A behaviour"
     assert second.endswith("A2")
-    assert third.endswith("of what favours chd")
+    assert third.endswith("of what favours chd)")
     assert "\n".join([head, first]) in explained(study, 17, reasons=ReasonsAsked(3, codes))
     none = shafer.Explainer(([1.0, 1.0], 0.0), np.zeros((1, 2)), prior="own")
     from shafer.report import make_study

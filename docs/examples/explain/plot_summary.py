@@ -8,8 +8,6 @@ two classes it has the same unit: log-odds.
 
 # %%
 # A logistic regression on nine measurements of 462 men.
-import numpy as np
-import pandas as pd
 import shafer
 from matplotlib import pyplot
 from shafer import plots
@@ -30,9 +28,13 @@ plots.SummaryDisplay.from_evidence(ev, features=X, classes="disease").plot()
 pyplot.show()
 
 # %%
-# The order of the rows, as numbers.
-size = np.abs(ev.contrast("disease", "healthy")).mean(axis=0)
-pd.Series(size, ev.component_names).sort_values(ascending=False).round(2)
+# The means behind the order of the rows, with their intervals.
+ev.importance().plot()
+pyplot.show()
+
+# %%
+# The same as a table.
+ev.importance().to_frame().round(2)
 
 # %%
 # **How to misread it.** A wide swarm means that the model uses the input, not that the input

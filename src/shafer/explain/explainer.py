@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from html import escape
 from typing import Any, Self, final
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import in_row_order
 from shafer._files.left_out import are_left_out
+from shafer._text import listed
 from shafer._typing import Array
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
@@ -21,10 +23,11 @@ from shafer.decision.policy import Cutoff, LeastLoss, Policy, read_answer_rule
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
-from shafer.evidence.base_rate import has_own_base_rate
+from shafer.evidence.base_rate import BASE_RATE, has_own_base_rate
 from shafer.evidence.groups import N_GROUPS, Groups
 from shafer.evidence.least_commitment import Pool
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.table import label_texts
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Calibration, Moderation, ModerationFit
 from shafer.explain.error_bars import ErrorBars, ErrorBarsFit, restored_bars
@@ -37,6 +40,7 @@ from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
 from shafer.models.read_model import ReadModel
 from shafer.models.registry import adapt, known_columns
+from shafer.rows.access import n_rows
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
 from shafer.rows.few_rows import FewRows, first_rows
@@ -575,6 +579,49 @@ class Explainer(Predictor):
         cutoff = self.policy.cutoff
         answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
         return f"<Explainer: {size}{answers}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(name)}</th>"
+            f"<td style='text-align:left'>{escape(text)}</td></tr>"
+            for name, text in self._facts()
+        )
+        return f'<div class="tex2jax_ignore mathjax_ignore"><table>{rows}</table></div>'
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what a reader asks first, each as a name and a text."""
+        weighed, cutoff, promises = self.weighed_model, self.policy.cutoff, self.promises
+        background, errors = self.background, self.errors
+        n = None if background is None else n_rows(background)
+        names = [name for name in self.component_names if name != BASE_RATE]
+        apart = (
+            "the base rate is one more" if weighed.prior == "own" else "they share the base rate"
+        )
+        weights = [] if self.factor == 1.0 else [f"tempered by {self.factor:.3g}"]
+        weights += [] if self._moderation is None else ["moderated"]
+        weights += [] if errors is None else [f"error bars: {errors.plain().kind}"]
+        facts = [
+            ("model", type(self.model).__name__),
+            ("classes", listed(label_texts(self.classes), written=str)),
+            (
+                "answer",
+                "the most probable class"
+                if cutoff is None
+                else cutoff.text(self.classes).removeprefix("answers "),
+            ),
+            ("components", f"{len(names)}: {listed(names, written=str)}; {apart}"),
+            ("background", "not kept" if n is None else f"{n} rows"),
+            ("weights", ", ".join(weights) or "as the model has them"),
+        ]
+        if promises.conformal is not None:
+            sets = promises.conformal
+            text = f"coverage {sets.coverage:.3g}, from {sets.n_calibration} rows"
+            facts.append(("prediction sets", text))
+        if promises.deferral is not None:
+            facts.append(("deferral", promises.deferral.text))
+        if promises.conformal is None and promises.deferral is None:
+            facts.append(("promises", "none yet: conformalize, control_error"))
+        return facts
 
 
 def _held(given: Any) -> Any:

@@ -566,7 +566,7 @@ class ReasonsAsked:
 
 
 def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> list[str]:
-    """Return the reasons for a class over another: rank, component, weight, share, code, text.
+    """Return the reasons for a class over another: in words, log-odds, share, code, text.
 
     The base rate is not a reason, nor is a component that favours the other class.
     """
@@ -580,16 +580,14 @@ def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> lis
     count = sum(name is not None for name in found.component[0])
     if not count:
         return [head, "  none: no component favours it"]
-    titles = [label(study.title_of(name, row)) for name in found.component[0, :count]]
-    first_width = max(map(cells, titles))
     lines = []
-    for rank, title in enumerate(titles):
+    for rank in range(count):
         unclear = "cannot be told from zero" if found.lower[0, rank] <= 0 else None
         notes = [unclear, found.code[0, rank], found.text[0, rank]]
         note = "  ".join(harmless(str(part)) for part in notes if part is not None)
         lines.append(
-            f"  {rank + 1}. {padded(title, first_width)}  +{found.log_odds[0, rank]:.2f}  "
-            f"{found.share[0, rank]:4.0%} of what favours {first}  {note}".rstrip()
+            f"  {rank + 1}. {harmless(found.words[0, rank])} (+{found.log_odds[0, rank]:.2f}, "
+            f"{found.share[0, rank]:.0%} of what favours {first})  {note}".rstrip()
         )
     return [head, *lines]
 
