@@ -184,7 +184,7 @@ def _share_of_falls(
         if root is not None:
             lead += root[:, k, : k + 1] @ patterns.normal[:, : k + 1].T
         falls |= lead < -rounding[:, [k]]
-    return product(falls.astype(np.float64), patterns.share[:, None])[:, 0]
+    return np.asarray(product(falls.astype(np.float64), patterns.share[:, None])[:, 0])
 
 
 _MOST_ENDANGERED = 1000
