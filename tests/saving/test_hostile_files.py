@@ -97,7 +97,7 @@ def test_versions() -> None:
     assert older.endswith("Save the model again with this version.")
     assert "has no version" in refusal(forged(lambda d: d.pop("version") and None))
     state = forged(lambda d: _state(d)["format"].__setitem__(1, 99), HEAD_CONTENT)
-    assert "has format 99, and format 6 is needed" in refusal(state)
+    assert "has format 99, and format 7 is needed" in refusal(state)
 
 
 def _state(description: dict[str, Any]) -> dict[str, Any]:
@@ -122,6 +122,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "root is a number": lambda d: d.update(root=7),
     "root is another": lambda d: d.update(root={"type": "object", "number": 99}),
     "negative": lambda d: d.update(root={"type": "object", "number": -1}),
+    "no number": lambda d: d.update(root={"type": "object", "number": False}),
     "objects are a text": lambda d: d.update(objects="abc"),
     "unknown format": lambda d: d["objects"][0].update(format="pickle"),
     "another class": lambda d: d["objects"][0].update({"class": "os.system"}),
