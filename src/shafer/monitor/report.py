@@ -37,7 +37,7 @@ class MonitorReport:
     checks : tuple of BatchCheck
         The components in the order of the explainer, then the quantities of the batch.
     component_decisions : dict from component name to int
-        For each component that moved: the number of decisions (most probable classes) that change
+        For each component that moved: the number of decisions (answers) that change
         if its weights get their reference distribution back.
     decisions_moved : int
         The same for all components that moved together; 0 if none did.
@@ -386,11 +386,11 @@ def decision_sentence(report: MonitorReport) -> str:
     if report.decisions_moved == 0:
         return (
             f"No decision moved: with the reference distribution of {what}, all "
-            f"{report.n_rows:,} rows would have the same most probable class."
+            f"{report.n_rows:,} rows would have the same answer."
         )
     return (
         f"{report.decisions_moved:,} of {report.n_rows:,} decisions moved: with the reference "
-        f"distribution of {what}, these rows would have another most probable class."
+        f"distribution of {what}, these rows would have another answer."
     )
 
 
