@@ -121,6 +121,7 @@ def test_what_is_refused(files: Path) -> None:
         )
     refused("--threshold must be a probability such as 0.2", *full, "--threshold", "often")
     refused("--threshold names 'ill', which the model", *full, "--threshold", "ill=0.2")
+    refused("--threshold names '', which the model", *full, "--threshold", "=0.2")
     rows = pd.read_csv(files / "held.csv")
     rows.assign(y=rows["y"].replace("no", "never")).to_csv(files / "other.csv", index=False)
     full = (*save, "--calibrate", files / "other.csv", "--target", "y", "--error", 0.1)

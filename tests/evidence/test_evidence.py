@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tracemalloc
+from dataclasses import replace
 from typing import Any
 
 import array_api_strict
@@ -15,6 +16,7 @@ from scipy import sparse
 
 import shafer
 from shafer._checks import to_numpy
+from shafer.decision.policy import Cutoff, LeastLoss
 
 # The face: shapes, rows, groups, missing components, tempering, decisions.
 
@@ -232,6 +234,33 @@ def test_tempered(ev: shafer.Evidence) -> None:
     for factor in (-1.0, np.nan, np.inf, None, "warm"):
         with pytest.raises(ValueError, match="factor must be a finite number"):
             ev.tempered(factor)
+
+
+LOSS = ((0.0, 9.0, 1.0), (1.0, 0.0, 5.0), (3.0, 4.0, 0.0))
+SAME_COMPONENTS = {
+    "grouped": lambda ev, path: ev.grouped([["x0", "x1"]]),
+    "one group": lambda ev, path: ev.grouped("one"),
+    "automatic groups": lambda ev, path: ev.grouped("auto", n_groups=2),
+    "without": lambda ev, path: ev.without([]),
+    "tempered": lambda ev, path: ev.tempered(1.0),
+    "rows": lambda ev, path: ev[:],
+    "row labels": lambda ev, path: ev.with_index(range(1, len(ev) + 1)),
+    "copied": lambda ev, path: pickle.loads(pickle.dumps(ev)),
+    "discounted": lambda ev, path: ev.discounted(1.0),
+    "saved": lambda ev, path: (ev.save(path), shafer.Evidence.load(path))[1],
+}
+
+
+@pytest.mark.parametrize("rule", [Cutoff(0.1), Cutoff(0.9, 0), LeastLoss(LOSS)])
+@pytest.mark.parametrize("made", SAME_COMPONENTS.values(), ids=SAME_COMPONENTS)
+def test_evidence_made_of_evidence_has_its_answers(made: Any, rule: Any, tmp_path: Any) -> None:
+    n_classes = 3 if isinstance(rule, LeastLoss) else 2
+    weights = np.random.default_rng(0).normal(size=(50, 4, n_classes))
+    ev = replace(shafer.Evidence.from_weights(weights), cutoff=rule)
+    again = made(ev, tmp_path / "evidence")
+    answers = ev.to_frame("pandas")["answer"].tolist()
+    assert answers == rule.positions(ev.logits).tolist() != ev.logits.argmax(axis=1).tolist()
+    assert again.to_frame("pandas")["answer"].tolist() == answers
 
 
 def test_sets_by_label(ev: shafer.Evidence) -> None:

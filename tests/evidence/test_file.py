@@ -230,6 +230,11 @@ def test_every_array_forged(kind: str, tmp_path: Path) -> None:
         {"parts": None},
         {"classes": [{}, [], 1]},
         {"classes": "abc"},
+        {"threshold": {"threshold": 0.2, "position": 1}},  # of three classes
+        {"threshold": 0.2},
+        {"loss": [[0.0, 1.0], [1.0, 0.0]]},
+        {"loss": [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, float("nan"), 0.0]]},
+        {"loss": [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0]]},
     ],
 )
 def test_a_forged_header(header: dict[str, Any], tmp_path: Path) -> None:

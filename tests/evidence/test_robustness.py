@@ -20,6 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 import shafer
 from oracle import pooled_by_dempster
 from shafer import belief
+from shafer.decision.policy import LeastLoss
 from shafer.evidence.robustness import MOST_COMBINED, loss_fragility
 
 # Losing components, against all 2^G combinations of losses.
@@ -80,6 +81,19 @@ def test_a_row_has_one_fragility_alone_and_in_a_batch() -> None:
     together = loss_fragility(weights, base, 0.1)
     alone = [loss_fragility(row[None], base, 0.1)[0] for row in weights]
     assert_allclose(alone, together, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_components", [3, 9, 20])
+@pytest.mark.parametrize(
+    "rule", [None, LeastLoss(((0.0, 2.0, 1.0), (1.0, 0.0, 3.0), (2.0, 1.0, 0.0)))]
+)
+def test_the_bits_of_a_fragility_do_not_depend_on_the_batch(n_components: int, rule: Any) -> None:
+    weights, base = np.random.default_rng(0).normal(size=(200, n_components, 3)), np.zeros(3)
+    together = loss_fragility(weights, base, 0.2, rule=rule)
+    backwards = loss_fragility(weights[::-1], base, 0.2, rule=rule)[::-1]
+    alone = [loss_fragility(row[None], base, 0.2, rule=rule)[0] for row in weights]
+    assert_array_equal(backwards, together)
+    assert_array_equal(alone, together)
 
 
 @pytest.mark.parametrize("q", [0.0, 1.0])

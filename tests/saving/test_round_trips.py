@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import shafer
 from shafer.export import pyfunc, to_onnx
+from shafer.monitor import Monitor
 
 from . import fresh_process
 from .families import BINARY, X, Y, families, linear
@@ -59,6 +60,8 @@ def answers(model: Any, rows: Any) -> dict[str, Any]:
         "clear reasons": lambda: ev.weighed.reasons(keep="clear", backend="pandas"),
         "fragility": lambda: ev.weighed.fragility(0.1),
         "base rate": lambda: ev.weighed.base_rate,
+        "surprise": lambda: (ev.lack, ev.contradiction, ev.weighed.odds_for),
+        "html": lambda: ev._repr_html_(),
         "contrast": lambda: ev.weighed.contrast(ev.classes[0], ev.classes[1]),
         "predict": lambda: model.predict(rows),
         "probability": lambda: model.predict_proba(rows),
@@ -94,6 +97,10 @@ def answers(model: Any, rows: Any) -> dict[str, Any]:
     found["controlled"] = _answer(
         lambda: model.control_error(rows, label, 0.9).predict_or_defer(rows).deferred
     )
+    found["budgeted"] = _answer(
+        lambda: model.control_budget(rows, label, 0.3).predict_or_defer(rows).deferred
+    )
+    found["monitored"] = _answer(lambda: Monitor.fit(model, rows, label).check(rows, label))
     if explainer is model:
         found["tempered"] = _answer(lambda: model.temper(rows, label).factor)
     return found

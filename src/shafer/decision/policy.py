@@ -176,6 +176,22 @@ def least_loss(table: FloatArray, classes: NDArray[Any]) -> AnswerRule:
     return Cutoff(threshold, 0)
 
 
+def stored_rule(threshold: Cutoff | None, loss: Any, classes: NDArray[Any]) -> AnswerRule | None:
+    """Return the rule that a file holds, after checking that it fits the classes."""
+    if threshold is not None and loss is not None:
+        raise ValueError("it has a threshold and a loss of its answers, and one is expected")
+    if threshold is not None:
+        if threshold.position not in (0, 1):
+            raise ValueError(f"position must be 0 or 1; got {threshold.position}.")
+        Cutoff.read({classes.tolist()[0]: threshold.threshold}, classes)
+        return threshold
+    if loss is None:
+        return None
+    if np.shape(loss) != 2 * (len(classes),):
+        raise ValueError(f"loss must have shape {2 * (len(classes),)}; got {np.shape(loss)}.")
+    return least_loss(np.asarray(loss, dtype=np.float64), classes)
+
+
 def answers(logits: FloatArray, rule: AnswerRule | None) -> NDArray[np.intp]:
     """Return the position of each row's answer, (n,), given logits (n, K)."""
     if rule is None:

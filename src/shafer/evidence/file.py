@@ -24,8 +24,9 @@ from shafer._checks.arrays import (
 )
 from shafer._checks.labels import class_labels, component_names
 from shafer._files.arrays import read_array_file, write_array_file
-from shafer._files.codec import EVIDENCE, LEFT_OUT, Limits, read
+from shafer._files.codec import EVIDENCE, LEFT_OUT, Limits, read, written
 from shafer._typing import Array
+from shafer.decision.policy import AnswerRule, Cutoff, stored_rule
 from shafer.evidence.errors import (
     LinearErrors,
     SampledErrors,
@@ -62,6 +63,7 @@ Stored: TypeAlias = tuple[
     WeightErrors | None,
     ComponentLayout | None,
     bool,
+    AnswerRule | None,
 ]
 
 
@@ -86,6 +88,10 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         header["errors"] = type(evidence.errors).__name__
     if evidence.calibrated:
         header["calibrated"] = True
+    if isinstance(evidence.cutoff, Cutoff):
+        header["threshold"] = written(evidence.cutoff)
+    elif evidence.cutoff is not None:
+        header["loss"] = [list(row) for row in evidence.cutoff.loss]
     rows, held = rows_to_keep(evidence.inputs, evidence.index, evidence.n_components)
     arrays |= held
     if rows:
@@ -125,6 +131,8 @@ class _Description:
     layout: Annotated[dict[str, Any] | None, LEFT_OUT] = None
     errors: Annotated[str | None, LEFT_OUT] = None
     calibrated: Annotated[bool, LEFT_OUT] = False
+    threshold: Annotated[Cutoff | None, LEFT_OUT] = None
+    loss: Annotated[list[list[float]] | None, LEFT_OUT] = None
     rows: Annotated[dict[str, Any] | None, LEFT_OUT] = None
     classes: Annotated[
         list[str | bool | int | Annotated[float, Limits(infinite=True)]] | None, LEFT_OUT
@@ -144,9 +152,10 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
     if len(told.parts) != (instances[1] if len(instances) > 1 else 0):
         raise ValueError(f"it has {len(told.parts)} names of parts for weights of {source.shape}")
     index, inputs = kept_rows(told.rows, of_rows, source.shape[0], n_components)
+    labels_of_classes = class_labels(classes, n_classes)
     return (
         source,
-        class_labels(classes, n_classes),
+        labels_of_classes,
         component_names(told.names, n_components),
         told.parts,
         index,
@@ -154,6 +163,7 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
         _errors(told.errors, of_errors, source),
         _layout(told.layout, labels, source),
         told.calibrated,
+        stored_rule(told.threshold, told.loss, labels_of_classes),
     )
 
 

@@ -20,6 +20,7 @@ from scipy.stats import qmc
 
 from shafer import _kernels as kernels
 from shafer._checks.arrays import to_numpy
+from shafer._kernels.products import product
 from shafer._typing import Array, FloatArray
 from shafer.decision.acts import is_number
 from shafer.decision.policy import AnswerRule, LeastLoss
@@ -127,7 +128,8 @@ def changed_answers(
     for start in range(0, len(logits), step):
         part = slice(start, start + step)
         left = logits[part, None, :] - patterns.gone @ lost[part]
-        result[part] = (rule.positions(left) != now[part, None]) @ patterns.share
+        changed = rule.positions(left) != now[part, None]
+        result[part] = product(changed.astype(np.float64), patterns.share[:, None])[:, 0]
     return result
 
 
@@ -182,7 +184,7 @@ def _share_of_falls(
         if root is not None:
             lead += root[:, k, : k + 1] @ patterns.normal[:, : k + 1].T
         falls |= lead < -rounding[:, [k]]
-    return np.asarray(falls @ patterns.share)
+    return np.asarray(product(falls.astype(np.float64), patterns.share[:, None])[:, 0])
 
 
 _MOST_ENDANGERED = 1000

@@ -19,7 +19,7 @@ from shafer._files.codec import EXPLAINER, LABELS, Says, read, written
 from shafer._typing import Array, FloatArray
 from shafer.asking.inputs import LinearInputs
 from shafer.conformal.split import ConformalSets
-from shafer.decision.policy import AnswerRule, Cutoff, least_loss
+from shafer.decision.policy import AnswerRule, Cutoff, stored_rule
 from shafer.deferral.control import DeferralControl, restored_deferral
 from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.typicality import WeightProfile
@@ -101,7 +101,7 @@ class ExplainerState:
 
     def answer_rule(self) -> AnswerRule | None:
         """Return what the user stated about the answers."""
-        return self.threshold if self.loss is None else least_loss(self.loss, self.classes)
+        return stored_rule(self.threshold, self.loss, self.classes)
 
     def plain(self) -> dict[str, Any]:
         """Return the state as a dictionary of the model, arrays and plain Python values."""
@@ -148,10 +148,6 @@ def _checked(state: ExplainerState, n_components: int) -> ExplainerState:
     has_own_base_rate(state.prior)  # an error if it is no known choice
     state.restored_deferral()  # an error if it is damaged
     state.answer_rule()  # the same
-    if state.threshold is not None:
-        Cutoff.read({state.classes.tolist()[0]: state.threshold.threshold}, state.classes)
-        if state.threshold.position not in (0, 1):
-            raise ValueError(f"position must be 0 or 1; got {state.threshold.position}.")
     members = sorted(member for group in (state.groups or {}).values() for member in group)
     if state.groups is not None and members != list(range(n_components)):
         raise ValueError(f"groups must hold each of the {n_components} components once.")

@@ -37,7 +37,7 @@ class MonitorReport:
     checks : tuple of BatchCheck
         The components in the order of the explainer, then the quantities of the batch.
     component_decisions : dict from component name to int
-        For each component that moved: the number of decisions (answers) that change
+        For each component that moved: the number of decisions (the answers of the rows) that change
         if its weights get their reference distribution back.
     decisions_moved : int
         The same for all components that moved together; 0 if none did.

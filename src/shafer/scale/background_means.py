@@ -169,7 +169,7 @@ class MeansOptions:
             return {"loss": self._losses(classes)}
         if self.threshold is None:
             return {}
-        name, _, number = self.threshold.rpartition("=")
+        name, stated, number = self.threshold.rpartition("=")
         try:
             value = float(number)
         except ValueError:
@@ -177,7 +177,7 @@ class MeansOptions:
                 f"--threshold must be a probability such as 0.2, or class=probability; got "
                 f"{self.threshold!r}."
             ) from None
-        if not name:
+        if not stated:
             return {"threshold": value}
         return {"threshold": {label_named(name, classes, "--threshold"): value}}
 
