@@ -1,8 +1,9 @@
 """A trial of a stored CatBoost model in a process of its own, with limits on memory and time.
 
 CatBoost alone can read its format, and a forged file can end the process that reads it. So another
-process reads the file first, asks the model about some rows, computes their contributions, and writes all
-of it in another format. A row meets few entries of the tables of categories; writing meets them all.
+process reads the file first, asks the model about some rows, computes their contributions, and
+writes all of it in another format. A row meets few entries of the tables of categories; writing
+meets them all.
 """
 
 from __future__ import annotations
