@@ -43,6 +43,20 @@ def _promised(files: Path, *more: Any) -> tuple[Any, ...]:
     return ("save", *held, *promises, "--out", files / "m.shafer", *more)
 
 
+def test_the_class_of_a_threshold_is_named(files: Path) -> None:
+    """And a wrong name of the ids is refused before anything is trained."""
+    train = ("save", "--train", files / "train.csv", "--target", "y", "--out", files / "t.shafer")
+    plain = run(*train, "--id", "patient", "--threshold", ".2")
+    assert "The model answers 'yes' from 0.2 on. A plain --threshold is" in plain.output
+    assert "of the first: --threshold no=.2." in plain.output
+    named = run(*train, "--id", "patient", "--threshold", "no=.2")
+    assert "The model answers 'no' from 0.2 on. Its error" in named.output
+    data = ("--model", files / "t.shafer", "--id", "patient")
+    scored = run("score", files / "new.csv", *data, "--out", files / "t.csv")
+    assert "component of its own. The model answers 'no' from 0.2 on." in scored.output
+    refused("--id patent cannot be used: ", *train, "--id", "patent")
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_score_needs_no_further_option(files: Path, own: bool) -> None:
     """With a model that is given, and with one that is trained here."""
