@@ -54,6 +54,10 @@ def test_the_class_of_a_threshold_is_named(files: Path) -> None:
     data = ("--model", files / "t.shafer", "--id", "patient")
     scored = run("score", files / "new.csv", *data, "--out", files / "t.csv")
     assert "component of its own. The model answers 'no' from 0.2 on." in scored.output
+    data = ("--data", files / "new.csv", *data, "--rows", "0600,0601", "--out", files / "t.html")
+    told = run("report", *data).output
+    assert "  p(no)  " in told
+    assert "decided       the answer, by the threshold" in told
     refused("--id patent cannot be used: ", *train, "--id", "patent")
 
 
@@ -82,6 +86,13 @@ def test_score_needs_no_further_option(files: Path, own: bool) -> None:
     assert scored["answer"].eq("yes").equals(scored["probability_yes"] >= 0.2)
     assert scored["deferred"].tolist() == found.deferred.tolist()
     assert scored["why"].tolist() == found.reason.tolist()
+    for row in (int(np.argmax(found.deferred)), int(np.argmin(found.deferred))):
+        here = ("--data", files / "new.csv", "--model", files / "m.shafer", "--row", row)
+        text = run("explain", *here).output
+        _, _, lines = text.partition("Promised, as shafer score writes it\n")
+        kept, deferred, why = scored.loc[row, ["set", "deferred", "why"]]
+        shown = [f"  set       {kept}", f"  deferred  {deferred}", f"  why       {why}"]
+        assert lines.splitlines()[: 2 + bool(why)] == shown[: 2 + bool(why)]
     sets = explainer.predict_set(X)
     assert scored["set"].str.contains("yes").tolist() == sets[:, 1].tolist()
     assert np.mean([y in kept for y, kept in zip(new["y"], scored["set"], strict=True)]) > 0.84
