@@ -97,7 +97,7 @@ def test_versions() -> None:
     assert older.endswith("Save the model again with this version.")
     assert "has no version" in refusal(forged(lambda d: d.pop("version") and None))
     state = forged(lambda d: _state(d)["format"].__setitem__(1, 99), HEAD_CONTENT)
-    assert "has format 99, and format 6 is needed" in refusal(state)
+    assert "has format 99, and format 7 is needed" in refusal(state)
 
 
 def _state(description: dict[str, Any]) -> dict[str, Any]:
