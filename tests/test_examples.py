@@ -108,9 +108,11 @@ def test_every_section_has_a_header() -> None:
 
 def test_every_display_is_shown() -> None:
     shown = "".join(script.read_text("utf-8") for script in SCRIPTS)
-    names = set(shafer.plots.__all__) - {"MonitorDisplay"}  # monitor.display makes it
+    # monitor.display and ev.importance make them.
+    names = set(shafer.plots.__all__) - {"MonitorDisplay", "ImportanceDisplay"}
     assert {name for name in names if f"plots.{name}." not in shown} == set()
     assert "monitor.display(" in shown
+    assert "ev.importance(" in shown
     page = (EXAMPLES.parent / "guide" / "plots.md").read_text("utf-8")
     assert {name for name in shafer.plots.__all__ if f"`{name}`" not in page} == set()
 

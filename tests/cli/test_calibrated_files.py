@@ -43,6 +43,24 @@ def _promised(files: Path, *more: Any) -> tuple[Any, ...]:
     return ("save", *held, *promises, "--out", files / "m.shafer", *more)
 
 
+def test_the_class_of_a_threshold_is_named(files: Path) -> None:
+    """And a wrong name of the ids is refused before anything is trained."""
+    train = ("save", "--train", files / "train.csv", "--target", "y", "--out", files / "t.shafer")
+    plain = run(*train, "--id", "patient", "--threshold", ".2")
+    assert "The model answers 'yes' from 0.2 on. A plain --threshold is" in plain.output
+    assert "of the first: --threshold no=.2." in plain.output
+    named = run(*train, "--id", "patient", "--threshold", "no=.2")
+    assert "The model answers 'no' from 0.2 on. Its error" in named.output
+    data = ("--model", files / "t.shafer", "--id", "patient")
+    scored = run("score", files / "new.csv", *data, "--out", files / "t.csv")
+    assert "component of its own. The model answers 'no' from 0.2 on." in scored.output
+    data = ("--data", files / "new.csv", *data, "--rows", "0600,0601", "--out", files / "t.html")
+    told = run("report", *data).output
+    assert "  p(no)  " in told
+    assert "decided       the answer, by the threshold" in told
+    refused("--id patent cannot be used: ", *train, "--id", "patent")
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_score_needs_no_further_option(files: Path, own: bool) -> None:
     """With a model that is given, and with one that is trained here."""
@@ -68,6 +86,13 @@ def test_score_needs_no_further_option(files: Path, own: bool) -> None:
     assert scored["answer"].eq("yes").equals(scored["probability_yes"] >= 0.2)
     assert scored["deferred"].tolist() == found.deferred.tolist()
     assert scored["why"].tolist() == found.reason.tolist()
+    for row in (int(np.argmax(found.deferred)), int(np.argmin(found.deferred))):
+        here = ("--data", files / "new.csv", "--model", files / "m.shafer", "--row", row)
+        text = run("explain", *here).output
+        _, _, lines = text.partition("Promised, as shafer score writes it\n")
+        kept, deferred, why = scored.loc[row, ["set", "deferred", "why"]]
+        shown = [f"  set       {kept}", f"  deferred  {deferred}", f"  why       {why}"]
+        assert lines.splitlines()[: 2 + bool(why)] == shown[: 2 + bool(why)]
     sets = explainer.predict_set(X)
     assert scored["set"].str.contains("yes").tolist() == sets[:, 1].tolist()
     assert np.mean([y in kept for y, kept in zip(new["y"], scored["set"], strict=True)]) > 0.84

@@ -13,6 +13,8 @@ from pyarrow import parquet
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
+from shafer._terminal import refusing
+
 from .running import refused
 
 
@@ -111,3 +113,9 @@ def test_wrong_use(
     before = sorted(folder.iterdir())
     refused(message, *short.get(arguments[0], arguments[:1]), *arguments[1:])
     assert sorted(folder.iterdir()) == before
+
+
+def test_a_reader_that_stops_is_no_error() -> None:
+    """As ``head`` does: click ends quietly, which it cannot if the error has become a text."""
+    with pytest.raises(BrokenPipeError), refusing():
+        raise BrokenPipeError

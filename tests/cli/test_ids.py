@@ -149,6 +149,13 @@ def test_rows_by_id_in_every_command(files: Path) -> None:
     report = run("report", *data, "--out", page)
     assert report.exit_code == 0, report.output
     assert '"id":"017"' in page.read_text()
+    report = run("report", *data, "--out", page, "--rows", "017, 003")
+    assert report.exit_code == 0, report.output
+    assert "\n017 " in report.output
+    assert "\n003 " in report.output
+    assert run("report", *data, "--out", page, "--rows", "0:2").exit_code == 0
+    refused("--rows 999 is not an id of", "report", *data, "--out", page, "--rows", "999")
+    refused("got '017,x'. For ids, name", "report", *data[:4], "--rows", "017,x")
     gaps = ROWS.assign(age=ROWS["age"].where(ROWS.index != 3))
     gaps.to_csv(files / "gaps.csv", index=False)
     model = ("--model", files / "m.shafer", "--id", "patient")

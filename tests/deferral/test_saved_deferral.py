@@ -66,7 +66,7 @@ def test_conformal_sets_by_group_after_loading() -> None:
 def test_states_of_format_3_are_read() -> None:
     explainer = shafer.Explainer(MODEL, X[::2]).conformalize(X[1::2], Y[1::2])
     state = explainer.__getstate__()
-    assert state["format"] == 6
+    assert state["format"] == 7
     for name in ("deferral", "schema", "threshold"):
         del state[name]
     for name in ("by", "column"):

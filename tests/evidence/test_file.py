@@ -540,6 +540,7 @@ def _loaded(ev: Any, folder: Path) -> Any:
         pd.Index(np.arange(60) * 7),
         pd.date_range("2026-03-01", periods=60),
         pd.Index([1, "two"] * 30),
+        pd.MultiIndex.from_product([["first", "second"], range(30)], names=["clinic", None]),
     ],
 )
 def test_row_labels_and_inputs_come_back(index: Any, tmp_path: Path) -> None:
@@ -558,6 +559,21 @@ def test_row_labels_and_inputs_come_back(index: Any, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(wanted, found)
     codes = {"city": ("C1", "where you live")}
     pd.testing.assert_frame_equal(ev.reasons(codes=codes), again.reasons(codes=codes))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        {"levels": {"0": ["a", "b", "c"]}, "level_names": ["x"]},
+        {"levels": {"0": ["a", "b", "c"], "1": ["a", "b"]}, "level_names": ["x", "y"]},
+        {"levels": {"0": ["a", "b", "c"], "1": [1, 2, 3]}, "level_names": ["x"]},
+        {"levels": {"0": ["a", "b", "c"], "1": [1, 2, 3]}},
+    ],
+)
+def test_forged_levels_of_row_labels(rows: Any, tmp_path: Path) -> None:
+    shafer.Evidence.from_weights(np.ones((3, 1, 2))).save(tmp_path / "e.npz")
+    save_forged(tmp_path / "e.npz", dict(np.load(tmp_path / "e.npz")), rows=rows)
+    assert not loads_well(tmp_path / "e.npz")
 
 
 def test_labels_that_are_not_of_pandas(tmp_path: Path) -> None:

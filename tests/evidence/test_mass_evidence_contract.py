@@ -186,6 +186,8 @@ def test_rows(kind: str) -> None:
     assert ev[:0].belief.shape == (0, 3)
     with pytest.raises(IndexError, match="indexed by rows only"):
         ev[np.ones((2, 2), dtype=int)]
+    with pytest.raises(IndexError, match=r"label 'p17'.*ev\.of\('p17'\)"):
+        ev["p17"]
     with pytest.raises(IndexError):
         ev[17]
 

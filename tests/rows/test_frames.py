@@ -219,6 +219,8 @@ def test_missing_columns_are_named(model: Any) -> None:
             shafer.Explainer(model, X)
     with pytest.raises(ValueError, match="^X must have the columns"):
         explainer(IRIS.set_axis(range(4), axis=1))
+    with pytest.raises(ValueError, match=r"one row of it as a Series.*table.loc\[\[label\]\]"):
+        explainer(IRIS.iloc[0])
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -284,7 +284,7 @@ def test_forged_boosters_end_no_process() -> None:
         check=False,
     )
     assert run.returncode == 0, run.stderr[-2000:]
-    assert int(run.stdout.split()[-1]) == 200
+    assert int(run.stdout.split()[-1]) == 208
 
 
 def test_catboost_is_tried_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:

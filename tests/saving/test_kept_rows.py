@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
+from shafer.rows.few_rows import FewRows
+from shafer.rows.schema import InputSchema
 
 N = 40
 RANDOM = np.random.default_rng(0)
@@ -82,3 +85,29 @@ def test_what_is_no_table_is_not_kept(tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.few_rows, X[:16])
     batches = shafer.Explainer(LogisticRegression().fit(X, Y), iter([X[:20], X[20:]]))
     assert _loaded(batches, tmp_path / "b.shafer").few_rows is None
+
+
+@pytest.mark.parametrize("places", [[0, -1], [0, 5], [-7, 0]])
+def test_a_forged_schema_names_columns_that_are_not_there(places: list[int]) -> None:
+    schema = InputSchema.of(FRAME[["age", "code"]])
+    assert schema is not None
+    with pytest.raises(ValueError, match="places must name 2 kinds of column"):
+        replace(schema, places=np.array(places))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"places": (0, 0, 1)},
+        {"places": (0, 1, 9)},
+        {"others": {}},
+        {"others": {"1": ["a"], "3": ["b"], "4": [True]}},
+        {"columns": None},
+        {"numbers": np.ones((N, 1))},
+    ],
+)
+def test_forged_rows_do_not_fit_their_columns(forged: dict[str, Any]) -> None:
+    kept = FewRows.of(FRAME)
+    assert kept is not None
+    with pytest.raises(ValueError, match="rows must hold"):
+        replace(kept, **forged)

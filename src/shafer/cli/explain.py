@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from shafer.cli.options import ModelOptions, careful, errors_option, examples, m
 from shafer.report.default_study import heart_study
 from shafer.report.study import Study, make_study
 from shafer.scale.background_means import MeansOptions, measured_model
+from shafer.scale.columns import promised_lines
 from shafer.scale.ids import check_not_inputs, table_ids
 from shafer.scale.inputs import model_inputs, n_columns
 from shafer.scale.models import NamedModel, train_on
@@ -71,6 +73,9 @@ def explain(
     """Explain one row in the terminal: weights, intervals, sets, and what to do about it.
 
     If the model reads texts, the text is shown with the weights of its words.
+
+    If the model file was calibrated, it shows the set of classes that was promised and whether the
+    row is deferred, as shafer score writes them.
 
     Below the evidence are up to three sentences: which missing input would settle the row, whether
     its answer would stand if inputs were lost, and which value to check.
@@ -208,6 +213,7 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
         )
     title = _title(data, target, len(table))
     study = make_study(measured.evidence, X, truth, title=title, about=about)
+    study = replace(study, promised=partial(promised_lines, measured, X, table.frame))
     return _by_id(study, table, options)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from shafer._terminal import Refused, ended_cleanly, refusing
+from shafer._terminal import ended_cleanly, refusing
 from shafer._text import listed
 from shafer.evidence.base_rate import PRIORS
 from shafer.scale.tables import read_table
@@ -215,15 +215,16 @@ errors_option = click.option(
 )
 
 
-def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[slice] | None:
+def read_rows(value: str) -> list[slice]:
     """Read rows such as ``0:100``, ``3,7,9`` or ``:10,42``."""
-    if value is None:
-        return None
     parts = []
     for text in value.split(","):
         found = _PART.fullmatch(text.strip())
         if found is None:
-            raise Refused(f"--rows must be rows such as 3,7,9 or 0:100; got {value!r}.")
+            raise ValueError(
+                f"--rows must be rows such as 3,7,9 or 0:100; got {value!r}. For ids, name their "
+                "column with --id."
+            )
         one, start, stop = found.groups()
         if one is not None:
             parts.append(slice(int(one), int(one) + 1))
@@ -232,10 +233,8 @@ def read_rows(_: click.Context, __: click.Parameter, value: str | None) -> list[
     return parts
 
 
-def rows_among(parts: list[slice] | None, n: int) -> list[int] | None:
+def rows_among(parts: list[slice], n: int) -> list[int]:
     """Return the row numbers, checked against the number of rows."""
-    if parts is None:
-        return None
     rows: dict[int, None] = {}
     for part in parts:
         stop = n if part.stop is None else part.stop

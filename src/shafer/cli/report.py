@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +19,10 @@ from shafer.cli.options import (
     rows_among,
 )
 
+if TYPE_CHECKING:
+    from shafer.report.study import Study
+
+_RANGE = re.compile(r"\d*:\d*")
 _SUFFIXES = (".html", ".htm")
 
 
@@ -39,7 +45,11 @@ def _page(out: Path) -> Path:
 @click.option("--data", type=click.Path(path_type=Path), help="The rows: CSV or Parquet.")
 @model_options
 @errors_option
-@click.option("--rows", callback=read_rows, help="Rows to show, such as 3,7,9 or 0:100.")
+@click.option(
+    "--rows",
+    help="Rows to show, such as 3,7,9 or 0:100; with --id, the ids of rows such as pat7,pat160, or "
+    "a range such as 0:100.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -57,7 +67,7 @@ def report(
     data: Path | None,
     options: ModelOptions,
     errors: str | None,
-    rows: list[slice] | None,
+    rows: str | None,
     out: Path,
     judge_first: bool,
 ) -> None:
@@ -75,8 +85,18 @@ def report(
         from shafer.report.terminal import summary
 
         study = study_of(options.loaded(), data, options.means(of_table=True, errors=errors))
-        chosen = rows_among(rows, len(study))
+        chosen = None if rows is None else _places(study, rows, options, data)
         with writing(page):
             write_report(study, page, chosen, judge_first=judge_first)
         say(summary(study, chosen, cases=not judge_first))
     say(f"Written to {page}: open it in a browser.")
+
+
+def _places(study: Study, rows: str, options: ModelOptions, data: Path | None) -> list[int]:
+    """Return the positions of the rows that were asked for, by their ids or their numbers."""
+    from shafer.scale.ids import row_of
+
+    if not options.ids or data is None or _RANGE.fullmatch(rows):
+        return rows_among(read_rows(rows), len(study))
+    found = (row_of(text.strip(), study.ids, data, "--rows") for text in rows.split(","))
+    return list(dict.fromkeys(found))

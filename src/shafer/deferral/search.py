@@ -176,7 +176,7 @@ def budget_threshold(
     >>> scores = np.arange(100.0)
     >>> found = budget_threshold(scores, scores < 10, 0.04, 0.9)
     >>> found.threshold, found.n_decided, round(found.upper_bound, 3)
-    (3.0, 96, 0.108)
+    (3.0, 96, 0.107)
     """
     order, tested = _ranked(scores)
     n = len(order)

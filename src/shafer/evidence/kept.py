@@ -122,6 +122,9 @@ class KeptRows:
         Whether the labels were a pandas index.
     name : text or None
         Its name.
+    levels : list of lists, or None
+        The labels of each level, in place of ``labels``, if the index had several.
+    level_names : tuple of text or None
     """
 
     order: Annotated[tuple[str, ...] | None, LEFT_OUT] = None
@@ -132,6 +135,8 @@ class KeptRows:
     labels: Annotated[Any, LEFT_OUT] = None
     is_index: Annotated[bool, LEFT_OUT] = False
     name: Annotated[str | None, LEFT_OUT] = None
+    levels: Annotated[dict[str, Any] | None, LEFT_OUT] = None
+    level_names: Annotated[tuple[str | None, ...] | None, LEFT_OUT] = None
 
 
 def rows_to_keep(
@@ -140,10 +145,17 @@ def rows_to_keep(
     """Return the labels and inputs of rows for the header of a file, and its arrays."""
     header: dict[str, Any] = {}
     arrays: Arrays = {}
-    if index is not None:
+    if getattr(index, "nlevels", 1) > 1:
+        header["levels"] = {}
+        header["level_names"] = [_name(name) for name in index.names]
+        for level in range(index.nlevels):
+            values = np.asarray(index.get_level_values(level))
+            _keep(values, f"{_LABELS}.{level}", arrays, header["levels"], str(level))
+    elif index is not None:
         header["is_index"] = not isinstance(index, np.ndarray)
-        if isinstance(getattr(index, "name", None), str):
-            header["name"] = index.name
+        name = _name(getattr(index, "name", None))
+        if name is not None:
+            header["name"] = name
         _keep(np.asarray(index), _LABELS, arrays, header, "labels")
     if inputs is not None:
         kept = KeptInputs.of(inputs, n_components)
@@ -154,6 +166,11 @@ def rows_to_keep(
         for j, (name, cells) in enumerate(kept.cells.items()):
             _keep(cells, f"{ROWS}{j}", arrays, header["values"], name)
     return header, arrays
+
+
+def _name(name: Any) -> str | None:
+    """Return the name of an index; one that is no text is not kept."""
+    return name if isinstance(name, str) else None
 
 
 def _keep(values: NDArray[Any], name: str, arrays: Arrays, plain: dict[str, Any], key: str) -> None:
@@ -189,6 +206,12 @@ def kept_rows(
             raise ValueError(f"it holds unknown arrays {sorted(arrays)}")
         return None, None
     told = read(KeptRows, given)
+    if told.levels is not None:
+        levels = [_values(values, arrays, n) for values in told.levels.values()]
+        names = told.level_names or ()
+        if told.labels is not None or len(levels) < 2 or len(names) != len(levels):
+            raise ValueError("the levels of its row labels are damaged")
+        return _levelled(levels, names), _inputs(told, arrays, n, n_components)
     labels = None if told.labels is None else _values(told.labels, arrays, n)
     if labels is not None and told.is_index:
         labels = _index(labels, told.name)
@@ -238,3 +261,12 @@ def _index(labels: NDArray[Any], name: str | None) -> Any:
     except ImportError:
         return labels
     return pandas.Index(labels, name=name)
+
+
+def _levelled(levels: list[NDArray[Any]], names: Sequence[str | None]) -> Any:
+    """Return labels of several levels as a pandas index; as tuples where it is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        return _in_full(list(zip(*(level.tolist() for level in levels), strict=True)))
+    return pandas.MultiIndex.from_arrays(levels, names=names)

@@ -121,6 +121,11 @@ class MassEvidence(ABC):
         """
         if is_array_api_obj(rows):
             rows = to_numpy(rows)
+        if isinstance(rows, str):
+            raise IndexError(
+                f"Evidence is indexed by position; got the label {rows!r}. For the row with this "
+                f"label: ev.of({rows!r})."
+            )
         positions = np.atleast_1d(np.arange(len(self))[rows]).copy()
         if positions.ndim != 1:
             raise IndexError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -56,6 +56,8 @@ class Study:
         Positions of the true classes among ``evidence.classes``.
     held_out_error : float, optional
         Error on rows that were not used for training, by cross-validation.
+    promised : callable, optional
+        Returns what was promised about the row at a position, in lines of text.
 
     See Also
     --------
@@ -79,6 +81,7 @@ class Study:
     evidence: MassEvidence
     truth: Positions | None = None
     held_out_error: float | None = None
+    promised: Callable[[int], list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self.evidence)

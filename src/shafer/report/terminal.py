@@ -13,6 +13,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import one_position
 from shafer._text import cells, harmless, listed, shortened
 from shafer._typing import BoolArray, FloatArray, Label
+from shafer.decision.policy import Cutoff
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import (
     UNIT,
@@ -246,8 +247,17 @@ def explained(
             "",
             f"Ignorance {float(one.ignorance[0]):.3f}, disagreement {disagreement:.3f}",
             *(_wrapped(harmless(study.of_groups), width) if study.of_groups else []),
+            *_promised(study, row, width),
         ]
     )
+
+
+def _promised(study: Study, row: int, width: int) -> list[str]:
+    lines = [] if study.promised is None else study.promised(row)
+    if not lines:
+        return []
+    texts = (text for line in lines for text in _wrapped(harmless(line), width))
+    return ["", "Promised, as shafer score writes it", *texts]
 
 
 # The terminal's summary of a report: a few figures and a table of instances.
@@ -262,10 +272,14 @@ p             the probability: the normalised plausibilities, equal to the model
 [bel, pl]     belief: how far the evidence supports the class; plausibility: 1 − belief in others
 ignorance     mass on all classes together: what the evidence leaves open
 disagreement  how far the components contradict each other, the base rate among them
-decided       the classes that no other class dominates (interval dominance); a close call if one
-              class is decided and the two most probable differ by less than 5 points
+{decided}
 for, against  the components that change the log-odds most. +1 multiplies the odds by 2.7
 """
+_DECIDED = """\
+decided       the classes that no other class dominates (interval dominance); a close call if one
+              class is decided and the two most probable differ by less than 5 points"""
+_ANSWERED = """\
+decided       the answer, by the threshold or the losses of the model; or a close call"""
 _BASE_RATE = """\
 base rate     the log-odds of a row in which every component has its mean
 """
@@ -539,7 +553,11 @@ def _cases(study: Study, rows: Sequence[int] | None) -> str:
     """Return the table of some instances, and how to read it."""
     ev = study.evidence
     counts = np.bincount(study.answers, minlength=ev.n_classes)
-    focus = ev.n_classes - 1 if ev.n_classes == 2 else int(np.argmax(counts))
+    cutoff = study.undiscounted.cutoff
+    if isinstance(cutoff, Cutoff):  # the class that the user's threshold is about
+        focus = cutoff.position
+    else:
+        focus = ev.n_classes - 1 if ev.n_classes == 2 else int(np.argmax(counts))
     class_ = ev.classes.tolist()[focus]
     if rows is None:
         shown = notable_cases(ev, class_)
@@ -549,7 +567,11 @@ def _cases(study: Study, rows: Sequence[int] | None) -> str:
     note = f"and {more} more in the report\n" if more > 0 else ""
     below = any(_is_below(ev, case.row, focus) for case in shown)
     apart = study.base_rate is not None
-    legend = _LEGEND + (_BASE_RATE if apart else "") + (_BELOW if below else "")
+    legend = (
+        _LEGEND.format(decided=_DECIDED if cutoff is None else _ANSWERED)
+        + (_BASE_RATE if apart else "")
+        + (_BELOW if below else "")
+    )
     return f"{case_table(ev, shown, class_)}{note}\n{legend}"
 
 

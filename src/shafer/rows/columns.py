@@ -85,6 +85,11 @@ def missing_columns_named(X: Any, columns: tuple[str, ...] | None, name: str) ->
     try:
         yield
     except Exception as error:
+        if nw.dependencies.is_pandas_series(X) and columns and set(columns) <= set(X.index):
+            raise ValueError(
+                f"{name} must be a table; got one row of it as a Series. Take a table of one row: "
+                "table.loc[[label]] or table.iloc[[0]], with two brackets."
+            ) from error
         given = frame_columns(X)
         known = () if given is None else (*given, *without_blanks(given))
         missing = [] if given is None else [c for c in columns or () if c not in known]

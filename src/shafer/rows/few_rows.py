@@ -54,6 +54,15 @@ class FewRows:
     numbers: Annotated[FloatArray, "n q", Limits(nan=True, infinite=True)]
     others: dict[str, Any]
 
+    def __post_init__(self) -> None:
+        n, q = self.numbers.shape
+        n_columns = q if self.columns is None else len(self.columns)
+        found = sorted([*map(str, self.places), *self.others])
+        if len(self.places) != q or found != sorted(map(str, range(n_columns))):
+            raise ValueError(f"rows must hold each of {n_columns} columns once.")
+        if any(not isinstance(v, list) or len(v) != n for v in self.others.values()):
+            raise ValueError(f"rows must hold {n} values of each column.")
+
     @classmethod
     def of(cls, rows: Any) -> FewRows | None:
         """Describe rows; None if they hold values that are not plain."""

@@ -315,6 +315,12 @@ class InputSchema:
     places: Annotated[NDArray[np.int64], "p"]
     usual: Annotated[UsualValues | None, LEFT_OUT] = None
 
+    def __post_init__(self) -> None:
+        if self.places.size and not 0 <= self.places.min() <= self.places.max() < len(
+            self.distinct
+        ):
+            raise ValueError(f"places must name {len(self.distinct)} kinds of column, from 0 on.")
+
     @classmethod
     def of_columns(cls, columns: Iterable[ColumnSchema]) -> Self:
         """Make it from the description of each column."""

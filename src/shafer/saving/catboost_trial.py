@@ -1,7 +1,9 @@
 """A trial of a stored CatBoost model in a process of its own, with limits on memory and time.
 
 CatBoost alone can read its format, and a forged file can end the process that reads it. So another
-process reads the file first, asks the model about some rows, and computes their contributions.
+process reads the file first, asks the model about some rows, computes their contributions, and
+writes all of it in another format. A row meets few entries of the tables of categories; writing
+meets them all.
 """
 
 from __future__ import annotations
@@ -58,8 +60,10 @@ try:
         if model.tree_count_:
             model.get_feature_importance(pool, type="ShapValues", thread_count=1)
         with tempfile.TemporaryDirectory() as folder:
-            if not words:
-                model.save_model(os.path.join(folder, "model.json"), format="json")
+            if not model.get_text_feature_indices():  # it has no such format
+                # Reads every tree and every entry of the tables of categories.
+                path = os.path.join(folder, "model.json")
+                model.save_model(path, format="json", pool=pool)
     kilobyte = 1 if sys.platform == "darwin" else 1024
     fits = (used() - before) * kilobyte <= int(sys.argv[2])
     sys.stdout.write("passed" if fits else "refused: it takes too much memory")

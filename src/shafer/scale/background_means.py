@@ -59,11 +59,25 @@ class MeasuredModel:
     predictor: Predictor | None = None
 
     @classmethod
-    def relative(cls, explainer: Explainer, means: str, predictor: Predictor | None = None) -> Self:
-        """Measure an explainer's evidence from ``means``, the end of "the means …"."""
-        sentence = f"Weights of evidence are relative to the means {means}."
-        sentence = f"{sentence} {prior_sentence(explainer)}"
-        return cls(explainer, explainer.classes, sentence, predictor or explainer)
+    def relative(
+        cls,
+        explainer: Explainer,
+        means: str,
+        predictor: Predictor | None = None,
+        *,
+        stored: bool = False,
+    ) -> Self:
+        """Measure an explainer's evidence from ``means``, the end of "the means …".
+
+        ``stored``: the explainer comes from a file, and no option changes what it does.
+        """
+        own = predictor or explainer
+        sentences = (
+            f"Weights of evidence are relative to the means {means}.",
+            prior_sentence(explainer, stored=stored),
+            answer_sentence(own),
+        )
+        return cls(explainer, explainer.classes, " ".join(filter(None, sentences)), own)
 
     @property
     def is_guarded(self) -> bool:
@@ -82,9 +96,17 @@ def prior_of(explainer: Explainer) -> str:
     return "shared" if explainer.pool.base_rate is None else "own"
 
 
-def prior_sentence(explainer: Explainer) -> str:
-    """Return a sentence on the base rate, and how to get the other choice."""
+def answer_sentence(predictor: Predictor) -> str:
+    """Return a sentence on what is answered, if it is not the most probable class, or ""."""
+    rule = predictor.policy.cutoff
+    return "" if rule is None else f"The model {rule.text(np.asarray(predictor.classes))}."
+
+
+def prior_sentence(explainer: Explainer, *, stored: bool = False) -> str:
+    """Return a sentence on the base rate, and how to get the other choice if it is not stored."""
     if prior_of(explainer) == "own":
+        if stored:
+            return "The base rate is a component of its own."
         return (
             "The base rate is a component of its own; --prior shared shares it among the "
             "components, as in the paper."
@@ -283,7 +305,7 @@ def _stored(
         "Leave it out, or save the model behind it with shafer save --train and this option.",
         explainer.classes,
     )
-    return MeasuredModel.relative(explainer, means, predictor)
+    return MeasuredModel.relative(explainer, means, predictor, stored=True)
 
 
 def _with_own_evidence(

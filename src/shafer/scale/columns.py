@@ -30,12 +30,14 @@ from shafer.evidence.table import (
     probability_kinds,
 )
 from shafer.explain.explainer import Explainer
+from shafer.rows.access import take_rows
 from shafer.scale.background_means import MeasuredModel
 from shafer.scale.models import read_codes, read_loss_table
 from shafer.scale.scorer import ScoredRows
 from shafer.scale.tables import label_named
 
 _REASONS = 3
+_PROMISED = ("set", "deferred", "why")
 
 
 @final
@@ -282,3 +284,24 @@ def _of_names(classes: NDArray[Any]) -> dict[Any, Any]:
 
 def _text(names: tuple[Any, ...]) -> str:
     return str(names[0]) if len(names) == 1 else "{" + ", ".join(map(str, names)) + "}"
+
+
+def promised_lines(model: MeasuredModel, X: Any, frame: Any, row: int) -> list[str]:
+    """Return what was promised about one row: a line for each column of ``shafer score``.
+
+    Parameters
+    ----------
+    model : MeasuredModel
+    X : as the model takes it
+        The rows.
+    frame : pandas frame
+        The same rows with all columns of their table, such as one of groups.
+    row : int
+        The position of the row.
+    """
+    columns = ScoreColumns.of(model, ScoreOptions(), frame.columns)
+    rows = ScoredRows(model, take_rows(X, [row]), frame.iloc[[row]], row)
+    shown = (column for column in columns.listed if column.name in _PROMISED)
+    written = [(column.name, str(column.of(rows)[0])) for column in shown]
+    lines = [f"  {name:<8}  {value}" for name, value in written if value]
+    return [*lines, *filter(None, (columns.promised, columns.left_out))]

@@ -57,12 +57,12 @@ def table_ids(table: Table, names: Sequence[str]) -> Any:
     return pandas.Index(found, dtype=object, name=_BETWEEN.join(names))
 
 
-def row_of(text: str, ids: Any, path: Path) -> int:
+def row_of(text: str, ids: Any, path: Path, option: str = "--row") -> int:
     """Return the position of the row with an id."""
     places = np.flatnonzero(np.asarray(ids, dtype=object) == text)
     if not len(places):
         raise ValueError(
-            f"--row {text} is not an id of {path}: the column {ids.name!r} holds "
+            f"{option} {text} is not an id of {path}: the column {ids.name!r} holds "
             f"{listed(shortened(str(name), 40) for name in ids)}."
         )
     return int(places[0])

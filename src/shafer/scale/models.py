@@ -23,8 +23,14 @@ from shafer.saving.file import load_object
 from shafer.saving.savable import Savable
 from shafer.saving.skops import read_skops
 from shafer.saving.trusted import TrustWording
-from shafer.scale.background_means import MeansOptions, measured_model, prior_sentence
+from shafer.scale.background_means import (
+    MeansOptions,
+    answer_sentence,
+    measured_model,
+    prior_sentence,
+)
 from shafer.scale.default_model import held_out_error, how_measured, train_default_model
+from shafer.scale.ids import check_columns
 from shafer.scale.inputs import model_columns, model_inputs
 from shafer.scale.tables import (
     Columns,
@@ -113,10 +119,24 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     )
     note("Measuring its error by cross-validation …")
     error, folds = held_out_error(model, X, y, explainer.policy.cutoff)
-    how = f"{_how_trained(X, path, target)} {prior_sentence(explainer)}"
+    sentences = (
+        _how_trained(X, path, target),
+        prior_sentence(explainer),
+        answer_sentence(explainer),
+        _other_class(options.threshold, classes),
+    )
+    how = " ".join(filter(None, sentences))
     about = (how, how_measured(folds))
     columns = model_columns(explainer, list(X.columns), table.kinds)
     return TrainedModel(explainer, columns, X, y, error, about)
+
+
+def _other_class(threshold: str | None, classes: NDArray[Any]) -> str:
+    """Return how to state the threshold of the first class, if a plain number was given."""
+    if threshold is None or "=" in threshold:
+        return ""
+    named = shlex.quote(f"{classes.tolist()[0]}={threshold}")
+    return f"A plain --threshold is that of the second class; of the first: --threshold {named}."
 
 
 def _check_width(path: Path, target: str) -> None:
@@ -190,6 +210,7 @@ def model_to_save(named: NamedModel | None, options: MeansOptions) -> tuple[Sava
                 "shafer save needs --model, the trained model to save, or --train and --target to "
                 "train a logistic regression."
             )
+        check_columns(options.ids, column_names(options.train_path), options.train_path, "--id")
         trained = train_on(options.train_path, options.target, options)
         return trained.explainer, f"{trained.about[0]}{_error_sentence(trained)}"
     if isinstance(named.model, Explainer | EvidentialClassifier | EvidentialVotingClassifier):

@@ -127,5 +127,5 @@ def test_commands_take_files(tmp_path: Path) -> None:
         result = CliRunner().invoke(main, command)
         assert result.exit_code == 0, result.output
     np.testing.assert_allclose(
-        pd.read_csv(out)["belief_1"], explainer(TYPED).belief[:, 1], atol=1e-12
+        pd.read_csv(out)["probability_1"], explainer(TYPED).probability[:, 1], atol=1e-12
     )
