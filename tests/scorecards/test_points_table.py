@@ -36,6 +36,7 @@ from sklearn.preprocessing import (
 import shafer
 from credit_data import applicants
 from shafer import UnsupportedModelError
+from shafer.evidence.points import PointScale
 from shafer.scorecards import scorecard
 
 NUMBERS = ["duration", "amount", "age"]
@@ -459,3 +460,9 @@ class TestRefused:
         pd.testing.assert_frame_equal(scorecard(explainer), scorecard(explainer, class_=0))
         with pytest.raises(ValueError, match="pdo must be"):
             scorecard(explainer, pdo=-1, class_=1)
+
+
+def test_points_at_even_odds_and_at_the_odds_of_the_scale() -> None:
+    scale = PointScale(points=600.0, odds=50.0, pdo=20.0)
+    assert_allclose(scale.offset, 600.0 - 20.0 * np.log2(50.0))
+    assert_allclose(scale.offset + scale.factor * np.log([50.0, 100.0]), [600.0, 620.0])
