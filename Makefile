@@ -28,7 +28,7 @@ IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 BESIDE = +@$(MAKE) --no-print-directory -j 2 $(IN_TURN)
 test:
 	$(BESIDE) .venv/.test .venv/.java
-	$(BESIDE) types docs-quick lint layers
+	$(BESIDE) types docs-quick .venv/.kernels lint layers
 	+@$(MAKE) --no-print-directory coverage
 
 lint: .venv/.test
@@ -41,8 +41,14 @@ types: .venv/.test
 layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
-unit: .venv/.test .venv/.browser .venv/.java
+unit: .venv/.test .venv/.kernels .venv/.browser .venv/.java
 	$(BIN)/pytest -q -n 2 --dist worksteal --cov=shafer --cov-branch --cov-report=
+
+# Compiled once, untraced. Otherwise both workers compile them, each while coverage traces the compiler.
+KERNELS := $(wildcard src/shafer/_kernels/compiled/numba_*.py) src/shafer/_kernels/arithmetic.py
+.venv/.kernels: $(KERNELS) tools/compile_kernels.py .venv/.test
+	OMP_NUM_THREADS=1 $(BIN)/python tools/compile_kernels.py
+	touch $@
 
 # Where the time of the tests goes. One process, without coverage: two would disturb each other.
 slowest: .venv/.test .venv/.browser .venv/.java

@@ -97,7 +97,7 @@ def test_no_error_of_the_package_is_overlooked(tool):
     raised = sum(
         isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)
         for source in collector.sources
-        for node in ast.walk(source.tree)
+        for node in source.nodes
     )
     messages = collector.messages()
     # A message may be raised in several places, and a place may have several messages.

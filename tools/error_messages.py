@@ -14,7 +14,7 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # Phrases to replace by plain English.
@@ -38,18 +38,25 @@ class Message:
 
 @dataclass(frozen=True)
 class Source:
-    """A module and, for each node, the node around it."""
+    """A module: its nodes, the node around each, and what names are assigned in each scope."""
 
     path: Path
     tree: ast.Module
+    nodes: list[ast.AST]
     parents: dict[ast.AST, ast.AST]
+    assigned: dict[ast.AST, dict[str, list[ast.expr]]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> Source:
         """Parse a file."""
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
-        return cls(path, tree, parents)
+        nodes: list[ast.AST] = [tree]
+        parents = {}
+        for node in nodes:  # which grows
+            children = list(ast.iter_child_nodes(node))
+            nodes += children
+            parents.update(dict.fromkeys(children, node))
+        return cls(path, tree, nodes, parents)
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | None:
         """Return the function that a node is in."""
@@ -63,21 +70,27 @@ class Source:
         """Return what a name was assigned in the function of a node, else in the module."""
         function = self.function_of(node)
         for scope in (function, self.tree):
-            if scope is not None and (found := list(_assigned(scope, name))):
+            if scope is None:
+                continue
+            if scope not in self.assigned:  # reading a scope takes long, and it is asked often
+                self.assigned[scope] = _assigned(scope)
+            if found := self.assigned[scope].get(name):
                 return found
         return []
 
 
-def _assigned(scope: ast.AST, name: str) -> Iterator[ast.expr]:
-    """Find the values that a name is assigned in a scope."""
+def _assigned(scope: ast.AST) -> dict[str, list[ast.expr]]:
+    """Find the values that each name is assigned in a scope."""
+    found: dict[str, list[ast.expr]] = defaultdict(list)
     for node in ast.walk(scope):
         targets = node.targets if isinstance(node, ast.Assign) else []
         if isinstance(node, ast.AnnAssign) and node.value is not None:
             targets = [node.target]
-        if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+        for name in {target.id for target in targets if isinstance(target, ast.Name)}:
             assert isinstance(node, ast.Assign | ast.AnnAssign)
             assert node.value is not None
-            yield node.value
+            found[name].append(node.value)
+    return found
 
 
 def rendered(node: ast.expr) -> str | None:
@@ -120,9 +133,9 @@ def _name(function: ast.expr) -> str:
     return ast.unparse(function).rpartition(".")[2]
 
 
-def _error_calls(tree: ast.Module) -> Iterator[ast.Call]:
+def _error_calls(source: Source) -> Iterator[ast.Call]:
     """Find the calls that make an error or give a warning."""
-    for node in ast.walk(tree):
+    for node in source.nodes:
         made = node.exc if isinstance(node, ast.Raise) else None
         if isinstance(node, ast.Return):  # a function that makes an error for its callers
             made = node.value
@@ -132,7 +145,11 @@ def _error_calls(tree: ast.Module) -> Iterator[ast.Call]:
             and (isinstance(node, ast.Raise) or _name(made.func).endswith("Error"))
         ):
             yield made
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "warnings.warn":
+        elif (
+            isinstance(node, ast.Call)
+            and _name(node.func) == "warn"
+            and ast.unparse(node.func) == "warnings.warn"
+        ):
             yield node
 
 
@@ -145,7 +162,7 @@ class Collector:
         self.calls: dict[str, list[tuple[Source, ast.Call]]] = defaultdict(list)
         self.functions: dict[str, list[tuple[Source, ast.FunctionDef]]] = defaultdict(list)
         for source in self.sources:
-            for node in ast.walk(source.tree):
+            for node in source.nodes:
                 if isinstance(node, ast.Call):
                     self.calls[_name(node.func)].append((source, node))
                 elif isinstance(node, ast.FunctionDef):
@@ -162,7 +179,7 @@ class Collector:
         found = {
             message
             for source in self.sources
-            for call in _error_calls(source.tree)
+            for call in _error_calls(source)
             for message in self._of_call(source, call)
         }
         return sorted(found, key=lambda m: (str(m.path), m.line, m.text))

@@ -22,6 +22,7 @@ from sklearn.preprocessing import QuantileTransformer, StandardScaler
 import shafer
 from linear_worlds import N_DRAWS, conditional, draws, linear_world, logits_of, moments, with_gaps
 from shafer._typing import FloatArray
+from shafer.asking.inputs import ValueDecoder
 
 # Cells that are worth checking: residuals, surprise and stake, against direct computation.
 
@@ -100,6 +101,21 @@ def test_values_are_those_of_the_user() -> None:
     bent.fit(frame, heart.target)
     found = shafer.Explainer(bent, frame).ask.check_cells(frame[:5], top=None, order="stake")
     assert (found.loc[found["input"] == "sbp", "expected"].between(100, 220)).all()
+
+
+def test_the_nearest_category_is_found_among_codes() -> None:
+    grades = np.array([f"grade {g:02}" for g in range(12)])
+    decoder = ValueDecoder.fit(grades, np.arange(12.0)[:, None])
+    near = np.arange(12.0)[:, None] + np.array([[-0.4, 0.0, 0.4]])
+    assert_array_equal(decoder.decoded(near.reshape(-1, 1)), np.repeat(grades, 3))
+
+
+@pytest.mark.parametrize(("x", "kept"), [([1.0, 2.0, 4.0], 2), ([1.0, 2.0], 2), ([1.0], 1)])
+def test_numbers_on_a_line_are_kept_as_its_ends(x: list[float], kept: int) -> None:
+    values = np.array(x)
+    decoder = ValueDecoder.fit(values, 3.0 * values[:, None] - 1.0)
+    assert len(decoder.values) == kept
+    assert_allclose(decoder.decoded(3.0 * values[:, None] - 1.0), values)
 
 
 def test_everything_missing_leaves_nothing_to_check() -> None:

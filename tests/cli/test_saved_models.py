@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,12 @@ def test_save_writes_the_means(folder: Path) -> None:
     assert shafer.Explainer.load(folder / "again.shafer").columns is not None
     for option, value in (("--prior", "shared"), ("--errors", "laplace")):
         refused(f"{option} cannot be used: the Explainer in m", "save", *again, option, value)
+
+
+def test_save_trains_a_model_and_tells_its_error(folder: Path) -> None:
+    train = ("--train", folder / "heart.csv", "--target", "chd")
+    out = _ok("save", *train, "--out", folder / "m.shafer")
+    assert re.search(r"Its error by cross-validation is [1-9]\d\.\d%\.", out), out
 
 
 def test_save_refuses(folder: Path, heart: Any) -> None:

@@ -83,6 +83,15 @@ def test_names_and_probabilities() -> None:
     assert ev.grouped("auto", n_groups=50).component_names == ev.component_names
 
 
+def test_all_of_few_rows_count_alike() -> None:
+    weights = np.array([[1.0, -1.0, 0.5, 0.5], [0.5, 0.5, 3.0, -3.0]])
+    for rows in ([0, 1], [1, 0]):
+        ev = shafer.Evidence.from_weights(
+            weights[rows][:, :, None] * [1.0, -1.0], names=list("abcd")
+        )
+        assert ev.grouped("auto", n_groups=3).component_names == ("a", "b", "c + d")
+
+
 def test_copies_do_not_count_twice() -> None:
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

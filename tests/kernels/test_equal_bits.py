@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -51,6 +52,18 @@ def test_linear_models(J: int, K: int, dtype: str) -> None:
             part = [array[rows] for array in whole]
             for kernels in (pooling, numba_kernels):
                 assert_equal_bits(kernels.pool_linear(features[rows], *rest), part)
+
+
+@pytest.mark.parametrize("offset", [(1.0, 0.0), (0.0, 1.0), (1.0, 1.0), (1.0, -1.0), (0.0, 0.0)])
+def test_opposite_coefficients_with_any_offset(offset: tuple[float, float]) -> None:
+    features, centre, beta, _ = next(iter(heads(9, 20, 2, "float64")))
+    assert_array_equal(beta[:, 1], -beta[:, 0])
+    found = pooling.pool_linear(features, centre, beta, np.array(offset))
+    weights = (features - centre)[:, :, None] * beta + offset
+    assert_allclose(found.weights_for, np.maximum(weights, 0.0).sum(axis=1), rtol=1e-12)
+    assert_allclose(found.weights_against, np.maximum(-weights, 0.0).sum(axis=1), rtol=1e-12)
+    again = numba_kernels.pool_linear(features, centre, beta, np.array(offset))
+    assert_equal_bits(again, found)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

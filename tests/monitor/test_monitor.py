@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,9 @@ def test_decisions_that_moved_are_counted() -> None:
     assert report.decisions_moved == report.component_decisions["strong"]
     assert abs(report.decisions_moved / 1000 - 0.34) < 0.05
     assert "decisions moved: with the reference" in str(report)
+    significant = replace(report, alpha=float(report.adjusted_p.min()))  # just so
+    assert significant.alarm
+    assert significant.moved + significant.moved_quantities
     harmless = monitor.check(random.normal(size=(1000, 2)) + np.array([0.0, 1.0]))
     assert harmless.alarm
     assert harmless.moved == ("weak",)

@@ -167,6 +167,19 @@ def test_a_plain_archive() -> None:
             check_array(archive, "b")
 
 
+@pytest.mark.parametrize("n", [1, 10**9])
+def test_elements_without_bytes_are_refused(n: int) -> None:
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "|V0", "fortran_order": False, "shape": (n,)}
+    )
+    with (
+        open_archive(archive_of(("a.npy", header.getvalue()))) as archive,
+        pytest.raises(ValueError, match=r"its array 'a\.npy' has elements of 0 bytes"),
+    ):
+        check_array(archive, "a.npy")
+
+
 @pytest.mark.parametrize(
     "name", ["/etc/passwd", "../up", "a/../../b", "a\\..\\b", "C:\\x", "a//b", "\x1b[2J"]
 )

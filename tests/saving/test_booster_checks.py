@@ -166,6 +166,7 @@ BOUNDLESS = {
     "unknown field": _tree(lambda m: m["trees"][0].update(more=[])),
     "missing field": _tree(lambda m: m["trees"][0].pop("parents")),
     "names of categories": _tree(lambda m: m["cats"]["enc"][2].update(offsets=[0, 10**9])),
+    "places of categories": _tree(lambda m: m["cats"].update(feature_segments=[0, 0, 0, 11])),
     "order of categories": _tree(lambda m: m["cats"].update(sorted_idx=[0] * 12)),
     "classes": lambda text: text.replace('"num_class":"0"', '"num_class":"20000000"'),
     "columns": lambda text: text.replace('"num_feature":"3"', '"num_feature":"2000000000"'),

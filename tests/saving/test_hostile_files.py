@@ -122,6 +122,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "root is a number": lambda d: d.update(root=7),
     "root is another": lambda d: d.update(root={"type": "object", "number": 99}),
     "negative": lambda d: d.update(root={"type": "object", "number": -1}),
+    "no number": lambda d: d.update(root={"type": "object", "number": False}),
     "objects are a text": lambda d: d.update(objects="abc"),
     "unknown format": lambda d: d["objects"][0].update(format="pickle"),
     "another class": lambda d: d["objects"][0].update({"class": "os.system"}),

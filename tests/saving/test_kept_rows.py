@@ -48,6 +48,7 @@ def explainer() -> shafer.Explainer:
 
 
 def test_rows_come_back_as_they_were(explainer: shafer.Explainer, tmp_path: Path) -> None:
+    pd.testing.assert_frame_equal(explainer.few_rows, FRAME[:16])
     loaded = _loaded(explainer, tmp_path / "m.shafer")
     assert len(loaded.few_rows) == 16
     assert loaded.few_rows["code"].tolist() == FRAME["code"][:16].tolist()

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import shafer
+from shafer.scale.scorer import RowScorer
 
 from . import engine_contract as contract
 
@@ -25,6 +26,23 @@ def test_scores(engine: Any) -> None:
     assert scored.collect_schema()["probability_perhaps"] == pl.Float64
     assert scored.collect_schema()["reason_1"] == pl.String
     assert scored.head(3).collect(engine=engine).height == 3
+
+
+def test_the_streaming_engine_scores_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    whole = RowScorer.evidence
+
+    def noted(self: RowScorer, table: Any) -> Any:
+        sizes.append(len(table))
+        return whole(self, table)
+
+    monkeypatch.setattr(RowScorer, "evidence", noted)
+    many = pl.concat([lazy()] * 40)
+    with pl.Config() as config:
+        config.set_streaming_chunk_size(100)
+        scored = shafer.scale.score(many, contract.explainer()).collect(engine="streaming")
+    assert sum(sizes) == scored.height
+    assert max(sizes) < scored.height / 4
 
 
 def test_nothing_runs_before_it_is_asked_for() -> None:

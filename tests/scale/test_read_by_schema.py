@@ -23,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 
 import shafer
+from shafer.rows.schema import ColumnSchema
 from shafer.scale.inputs import model_inputs
 from shafer.scale.tables import chunks_of, read_table, survey
 
@@ -285,6 +286,13 @@ def test_only_an_empty_cell_is_missing(tmp_path: Path, name: str) -> None:
         table = read_table(path)
         rows = model_inputs(explainer, table.kinds, path).read(table)
         np.testing.assert_allclose(explainer(rows).probability, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "str"])
+def test_a_gap_in_training_is_not_an_empty_text(dtype: Any) -> None:
+    gaps, texts = pd.Series(["a", None, "b"], dtype=dtype), pd.Series(["a", "", None], dtype=dtype)
+    assert not ColumnSchema.of(gaps).empty
+    assert ColumnSchema.of(texts).empty
 
 
 def test_an_empty_cell_that_may_be_two_things_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
@@ -237,6 +237,14 @@ def test_words_without_a_place_count() -> None:
     np.testing.assert_allclose(total, study.evidence.logits[0], atol=1e-9)
 
 
+def test_empty_words_have_no_place() -> None:
+    model = make_pipeline(CountVectorizer(token_pattern=r"(?u)\w*"), LogisticRegression())
+    study = make_study(shafer.Explainer(model.fit(TEXTS, KINDS), TEXTS), ["a cat"])
+    [text] = texts_of_row(study, 0)
+    assert sorted(text.unlocated_words) == ["", "a", "cat"]
+    assert not text.segments.marks.any()
+
+
 def test_studies_without_marked_texts() -> None:
     assert texts_of_row(heart_study(), 3) == []
     assert terminal_texts(heart_study(), 3) == []
@@ -245,8 +253,13 @@ def test_studies_without_marked_texts() -> None:
 
 
 def test_terminal_text_of_a_pair() -> None:
-    [shown] = terminal_texts(_study(), 1, 60, class_="dog", over="bird")
+    study = _study()
+    [shown] = terminal_texts(study, 1, 60, class_="dog", over="bird")
     assert shown.startswith("Why dog rather than bird?")
+    classes = study.evidence.classes.tolist()
+    p = dict(zip(classes, study.evidence.probability[1].tolist(), strict=True))
+    both = f"probability {p['dog']:.3f} for dog and {p['bird']:.3f} for bird"
+    assert both in " ".join(shown.split())
 
 
 def test_the_page_holds_no_markup_of_the_texts() -> None:

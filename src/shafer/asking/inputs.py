@@ -421,9 +421,9 @@ class ValueDecoder:
         numeric = raw.dtype.kind in "biuf" or _all_numbers(raw)
         raw = raw.astype(np.float64) if numeric else np.array([str(value) for value in raw])
         encoded, first = np.unique(features, axis=0, return_index=True)
-        if numeric and features.shape[1] == 1 and _is_straight(encoded[:, 0], raw[first]):
-            ends = [0, -1] if len(first) > 1 else [0]
-            return cls(raw[first][ends], encoded[ends])
+        number = numeric and features.shape[1] == 1
+        if number and len(first) > 2 and _is_straight(encoded[:, 0], raw[first]):
+            return cls(raw[first][[0, -1]], encoded[[0, -1]])
         if len(first) > _MOST_VALUES:
             kept = np.unique(np.linspace(0, len(first) - 1, _MOST_VALUES).astype(np.intp))
             encoded, first = encoded[kept], first[kept]
@@ -462,7 +462,5 @@ def _all_numbers(raw: NDArray[Any]) -> bool:
 
 def _is_straight(x: FloatArray, y: FloatArray) -> bool:
     """Return whether the points lie on a line, up to rounding."""
-    if len(x) < 3:
-        return True
     line = y[0] + (y[-1] - y[0]) * (x - x[0]) / (x[-1] - x[0])
     return bool(np.abs(line - y).max() <= 1e-9 * max(1.0, float(np.abs(y).max())))

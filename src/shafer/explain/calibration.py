@@ -156,12 +156,11 @@ class ModerationFit:
         """Fix the centre of the curvature, so that those of several parts can be merged."""
         self._laplace.centre_at(features)
 
-    def merge(self, other: ModerationFit) -> Self:
+    def merge(self, other: ModerationFit) -> None:
         """Add the rows of another part, with the same centre."""
         self._laplace.merge(other._laplace)
         if self._inputs is not None and other._inputs is not None:
             self._inputs += other._inputs
-        return self
 
     def moderation(self) -> Moderation:
         """Return the moderation, given all batches."""

@@ -195,7 +195,7 @@ class LaplaceFit:
             values = plain_features(features)
             self._centre = np.asarray(values.mean(axis=0), dtype=np.float64).reshape(-1)
 
-    def merge(self, other: LaplaceFit) -> Self:
+    def merge(self, other: LaplaceFit) -> None:
         """Add the curvature of other rows, of the same head and with the same centre."""
         mine, others = self._centre, other._centre
         if mine is None or others is None or not np.array_equal(mine, others):
@@ -203,7 +203,6 @@ class LaplaceFit:
         self._curvature += other._curvature
         if self._gradient is not None and other._gradient is not None:
             self._gradient += other._gradient
-        return self
 
     def _add(self, block: FloatArray, weight: FloatArray | None) -> None:
         """Add Σ_i Cᵀ(diag p − ppᵀ)C ⊗ φφᵀ, all pairs of contrasts or each by itself."""

@@ -692,6 +692,31 @@ def test_it_travels(network: nn.Module, rows: torch.Tensor, options: dict) -> No
     assert again.component_names == explainer.component_names
 
 
+@pytest.mark.parametrize("first", [nn.Identity(), nn.ReLU()])
+def test_one_token_that_is_given(first: nn.Module) -> None:
+    class Averaged(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.head = first, nn.Linear(5, 4)
+
+        def forward(self, x: Tensor) -> Any:
+            return self.head(self.first(x).mean(1))
+
+    network, rows = Averaged().eval(), torch.randn(6, 1, 5)
+    ev = shafer.Explainer(network, rows, components="tokens")(rows)
+    assert ev.component_names == ("token 0", "base rate")
+    assert_allclose(ev.logits, centred(network(rows)).detach(), atol=1e-6)
+
+
+def test_a_rescaled_head_rescales_the_logits() -> None:
+    explainer = shafer.Explainer(_network(), X, components="locations", prior="shared")
+    model = explainer.weighed_model.model
+    terms = model.terms(model.encoded(X))
+    plain, half = model.contributions(terms), model.rescaled(0.5).contributions(terms)
+    assert_allclose(half, 0.5 * plain, rtol=1e-9)
+    assert_allclose(model.rescaled(0.5, 2.0).centred()[1], 0.5 * model.centred()[1], atol=1e-9)
+
+
 def test_tempering_and_calibration() -> None:
     y = np.array([0, 1, 2, 3, 0, 1])
     explainer = shafer.Explainer(_network(), X, components="locations", prior="shared")

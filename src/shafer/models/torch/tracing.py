@@ -634,7 +634,7 @@ def _permuted(op: Op, name: str, roles: Roles) -> Roles:
     ndim = len(roles)
     order = list(range(ndim))
     if name == "permute":
-        order = [int(d) % ndim for d in op.leaves[1 : 1 + ndim]]
+        order = [int(d) % ndim for d in op.leaves[1:]]
     elif ndim > 1:
         a, b = (0, 1) if name == "t" else (int(d) % ndim for d in op.leaves[1:3])
         order[a], order[b] = order[b], order[a]
