@@ -268,7 +268,10 @@ def take_row(evidence: _Mass, row: int) -> _Mass:
     """Take one instance by its position."""
     n = len(of_instances(evidence))
     if isinstance(row, bool) or not isinstance(row, int | np.integer) or not -n <= row < n:
-        raise ValueError(f"row must be a whole number from 0 to {n - 1}; got {row!r}.")
+        raise ValueError(
+            f"row must be a whole number from 0 to {n - 1}; got {row!r}. "
+            "A row by its label: ev.of(label)."
+        )
     return evidence[int(row)]
 
 
