@@ -103,6 +103,7 @@ def test_decisions_that_moved_are_counted() -> None:
     assert report.decisions_moved == report.component_decisions["strong"]
     assert abs(report.decisions_moved / 1000 - 0.34) < 0.05
     assert "decisions moved: with the reference" in str(report)
+    assert re.search(r"strong: \S+ for 1 over 0, spread ×(0\.9|1\.0)\d, KS 0\.[34]", str(report))
     significant = replace(report, alpha=float(report.adjusted_p.min()))  # just so
     assert significant.alarm
     assert significant.moved + significant.moved_quantities

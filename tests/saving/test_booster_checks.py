@@ -169,6 +169,9 @@ BOUNDLESS = {
     "places of categories": _tree(lambda m: m["cats"].update(feature_segments=[0, 0, 0, 11])),
     "order of categories": _tree(lambda m: m["cats"].update(sorted_idx=[0] * 12)),
     "classes": lambda text: text.replace('"num_class":"0"', '"num_class":"20000000"'),
+    "classes of the objective": lambda text: text.replace(
+        '"scale_pos_weight":"1"', '"scale_pos_weight":"1","num_class":"7"'
+    ),
     "columns": lambda text: text.replace('"num_feature":"3"', '"num_feature":"2000000000"'),
     "outputs": lambda text: text.replace('"num_target":"1"', '"num_target":"30000"'),
 }
