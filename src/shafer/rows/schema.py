@@ -21,6 +21,7 @@ from shafer._checks.labels import is_missing
 from shafer._files.codec import LEFT_OUT, OneOf
 from shafer._text import shortened
 from shafer._typing import BoolArray
+from shafer.errors import BadRowsError
 from shafer.rows.usual import UsualValues
 
 KINDS = ("number", "whole", "truth", "text", "category", "values", "written", "other")
@@ -584,14 +585,17 @@ def _as_array(numbers: list[Any]) -> NDArray[Any]:
     return _objects(numbers) if large else np.array(numbers, dtype=float)
 
 
-def _misfit(name: str, values: Any, wrong: Any, must: str) -> ValueError:
-    at = int(np.flatnonzero(np.asarray(wrong))[0])
-    value = shortened(repr(_plain(values.iloc[at])))
+def _misfit(name: str, values: Any, wrong: Any, must: str) -> BadRowsError:
+    rows = np.flatnonzero(np.asarray(wrong)).tolist()
     if " empty in a CSV" in must:
-        return ValueError(f"Column {name!r} must {must}. Row {values.index[at]} has an empty cell.")
-    return ValueError(
-        f"Column {name!r} must {must}, as in training; row {values.index[at]} has {value}."
-    )
+        reasons = [f"Column {name!r} must {must}."] * len(rows)
+        message = f"{reasons[0]} Row {values.index[rows[0]]} has an empty cell."
+        return BadRowsError(message, rows, reasons, name)
+    given = [shortened(repr(_plain(values.iloc[row]))) for row in rows]
+    start = f"Column {name!r} must {must}, as in training"
+    reasons = [f"{start}; it has {value}." for value in given]
+    message = f"{start}; row {values.index[rows[0]]} has {given[0]}."
+    return BadRowsError(message, rows, reasons, name)
 
 
 # What a model learned of the columns that it takes.
@@ -628,7 +632,7 @@ def encoder_columns(
     for _, part in getattr(step, "transformer_list", ()):
         yield from encoder_columns(part, given, columns)
     for _, part, selected in getattr(step, "transformers_", ()):
-        yield from encoder_columns(part, _selected(selected, given, columns), columns)
+        yield from encoder_columns(part, selected_columns(selected, given, columns), columns)
     yield from zip(given, _known_values(step), strict=False)
 
 
@@ -642,7 +646,9 @@ def _known_values(step: Any) -> list[ColumnSchema]:
     return [ColumnSchema("text" if isinstance(value, str) else "other") for value in filled]
 
 
-def _selected(selected: Any, given: Sequence[int], columns: Sequence[str] | None) -> list[int]:
+def selected_columns(
+    selected: Any, given: Sequence[int], columns: Sequence[str] | None
+) -> list[int]:
     """Return the positions of columns selected by name, position, slice or mask."""
     if isinstance(selected, slice):
         if isinstance(selected.start, str) or isinstance(selected.stop, str):
