@@ -35,6 +35,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _PLAIN = (str, bool, int, float)
 _EXACT = 2**53  # larger whole numbers are not told apart by floats
+_TAKE_NUMBERS = frozenset({
+    "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "LogisticRegression",
+    "SGDClassifier", "LinearDiscriminantAnalysis",
+})  # fmt: skip
+"""Steps that convert all their columns to numbers."""
 _LARGEST_KEPT = 10_000  # values of a column of several types
 
 
@@ -637,7 +642,9 @@ def encoder_columns(
 
 
 def _known_values(step: Any) -> list[ColumnSchema]:
-    """Return what a transformer knows of each column: its categories, or the type it fills in."""
+    """Return what a step knows of each column: its categories, what it fills in, or numbers."""
+    if type(step).__name__ in _TAKE_NUMBERS:
+        return [ColumnSchema("number")] * int(getattr(step, "n_features_in_", 0))
     if hasattr(step, "categories_"):
         return [ColumnSchema.of_known(np.asarray(known).tolist()) for known in step.categories_]
     filled = getattr(step, "statistics_", None)
