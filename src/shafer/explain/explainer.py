@@ -368,7 +368,9 @@ class Explainer(Predictor):
         rows, plain = self.weighed_model(X, errors)
         cutoff = self.policy.cutoff
         plain = plain if cutoff is None else replace(plain, cutoff=cutoff)
-        return ModelPass(X, rows, plain, calibration, self.weighed_model.model.encoders, profile)
+        weighed = self.weighed_model
+        encoders, columns, schema = weighed.model.encoders, weighed.columns, weighed.schema
+        return ModelPass(X, rows, plain, calibration, encoders, profile, columns, schema)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
