@@ -20,6 +20,7 @@ from shafer.cli.paper import paper
 from shafer.cli.report import report
 from shafer.cli.save import save
 from shafer.cli.score import score
+from shafer.cli.warmup import warmup
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,5 +29,5 @@ def main() -> None:
     """Show the evidence behind a classifier's probabilities."""
 
 
-for command in (report, explain, score, next_, budget, monitor, save, paper):
+for command in (report, explain, score, next_, budget, monitor, save, warmup, paper):
     main.add_command(command)
