@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._checks.frames import frame_of
+from shafer._checks.frames import frame_columns, frame_of
 from shafer._checks.labels import is_missing
 from shafer._files.codec import LEFT_OUT, OneOf
 from shafer._text import shortened
@@ -186,6 +186,20 @@ class ColumnSchema:
             return self.of_values(cells.astype(object).where(~gaps, ""), name)
         return self.of_values(cells.astype(object).where(~gaps, np.nan), name)
 
+    def takes(self, dtype: Any) -> bool:
+        """Return whether ``of_values`` gives any pandas column of this type back as it is."""
+        letter, plain = getattr(dtype, "kind", "O"), isinstance(dtype, np.dtype)
+        if self.kind == "other" or letter in "mMc" or _is_sparse(dtype):
+            return True
+        letters = {"number": "iubf", "whole": "iub", "truth": "b"}.get(self.kind)
+        if letters is not None:
+            return plain and letter in letters
+        if self.kind == "text":
+            return self.gap != "none" and dtype.name == "str" and _is_string(dtype)
+        if self.kind == "category" and dtype.name == "category":
+            return self._is_same(dtype.categories)
+        return False
+
     def of_values(self, column: Any, name: str) -> Any:
         """Return a pandas column of any type as it was in training; the same one if it is.
 
@@ -194,23 +208,25 @@ class ColumnSchema:
         ValueError
             If a value does not fit; the row and the column are named.
         """
-        letter = getattr(column.dtype, "kind", "O")
-        plain = isinstance(column.dtype, np.dtype)
-        if self.kind == "other" or letter in "mMc" or _is_sparse(column.dtype):
-            return column
-        if self.kind in ("number", "whole") and plain and letter in "iub":
+        if self.takes(column.dtype):
             return column
         if self.kind == "number":
-            return column if plain and letter == "f" else _numbers(column, name)
+            return _numbers(column, name)
         if self.kind == "whole":
             return _whole(column, name)
         if self.kind == "truth":
-            return column if plain and letter == "b" else self._truths(column, name)
+            return self._truths(column, name)
         if self.kind == "written":
             return column.astype(object) if column.dtype.name == "category" else column
         if self.kind == "text":
             return self._texts(column, name)
         return self._placed(column, name)
+
+    def unknown(self, values: Sequence[Any]) -> list[tuple[int, Any]]:
+        """Return the positions and values that are none of the categories, nor missing."""
+        held = [(k, value) for k, value in enumerate(values) if not is_missing(value)]
+        place = self._places([value for _, value in held], self.known)
+        return [(k, value) for k, value in held if _key(value) not in place]
 
     def _filled(self, column: Any, gaps: Any) -> Any:
         """Return a column of objects whose gaps are held as in training."""
@@ -219,8 +235,6 @@ class ColumnSchema:
     def _texts(self, column: Any, name: str) -> Any:
         import pandas
 
-        if _is_string(column.dtype) and column.dtype.name == "str" and self.gap != "none":
-            return column
         values = column.astype(object)
         gaps = values.isna()
         content = pandas.api.types.infer_dtype(values, skipna=True)
@@ -254,8 +268,6 @@ class ColumnSchema:
 
         assert self.categories is not None
         is_category = column.dtype.name == "category"
-        if is_category and self.kind == "category" and self._is_same(column.cat.categories):
-            return column
         values = column.astype(object)
         gaps = values.isna()
         place = self._places(values[~gaps].unique(), self.categories.tolist())
@@ -406,10 +418,12 @@ class InputSchema:
         ValueError
             If a value does not fit; the row and the column are named.
         """
-        frame = frame_of(X)
-        if frame is None or len(frame.columns) != len(self) or len(frame) == 0:
+        names = frame_columns(X)
+        if names is None or len(names) != len(self) or len(X) == 0:
             return X
         if not hasattr(X, "iloc"):
+            frame = frame_of(X)
+            assert frame is not None
             # Few libraries take Arrow tables, and those that do take numbers.
             taken = not nw.dependencies.is_pyarrow_table(X) or set(self.kinds) == {"number"}
             columns = (frame[name] for name in frame.columns)
@@ -417,7 +431,10 @@ class InputSchema:
                 return X
             X = pandas_of_arrow(frame.to_arrow())
         changed = {}
-        for j, (name, column) in enumerate(zip(frame.columns, self.columns, strict=True)):
+        types = X.dtypes.tolist()
+        for j, (name, column) in enumerate(zip(names, self.columns, strict=True)):
+            if column.takes(types[j]):
+                continue
             given = X.iloc[:, j]
             made = column.of_values(given, name)
             if made is not given:

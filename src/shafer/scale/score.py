@@ -6,10 +6,9 @@ import warnings
 from collections.abc import Collection, Iterable
 from typing import Any
 
-import numpy as np
-
 from shafer._text import listed
 from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.explain.answered_rows import checked_reasons
 from shafer.explain.explainer import Explainer
 from shafer.scale.background_means import MeasuredModel
 from shafer.scale.bad_rows import OnError, checked_on_error
@@ -180,10 +179,3 @@ def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelC
     texts = first_vectorizer(explainer.weighed_model.model.encoders) is not None
     schema = explainer.weighed_model.schema
     return ModelColumns.of(explainer.columns, columns, present, texts=texts, schema=schema)
-
-
-def checked_reasons(reasons: Any) -> int:
-    """Return the number of reasons; it must be a whole number of at least 0."""
-    if isinstance(reasons, bool) or not isinstance(reasons, int | np.integer) or reasons < 0:
-        raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
-    return int(reasons)
