@@ -67,13 +67,13 @@ def test_every_promise(
     if options:
         n = len(model.classes_)
         options["loss"] = np.arange(1.0, n + 1)[:, None] * (1.0 - np.eye(n))
-    monkeypatch.setattr(dispatch, "_is_loaded", lambda: False)
+    monkeypatch.setattr(dispatch, "_pays", lambda *_: (False, False))
     explainer = PROMISES[promise](shafer.Explainer(model, X, **options), held, y_held)
     promised = "set" if explainer.deferral is None else "deferred"
     names = ["answer", promised]
     wanted = numbers(shafer.export.pyfunc(explainer).predict(None, new), names)
     _check_promise(promise, explainer, held, y_held)
-    monkeypatch.setattr(dispatch, "_is_loaded", lambda: True)
+    monkeypatch.setattr(dispatch, "_pays", lambda *_: (True, True))
     _check_promise(promise, explainer, held, y_held)
     explainer.save(tmp_path / "m.shafer")
     loaded = shafer.Explainer.load(tmp_path / "m.shafer")
@@ -135,7 +135,7 @@ def test_every_rule(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for loss in (None, np.arange(1.0, n + 1)[:, None] * (1.0 - np.eye(n))):
             found = []
             for compiled in (False, True):
-                monkeypatch.setattr(dispatch, "_is_loaded", lambda compiled=compiled: compiled)
+                monkeypatch.setattr(dispatch, "_pays", lambda *_, c=compiled: (c, c))
                 found.append(np.asarray(explainer(held).decide(rule, loss=loss)))
                 parts = [held[i:j] for i, j in ((0, 1), (1, 8), (8, 60))]
                 found.append(np.concatenate([explainer(p).decide(rule, loss=loss) for p in parts]))
@@ -151,10 +151,10 @@ def test_a_monitor_sees_no_shift_in_ties(monkeypatch: pytest.MonkeyPatch, tmp_pa
     for seed in SEEDS:
         (X, y), (held, y_held), _ = drawn(seed)
         explainer = shafer.Explainer(LogisticRegression().fit(X, y), X)
-        monkeypatch.setattr(dispatch, "_is_loaded", lambda: False)
+        monkeypatch.setattr(dispatch, "_pays", lambda *_: (False, False))
         monitor = Monitor.fit(explainer, held, y_held)
         first = monitor.check(held, y_held)
-        monkeypatch.setattr(dispatch, "_is_loaded", lambda: True)
+        monkeypatch.setattr(dispatch, "_pays", lambda *_: (True, True))
         explainer.save(tmp_path / "m.shafer")
         loaded = shafer.Explainer.load(tmp_path / "m.shafer")
         reports = [
