@@ -608,7 +608,7 @@ class Evidence(MassEvidence):
         """
         scale = PointScale(points, odds, pdo)
         weights = scored_weights(self.weights, self.classes, class_)
-        return scale.of_weights(weights, base_rate_position(self))
+        return scale.of_weights(weights, self.n_components, base_rate_position(self))
 
     # -- error bars -----------------------------------------------------------------------------
 

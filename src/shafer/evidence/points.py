@@ -65,10 +65,10 @@ class PointScale:
             return [self.offset if g == base_rate else 0.0 for g in range(n_components)]
         return [self.offset / n_components] * n_components
 
-    def of_weights(self, weights: Array, base_rate: int | None) -> Array:
+    def of_weights(self, weights: Array, n_components: int, base_rate: int | None) -> Array:
         """Return the points of weights (n, G) or (n, G, K), given the place of the base rate."""
         xp = array_namespace(weights)
-        given = self.shares(weights.shape[1], base_rate)
+        given = self.shares(n_components, base_rate)
         shares = xp.asarray(given, dtype=weights.dtype, device=weights.device)
         return self.factor * weights + (shares if weights.ndim == 2 else shares[:, None])
 
