@@ -19,6 +19,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from shafer._checks.arrays import check_compressed, check_indices
 from shafer._files.archive import check_array, open_archive, read_array, read_member
 from shafer._text import listed, one_line, printable, shortened
+from shafer.saving.canonical import canonical
 from shafer.saving.formats import (
     PLACEHOLDER,
     ObjectFormat,
@@ -91,7 +92,7 @@ class SkopsFormat(ObjectFormat):
 
         rest = with_parts(value, taken_out)
         try:
-            content = skops.dumps(rest)
+            content = canonical(skops.dumps(rest))
             with open_archive(io.BytesIO(content)) as archive:
                 audit(archive)
         except Exception as error:  # the user's objects can fail in any way
