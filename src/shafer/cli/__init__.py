@@ -9,7 +9,9 @@ from __future__ import annotations
 try:
     import click
 except ImportError as error:  # pragma: no cover - click is there wherever the tests run
-    raise SystemExit("The command line needs its extra: pip install 'shafer[cli]'") from error
+    raise SystemExit(
+        "The command line needs its extra: pip install '.[cli]' in a copy of the repository"
+    ) from error
 
 import shafer
 from shafer.cli.budget import budget

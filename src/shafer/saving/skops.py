@@ -65,7 +65,7 @@ class SkopsFormat(ObjectFormat):
                 "stored. Save the function's numbers instead, as a LinearHead or in a file of "
                 "your own, and make the Explainer again."
             )
-        skops = imported("skops.io", "'shafer[save]'")
+        skops = imported("skops.io", "'.[save]' in a copy of the repository")
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
