@@ -37,10 +37,17 @@ from shafer.saving.trusted import (
     TrustWording,
     current_name,
     is_known,
+    without_array_libraries,
 )
 from shafer.saving.values import Json
 
 _FUNCTIONS_OF_THE_USER = "shafer.models.heads.Contributions"
+
+
+def skops_io() -> Any:
+    """Import ``skops.io``, which asks scikit-learn for all its estimators."""
+    with without_array_libraries():
+        return imported("skops.io", "'.[save]' in a copy of the repository")
 
 
 @final
@@ -65,7 +72,7 @@ class SkopsFormat(ObjectFormat):
                 "stored. Save the function's numbers instead, as a LinearHead or in a file of "
                 "your own, and make the Explainer again."
             )
-        skops = imported("skops.io", "'.[save]' in a copy of the repository")
+        skops = skops_io()
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
@@ -153,11 +160,11 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
         _refuse(source, unknown, wording)
     for name in found.unknown:
         _check_class(name, wording)
-    import skops.io  # now that the file is known to be harmless
+    skops = skops_io()  # now that the file is known to be harmless
 
     file.seek(0)
     try:
-        model = skops.io.load(file, trusted=list(found.names))
+        model = skops.load(file, trusted=list(found.names))
     except Exception as error:  # its attributes may be anything
         raise ValueError(f"{source} cannot be loaded: {one_line(error)}") from error
     check_vocabularies(model, source)
