@@ -135,13 +135,9 @@ def refusing() -> Iterator[None]:
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
         package = _EXTRAS.get(missing, missing)
-<<<<<<< HEAD
         raise Refused(f"This command needs {missing}; run: pip install {package}") from error
-=======
-        raise Refused(f"This command needs {missing}; run: pip install '{package}'") from error
     except KeyboardInterrupt as error:  # click would give it the exit code 1
         raise SystemExit(130) from error
->>>>>>> main
     except BrokenPipeError:  # the reader, such as head, has seen enough: click ends quietly
         raise
     except MemoryError as error:

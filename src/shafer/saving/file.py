@@ -141,11 +141,7 @@ class ArtefactReader(ObjectSource):
         return held if first is None else held.to(first.device)
 
     def skops(self, content: bytes, also: tuple[str, ...]) -> Any:
-<<<<<<< HEAD
-        imported("skops.io", "'.[save]' in a copy of the repository")
-=======
         skops_io()
->>>>>>> main
         try:
             return read_skops(
                 io.BytesIO(content), self._source, {*self._trusted, *also}, self._wording
