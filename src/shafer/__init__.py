@@ -67,6 +67,7 @@ _SUBPACKAGES = (
     "report",
     "scale",
     "scorecards",
+    "serve",
 )
 
 __all__ = [
