@@ -53,7 +53,7 @@ def test_y_are_labels(y: np.ndarray, container: Any) -> None:
     explainer, error = fitted(y)
     study = make_study(explainer, IRIS.data, container(y))
     assert np.mean(study.wrong) == error
-    assert f"error on these rows {error:.1%}" in summary(study)
+    assert f"error on these rows {100 * error:.1f} %" in summary(study)
 
 
 def test_floats_are_the_labels_they_equal() -> None:

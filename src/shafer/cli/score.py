@@ -44,9 +44,10 @@ from shafer.scale.engines import ENGINES, job_engine
 )
 @click.option(
     "--reasons",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     help="Write so many reasons for each row: the components that favour its answer most. By "
-    "default 3 if the model file was calibrated, and none otherwise.",
+    "default 3 if the model file was calibrated or --class, --over or --codes is given, and none "
+    "otherwise.",
 )
 @click.option(
     "--class",
