@@ -10,15 +10,22 @@ import shafer
 
 
 class LibraryAnswers:
-    """Answers about a logistic regression behind a scaler; X is as the model takes it."""
+    """Answers about a logistic regression behind a scaler; X is as the model takes it.
+
+    Questions are asked of an explainer as users make it. In its evidence the components are the
+    inputs, as in the paper: the base rate is shared among them.
+    """
 
     def __init__(self, model: Any, background: Any) -> None:
         self._explainer = shafer.Explainer(model, background, missing="conditional")
-        self._place = {name: j for j, name in enumerate(self._explainer.component_names)}
+        self._as_in_the_paper = shafer.Explainer(
+            model, background, missing="conditional", prior="shared"
+        )
+        self._place = {name: j for j, name in enumerate(self._as_in_the_paper.component_names)}
 
     def evidence(self, X: Any) -> Any:
         """Return the evidence of X."""
-        return self._explainer(X)
+        return self._as_in_the_paper(X)
 
     def best_input(self, X: Any) -> tuple[Any, Any]:
         """Return the missing input with the most information, and that, −inf if none is missing."""
@@ -44,8 +51,8 @@ class LibraryAnswers:
     @staticmethod
     def of_model(model: Any, background: Any, X: Any, q: float) -> tuple[Any, Any]:
         """Return the evidence of any additive model, and its fragility."""
-        ev = shafer.Explainer(model, background)(X)
-        return ev, ev.fragility(q)
+        fragility = shafer.Explainer(model, background)(X).fragility(q)
+        return shafer.Explainer(model, background, prior="shared")(X), fragility
 
     def cells(self, X: Any) -> tuple[Any, Any]:
         """Return the surprise and the stake of every cell, (n, J)."""

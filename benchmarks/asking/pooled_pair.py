@@ -79,7 +79,7 @@ def _learnt(trial: Trial, score: Any) -> float:
         left = np.setdiff1d(np.arange(len(y)), labelled)
         if not len(left):
             break
-        values = score(shafer.Explainer(model, X[labelled])(X[left]))
+        values = score(shafer.Explainer(model, X[labelled], prior="shared")(X[left]))
         labelled = np.r_[labelled, left[np.argsort(-values, kind="stable")[:EACH_ROUND]]]
     return float(np.mean(hits))
 
@@ -131,7 +131,7 @@ def _labels(trial: Trial) -> dict[str, float]:
     scores = {name: np.empty(len(y)) for name in ("self-confidence", "conflict", "ignorance")}
     for train, test in StratifiedKFold(5, shuffle=True, random_state=trial.seed).split(X, given):
         model = logistic().fit(X[train], given[train])
-        ev = shafer.Explainer(model, X[train])(X[test])
+        ev = shafer.Explainer(model, X[train], prior="shared")(X[test])
         own = ev.probability[np.arange(len(test)), np.searchsorted(model.classes_, given[test])]
         scores["self-confidence"][test] = -own
         scores["conflict"][test] = ev.weight_of_conflict

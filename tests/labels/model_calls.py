@@ -235,11 +235,12 @@ def study(world: World) -> list[Any]:
     return [made.wrong, [case.row for case in cases]]
 
 
-@covers_path("report.write_report")
+@covers_path("report.write_report", "Explainer.report")
 def written_report(path: str | Path) -> Any:
     world = World(("a", "b"))
     explainer = shafer.Explainer(_model(world), FEATURES)
     report.write_report(report.make_study(explainer, FEATURES, world.training_labels), path)
+    assert explainer.report(FEATURES, world.training_labels, path) == Path(path)
     return len(Path(path).read_text()) > 1000
 
 

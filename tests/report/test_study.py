@@ -84,7 +84,13 @@ def test_paths(kind: Any, tmp_path: Path) -> None:
     explainer, _ = fitted(IRIS.target)
     path = tmp_path / "deep" / "page.html"
     write_report(make_study(explainer, IRIS.data), kind(path), rows=[0])
-    assert path.read_text().startswith("<!doctype html>")
+    page = path.read_text()
+    assert page.startswith("<!doctype html>")
+    assert explainer.report(IRIS.data, path=kind(path), rows=[0]) == path
+    assert path.read_text() == page  # the shortcut writes the same
+    in_folder = explainer.report(IRIS.data, IRIS.target, kind(tmp_path), title="Irises")
+    assert in_folder == tmp_path / "report.html"
+    assert "Irises" in in_folder.read_text()
 
 
 TEXTS = ["good film", "bad film", "a good text", "bad bad " + "film " * 100] * 10

@@ -270,3 +270,17 @@ def test_the_page_holds_no_markup_of_the_texts() -> None:
     assert all(len(row["texts"]) == 1 for row in rows)
     assert "window.hacked" in data
     assert "<img" not in page
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_vocabulary_that_needs_no_fit(joined: bool) -> None:
+    words = sorted({word for text in TEXTS for word in text.lower().split() if word.isalpha()})
+    counts = CountVectorizer(vocabulary=words)
+    model = LogisticRegression().fit(counts.transform(TEXTS), IS_CAT)
+    fresh = CountVectorizer(vocabulary=words)
+    pipeline = make_pipeline(FeatureUnion([("words", fresh)]) if joined else fresh, model)
+    explainer = Explainer(pipeline, TEXTS)
+    np.testing.assert_allclose(
+        explainer.predict_proba(TEXTS), pipeline.predict_proba(TEXTS), atol=1e-12
+    )
+    assert len(explainer(TEXTS).reasons(top=2)) > 0

@@ -7,14 +7,13 @@ A report is one HTML file that works offline, with every row, its reasons and sl
 """
 
 # %%
-# A study is a model, rows, and their true classes if they are known.
+# It needs a model, rows, and their true classes if they are known.
 import tempfile
 from pathlib import Path
 
 import shafer
 from matplotlib import pyplot
 from shafer import plots
-from shafer.report import make_study, write_report
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -22,19 +21,18 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-study = make_study(shafer.Explainer(model, X, prior="own"), X, y)
+explainer = shafer.Explainer(model, X, prior="own")
 
 # %%
 # The file appears when it is complete, or not at all.
 with tempfile.TemporaryDirectory() as folder:
-    page = Path(folder) / "heart.html"
-    write_report(study, page)
+    page = explainer.report(X, y, Path(folder) / "heart.html")
     print(f"{page.stat().st_size / 1000:.0f} kB")
 
 # %%
 # The page begins with the plane of ignorance and disagreement, in which every row can be clicked.
 # It is the same picture as this one.
-plots.UncertaintyDisplay.from_evidence(study.evidence, y).plot()
+plots.UncertaintyDisplay.from_evidence(explainer(X), y).plot()
 pyplot.show()
 # sphinx_gallery_thumbnail_path = "figures/report.png"
 

@@ -24,7 +24,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
-from scipy.special import log_softmax, ndtri
+from scipy.special import ndtri
 
 from shafer._typing import FloatArray
 from shafer.asking.inputs import AskedRows, LinearInputs, open_covariance
@@ -36,8 +36,9 @@ _STEP = 0.5  # of the grid where the logits move slowly
 _STEEPEST = 1.0  # by which a difference of logits may move in a step
 _MOST_ON_A_LINE = 8192
 _MOST_ON_A_SIDE = 64
+_LEAST_REACH = 1e-8  # of the logits; the information of less is below rounding
 _POINTS = 4096  # beyond a plane
-_BLOCK = 2**20  # numbers in memory at a time
+_BLOCK = 2**18  # numbers in memory at a time
 
 
 @final
@@ -51,27 +52,55 @@ class Move:
         What each of r standard normal variables adds to the logits, relative to each other.
     variance : float
         What the logits lose of their open variance.
+    reach : float
+        The most that one of the variables adds to a difference of two logits.
     """
 
     axes: FloatArray
     variance: float
+    reach: float
 
-    @classmethod
-    def of(cls, root: FloatArray) -> Move:
-        """Read a root (B, K): what each standard normal variable adds to each logit."""
-        centred = root - root.mean(axis=1, keepdims=True)
-        variance = 2.0 / (root.shape[1] - 1) * float((centred**2).sum())
-        _, spread, right = np.linalg.svd(centred, full_matrices=False)
-        rank = int((spread > 1e-9 * max(spread[0], 1e-300)).sum())
-        return cls(np.asarray(spread[:rank, None] * right[:rank]), variance)
 
-    def factor(self, rows: AskedRows, where: NDArray[np.intp]) -> FloatArray:
-        """Return κ', the factor on the weights of some rows once it is known."""
-        open_ = rows.open_variance[where]
-        left = np.maximum(open_ - self.variance, 0.0)
-        # Rounding must not leave a variance where everything is known.
-        left = np.where(left < 1e-9 * open_, 0.0, left)
-        return np.asarray(rows.own_factor[where] * moderating_factor(left))
+def read_moves(roots: Sequence[FloatArray]) -> list[Move]:
+    """Return how each root (B, K) moves the logits: what each standard normal variable adds."""
+    found: list[Move | None] = [None] * len(roots)
+    alone = [u for u, root in enumerate(roots) if len(root) == 1]
+    if alone:  # all at once, as there are many
+        axes, variance, reach = _of_lines(np.stack([roots[u] for u in alone]))
+        for place, u in enumerate(alone):
+            found[u] = Move(axes[place], float(variance[place]), float(reach[place]))
+    return [
+        _of_block(root) if move is None else move for move, root in zip(found, roots, strict=True)
+    ]
+
+
+def _of_lines(roots: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return axes, lost variances and reaches of roots (U, 1, K)."""
+    centred = roots - roots.mean(axis=2, keepdims=True)
+    variance = 2.0 / (roots.shape[2] - 1) * (centred**2).sum(axis=(1, 2))
+    return centred, variance, np.ptp(centred, axis=2).max(axis=1, initial=0.0)
+
+
+def _of_block(root: FloatArray) -> Move:
+    centred, variance, _ = _of_lines(root[None, :, :])
+    _, spread, right = np.linalg.svd(centred[0], full_matrices=False)
+    rank = int((spread > 1e-9 * max(spread[0], 1e-300)).sum())
+    axes = np.asarray(spread[:rank, None] * right[:rank])
+    return Move(axes, float(variance[0]), float(np.ptp(axes, axis=1).max(initial=0.0)))
+
+
+def _factors(
+    rows: AskedRows, where: NDArray[np.intp], variances: Sequence[float] | FloatArray
+) -> FloatArray:
+    """Return κ', the factor on the weights of n rows once each of U things is known, (U, n).
+
+    ``variances`` (U,) are what the logits lose of their open variance.
+    """
+    open_ = rows.open_variance[where]
+    left = np.maximum(open_ - np.asarray(variances)[:, None], 0.0)
+    # Rounding must not leave a variance where everything is known.
+    left = np.where(left < 1e-9 * open_, 0.0, left)
+    return np.asarray(rows.own_factor[where] * moderating_factor(left))
 
 
 def information(rows: AskedRows, where: NDArray[np.intp], moves: Sequence[Move]) -> FloatArray:
@@ -84,28 +113,50 @@ def information(rows: AskedRows, where: NDArray[np.intp], moves: Sequence[Move])
         The rows.
     moves : sequence of Move
     """
-    result = np.empty((len(where), len(moves)))
     logits, before = rows.logits[where], rows.log_probability[where]
-    for u, move in enumerate(moves):
-        result[:, u] = _divergence(logits, before, move.factor(rows, where), move.axes)
+    factor = _factors(rows, where, [move.variance for move in moves])
+    alike: dict[tuple[int, int], list[int]] = {}
+    for u, (move, largest) in enumerate(zip(moves, factor.max(axis=1).tolist(), strict=True)):
+        if move.reach > _LEAST_REACH:
+            alike.setdefault((len(move.axes), _sides(largest * move.reach)), []).append(u)
+    result = np.zeros((len(where), len(moves)))
+    for grid, units in alike.items():
+        points, weights = _points(*grid)
+        step = max(1, _BLOCK // (points.shape[0] * logits.size or 1))
+        for start in range(0, len(units), step):
+            part = units[start : start + step]
+            moved = np.stack([points @ moves[u].axes for u in part])
+            result[:, part] = _divergence(logits, before, factor[part], moved, weights).T
     return result
 
 
 def _divergence(
-    logits: FloatArray, before: FloatArray, factor: FloatArray, axes: FloatArray
+    logits: FloatArray,
+    before: FloatArray,
+    factor: FloatArray,
+    moves: FloatArray,
+    weights: FloatArray,
 ) -> FloatArray:
-    """Return the mean divergence of softmax(κ' (z + δ)) from the probabilities before, (n,)."""
-    slope = float(factor.max(initial=0.0)) * float(np.ptp(axes, axis=1).max(initial=0.0))
-    points, weights = _points(len(axes), _sides(slope))
-    moves = points @ axes  # (P, K)
-    result = np.empty(len(factor))
+    """Return the mean divergence of softmax(κ' (z + δ)) from the probabilities before, (U, n).
+
+    ``logits`` and ``before`` are (n, K), ``factor`` is (U, n), ``moves`` (U, P, K) are the δ of U
+    measurements, ``weights`` (P,) those of the mean.
+    """
+    result = np.empty(factor.shape)
+    # Classes first: sums over them are then sums of long arrays.
+    z, old, delta = logits.T, before.T, np.moveaxis(moves, 2, 0)
     step = max(1, _BLOCK // moves.size)
-    for start in range(0, len(factor), step):
+    for start in range(0, len(logits), step):
         part = slice(start, start + step)
-        moved = factor[part, None, None] * (logits[part, None, :] + moves)
-        new = log_softmax(moved, axis=2)
-        each = (np.exp(new) * (new - before[part, None, :])).sum(axis=2)
-        result[part] = each @ weights
+        new = z[:, None, part, None] + delta[:, :, None, :]  # (K, U, n, P)
+        new *= factor[:, part, None]
+        new -= new.max(axis=0)
+        p = np.exp(new)
+        total = p.sum(axis=0)
+        new -= old[:, None, part, None]
+        new *= p
+        each = new.sum(axis=0) / total - np.log(total)
+        result[:, part] = (each * weights).sum(axis=-1)
     return np.maximum(result, 0.0)
 
 

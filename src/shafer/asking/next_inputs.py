@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import FloatArray
-from shafer.asking.information import Move, information, unit_roots
+from shafer.asking.information import information, read_moves, unit_roots
 from shafer.asking.inputs import (
     AskedModel,
     AskedRows,
@@ -144,7 +144,7 @@ def ranked_units(
             continue
         roots = unit_roots(inputs, gaps, [features for _, features in open_units])
         which = np.array([u for u, _ in open_units])
-        gain = information(rows, where, [Move.of(root) for root in roots])
+        gain = information(rows, where, read_moves(roots))
         order = np.argsort(-gain / units.costs[which], axis=1, kind="stable")[:, :top]
         found.append(_listed(rows, where, gain, order, which, roots))
     return found
@@ -279,7 +279,7 @@ def _best_sets(
     """Return the best of some sets for each row; with ``top=1``, rows by their best set."""
     blocks = [[j for u in members for j in features[u]] for members in candidates]
     roots = unit_roots(inputs, gaps, blocks)
-    gain = information(rows, where, [Move.of(root) for root in roots])
+    gain = information(rows, where, read_moves(roots))
     cost = np.array([sets.cost(members) for members in candidates])
     order = np.argsort(-gain / cost, axis=1, kind="stable")[:, :top]
     which = np.array([sets.number(members) for members in candidates])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._typing import BoolArray, FloatArray
-from shafer.asking.information import Move, block_roots, covariance_given, information
+from shafer.asking.information import Move, block_roots, covariance_given, information, read_moves
 from shafer.asking.inputs import (
     AskedModel,
     AskedRows,
@@ -109,7 +109,7 @@ class _Plan:
         together = block_roots(covariance, slopes, [[*known, *parts[u]] for u in left])
         beyond = covariance_given(covariance, known)
         roots = block_roots(beyond, slopes, [parts[u] for u in left])
-        return left, roots, [Move.of(root) for root in together]
+        return left, roots, read_moves(together)
 
     def _best(self, row: int, budget: float) -> tuple[float, int, int, float] | None:
         """Return the best affordable measurement of a row as an entry of the queue."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import importlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
+from os import PathLike
+from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
@@ -368,7 +371,9 @@ class Explainer(Predictor):
         rows, plain = self.weighed_model(X, errors)
         cutoff = self.policy.cutoff
         plain = plain if cutoff is None else replace(plain, cutoff=cutoff)
-        return ModelPass(X, rows, plain, calibration, self.weighed_model.model.encoders, profile)
+        weighed = self.weighed_model
+        encoders, columns, schema = weighed.model.encoders, weighed.columns, weighed.schema
+        return ModelPass(X, rows, plain, calibration, encoders, profile, columns, schema)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -555,6 +560,58 @@ class Explainer(Predictor):
         """
         for X in batches:
             yield self(X)
+
+    def report(
+        self,
+        X: Any,
+        y: Any = None,
+        path: str | PathLike[str] = "report.html",
+        *,
+        rows: Sequence[int] | None = None,
+        judge_first: bool = False,
+        **about: Any,
+    ) -> Path:
+        """Write the evidence about rows as one HTML page, and return its path.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+        y : array of shape (n,), optional
+            Their true class labels.
+        path : str or Path
+            The HTML file to write, or a folder for ``report.html``.
+        rows : sequence of int, optional
+            Positions of the rows to show.
+        judge_first : bool
+            Hide the model's answer about a row until the reader has given one, as in
+            :func:`shafer.report.write_report`.
+        **about
+            ``title``, ``about``, ``names`` and ``held_out_error``, as in
+            :func:`shafer.report.make_study`.
+
+        Returns
+        -------
+        Path
+
+        See Also
+        --------
+        shafer.report.write_report : Does the same in two steps.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer, tempfile
+        >>> X = np.array([[1.0, 0.0], [0.0, 1.0]])
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), X)
+        >>> explainer.report(X, [1, 0], tempfile.mkdtemp()).name
+        'report.html'
+        """
+        pages = importlib.import_module("shafer.report")  # it stands above this layer
+        page = Path(path)
+        page = page / "report.html" if page.is_dir() else page
+        study = pages.make_study(self, X, y, **about)
+        pages.write_report(study, page, rows, judge_first=judge_first)
+        return page
 
     def _asked(self) -> AskedModel:
         """Return the model with the distribution of its inputs, found once."""

@@ -46,7 +46,7 @@ from shafer.rows.access import by_position, take_rows, values_of
 from shafer.rows.background import add_contributions
 from shafer.rows.bins import ColumnBin
 from shafer.rows.checks import explain_table_error
-from shafer.texts.inputs import explain_text_error
+from shafer.texts.inputs import explain_text_error, settle_vocabularies
 
 if TYPE_CHECKING:
     from shafer.models.located import LocatedModel
@@ -98,6 +98,7 @@ class ReadModel(ABC):
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
+        settle_vocabularies(encoder)
         ahead = replace(self, encoders=(encoder, *self.encoders))
         return ahead.watching(LiveParameters.fitted(encoder))
 

@@ -24,9 +24,8 @@ from shafer.saving.formats import (
     ObjectSource,
     StateFormat,
     class_name,
-    imported,
 )
-from shafer.saving.skops import SkopsFormat, read_skops
+from shafer.saving.skops import SkopsFormat, read_skops, skops_io
 from shafer.saving.torch import ModuleMismatchError, TorchFormat
 from shafer.saving.trusted import STORED_NAMES, TrustWording, current_name, stored_name
 from shafer.saving.values import Json, read_value, write_value
@@ -142,7 +141,7 @@ class ArtefactReader(ObjectSource):
         return held if first is None else held.to(first.device)
 
     def skops(self, content: bytes, also: tuple[str, ...]) -> Any:
-        imported("skops.io", "'shafer[save]'")
+        skops_io()
         try:
             return read_skops(
                 io.BytesIO(content), self._source, {*self._trusted, *also}, self._wording

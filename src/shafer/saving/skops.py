@@ -38,6 +38,7 @@ from shafer.saving.trusted import (
     TrustWording,
     current_name,
     is_known,
+    without_array_libraries,
 )
 from shafer.saving.values import Json
 
@@ -45,6 +46,12 @@ _SEARCH_OF_A_THRESHOLD = (
     "sklearn.model_selection._classification_threshold.TunedThresholdClassifierCV"
 )
 _FUNCTIONS_OF_THE_USER = "shafer.models.heads.Contributions"
+
+
+def skops_io() -> Any:
+    """Import ``skops.io``, which asks scikit-learn for all its estimators."""
+    with without_array_libraries():
+        return imported("skops.io", "'shafer[save]'")
 
 
 @final
@@ -69,7 +76,7 @@ class SkopsFormat(ObjectFormat):
                 "stored. Save the function's numbers instead, as a LinearHead or in a file of "
                 "your own, and make the Explainer again."
             )
-        skops = imported("skops.io", "'shafer[save]'")
+        skops = skops_io()
         parts: list[Json] = []
 
         def taken_out(part: Any) -> Any:
@@ -159,11 +166,11 @@ def read_skops(file: BinaryIO, source: str, trusted: Collection[str], wording: T
         _refuse(source, unknown, wording)
     for name in found.unknown:
         _check_class(name, wording)
-    import skops.io  # now that the file is known to be harmless
+    skops = skops_io()  # now that the file is known to be harmless
 
     file.seek(0)
     try:
-        model = skops.io.load(file, trusted=list(found.names))
+        model = skops.load(file, trusted=list(found.names))
     except Exception as error:  # its attributes may be anything
         raise ValueError(f"{source} cannot be loaded: {one_line(error)}") from error
     check_vocabularies(model, source)

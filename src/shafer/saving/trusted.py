@@ -9,10 +9,12 @@ and classes listed here.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from typing import final
+from typing import Any, final
 
 _HOMES = {
     "ConformalSets": "shafer.conformal.split",
@@ -169,12 +171,33 @@ NEVER = {
 """What the loaders stand for that no option admits."""
 
 
+_COSTLY = tuple(f"sklearn.externals.array_api_compat.{name}" for name in ("cupy", "dask", "torch"))
+
+
+@contextmanager
+def without_array_libraries() -> Iterator[None]:
+    """Let scikit-learn look for its estimators without importing torch, dask and CuPy.
+
+    It imports all its packages for that. Those that wrap these libraries hold no estimator, and
+    cost seconds and 300 MB where the libraries are installed.
+    """
+    modules: dict[str, Any] = sys.modules
+    hidden = [name for name in _COSTLY if name not in modules]
+    modules.update(dict.fromkeys(hidden))  # None: Python then says that there is no such module
+    try:
+        yield
+    finally:
+        for name in hidden:
+            modules.pop(name, None)
+
+
 @cache
 def sklearn_estimators() -> frozenset[str]:
     """Return the full names of scikit-learn's public estimators."""
     from sklearn.utils import all_estimators
 
-    classes = [estimator for _, estimator in all_estimators()]
+    with without_array_libraries():
+        classes = [estimator for _, estimator in all_estimators()]
     return frozenset(
         f"{cls.__module__}.{cls.__qualname__}"
         for cls in classes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -32,6 +32,7 @@ from shafer.evidence.table import (
 from shafer.explain.explainer import Explainer
 from shafer.rows.access import take_rows
 from shafer.scale.background_means import MeasuredModel
+from shafer.scale.bad_rows import BadRowOptions
 from shafer.scale.models import read_codes, read_loss_table
 from shafer.scale.scorer import ScoredRows
 from shafer.scale.tables import label_named
@@ -68,6 +69,8 @@ class ScoreOptions:
         The table of reason codes.
     loss : str or Path, optional
         The costs of acts: a file, or JSON.
+    bad : BadRowOptions
+        What to do about rows that cannot be scored.
     """
 
     reasons: int | None = None
@@ -80,6 +83,7 @@ class ScoreOptions:
     rule: str | None = None
     codes: Path | None = None
     loss: str | Path | None = None
+    bad: BadRowOptions = field(default_factory=BadRowOptions)
 
     def check(self) -> None:
         """Read the tables, and raise an error if options do not fit together."""
@@ -95,7 +99,7 @@ class ScoreOptions:
     def choices(self) -> dict[str, Any]:
         """Return the options that are not files, as plain values."""
         names = ("reasons", "class_", "over", "evidence", "ask", "keep", "reject", "rule")
-        return {name.strip("_"): getattr(self, name) for name in names}
+        return {name.strip("_"): getattr(self, name) for name in names} | asdict(self.bad)
 
     def contents(self) -> dict[str, Path | None]:
         """Return the options that are files, whose content changes the scores."""
@@ -183,7 +187,8 @@ class ScoreColumns:
 
 
 def _row_numbers(rows: ScoredRows) -> NDArray[np.intp]:
-    return np.arange(rows.first, rows.first + len(rows.seen.evidence))
+    numbers = np.arange(len(rows.seen.evidence)) if rows.numbers is None else rows.numbers
+    return np.asarray(numbers, dtype=np.intp)
 
 
 ROW = Column("row", "whole", _row_numbers)
@@ -303,7 +308,7 @@ def promised_lines(model: MeasuredModel, X: Any, frame: Any, row: int) -> list[s
         The position of the row.
     """
     columns = ScoreColumns.of(model, ScoreOptions(), frame.columns)
-    rows = ScoredRows(model, take_rows(X, [row]), frame.iloc[[row]], row)
+    rows = ScoredRows(model, take_rows(X, [row]), frame.iloc[[row]])
     shown = (column for column in columns.listed if column.name in _PROMISED)
     written = [(column.name, str(column.of(rows)[0])) for column in shown]
     lines = [f"  {name:<8}  {value}" for name, value in written if value]

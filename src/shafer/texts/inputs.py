@@ -230,6 +230,18 @@ def is_vectorizer(encoder: Any) -> bool:
     return bool(kinds(encoder) & set(VECTORIZERS))
 
 
+def settle_vocabularies(encoder: Any) -> None:
+    """Let vectorizers with a vocabulary of the user's take it over now, not when they first count.
+
+    They need no training, and would otherwise look as if they had been trained in between.
+    """
+    for _, part, *_ in (*getattr(encoder, "steps", ()), *getattr(encoder, "transformer_list", ())):
+        settle_vocabularies(part)
+    given = is_vectorizer(encoder) and getattr(encoder, "vocabulary", None) is not None
+    if given and not hasattr(encoder, "vocabulary_"):
+        encoder.transform([])
+
+
 def text_parts(encoders: Sequence[Any]) -> tuple[TextPart, ...]:
     """Return the vectorizers behind the components; empty if components are not words."""
     if not encoders:
