@@ -52,8 +52,16 @@ def test_other_packages_name_nothing() -> None:
         assert ("\n__all__ = [" in file.read_text("utf-8")) == public, file.parent.name
 
 
+ERRORS = ("BadRowsError", "FrameTooLargeError", "TotalConflictError", "UnsupportedModelError")
+
+
 def test_errors_are_found_at_the_top() -> None:
-    for name in ("FrameTooLargeError", "TotalConflictError", "UnsupportedModelError"):
+    for name in (
+        "BadRowsError",
+        "FrameTooLargeError",
+        "TotalConflictError",
+        "UnsupportedModelError",
+    ):
         assert issubclass(getattr(shafer, name), Exception)
 
 
@@ -350,7 +358,12 @@ def test_signatures(function: object, parameters: list[str]) -> None:
 
 
 def test_errors_are_value_errors() -> None:
-    for name in ("FrameTooLargeError", "TotalConflictError", "UnsupportedModelError"):
+    for name in (
+        "BadRowsError",
+        "FrameTooLargeError",
+        "TotalConflictError",
+        "UnsupportedModelError",
+    ):
         assert issubclass(getattr(shafer, name), ValueError)
 
 

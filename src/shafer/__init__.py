@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shafer import datasets as datasets
     from shafer import fusion as fusion
     from shafer import metrics as metrics
+    from shafer.errors import BadRowsError as BadRowsError
     from shafer.errors import FrameTooLargeError as FrameTooLargeError
     from shafer.errors import TotalConflictError as TotalConflictError
     from shafer.errors import UnsupportedModelError as UnsupportedModelError
@@ -34,6 +35,7 @@ __version__ = "0.2.0.dev0"
 
 _HOME = {
     "AnsweredRows": "shafer.explain.answered_rows",
+    "BadRowsError": "shafer.errors",
     "DiscountedEvidence": "shafer.evidence.discounted_evidence",
     "Evidence": "shafer.evidence.evidence",
     "EvidentialClassifier": "shafer.estimators.evidential_classifier",

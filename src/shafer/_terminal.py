@@ -136,6 +136,8 @@ def refusing() -> Iterator[None]:
         missing = str(error.name).partition(".")[0]
         package = _EXTRAS.get(missing, missing)
         raise Refused(f"This command needs {missing}; run: pip install '{package}'") from error
+    except KeyboardInterrupt as error:  # click would give it the exit code 1
+        raise SystemExit(130) from error
     except BrokenPipeError:  # the reader, such as head, has seen enough: click ends quietly
         raise
     except MemoryError as error:

@@ -21,6 +21,7 @@ from shafer._checks.labels import is_missing
 from shafer._files.codec import LEFT_OUT, OneOf
 from shafer._text import shortened
 from shafer._typing import BoolArray
+from shafer.errors import BadRowsError
 from shafer.rows.usual import UsualValues
 
 KINDS = ("number", "whole", "truth", "text", "category", "values", "written", "other")
@@ -34,6 +35,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _PLAIN = (str, bool, int, float)
 _EXACT = 2**53  # larger whole numbers are not told apart by floats
+_TAKE_NUMBERS = frozenset({
+    "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "LogisticRegression",
+    "SGDClassifier", "LinearDiscriminantAnalysis",
+})  # fmt: skip
+"""Steps that convert all their columns to numbers."""
 _LARGEST_KEPT = 10_000  # values of a column of several types
 
 
@@ -601,14 +607,17 @@ def _as_array(numbers: list[Any]) -> NDArray[Any]:
     return _objects(numbers) if large else np.array(numbers, dtype=float)
 
 
-def _misfit(name: str, values: Any, wrong: Any, must: str) -> ValueError:
-    at = int(np.flatnonzero(np.asarray(wrong))[0])
-    value = shortened(repr(_plain(values.iloc[at])))
+def _misfit(name: str, values: Any, wrong: Any, must: str) -> BadRowsError:
+    rows = np.flatnonzero(np.asarray(wrong)).tolist()
     if " empty in a CSV" in must:
-        return ValueError(f"Column {name!r} must {must}. Row {values.index[at]} has an empty cell.")
-    return ValueError(
-        f"Column {name!r} must {must}, as in training; row {values.index[at]} has {value}."
-    )
+        reasons = [f"Column {name!r} must {must}."] * len(rows)
+        message = f"{reasons[0]} Row {values.index[rows[0]]} has an empty cell."
+        return BadRowsError(message, rows, reasons, name)
+    given = [shortened(repr(_plain(values.iloc[row]))) for row in rows]
+    start = f"Column {name!r} must {must}, as in training"
+    reasons = [f"{start}; it has {value}." for value in given]
+    message = f"{start}; row {values.index[rows[0]]} has {given[0]}."
+    return BadRowsError(message, rows, reasons, name)
 
 
 # What a model learned of the columns that it takes.
@@ -645,12 +654,14 @@ def encoder_columns(
     for _, part in getattr(step, "transformer_list", ()):
         yield from encoder_columns(part, given, columns)
     for _, part, selected in getattr(step, "transformers_", ()):
-        yield from encoder_columns(part, _selected(selected, given, columns), columns)
+        yield from encoder_columns(part, selected_columns(selected, given, columns), columns)
     yield from zip(given, _known_values(step), strict=False)
 
 
 def _known_values(step: Any) -> list[ColumnSchema]:
-    """Return what a transformer knows of each column: its categories, or the type it fills in."""
+    """Return what a step knows of each column: its categories, what it fills in, or numbers."""
+    if type(step).__name__ in _TAKE_NUMBERS:
+        return [ColumnSchema("number")] * int(getattr(step, "n_features_in_", 0))
     if hasattr(step, "categories_"):
         return [ColumnSchema.of_known(np.asarray(known).tolist()) for known in step.categories_]
     filled = getattr(step, "statistics_", None)
@@ -659,7 +670,9 @@ def _known_values(step: Any) -> list[ColumnSchema]:
     return [ColumnSchema("text" if isinstance(value, str) else "other") for value in filled]
 
 
-def _selected(selected: Any, given: Sequence[int], columns: Sequence[str] | None) -> list[int]:
+def selected_columns(
+    selected: Any, given: Sequence[int], columns: Sequence[str] | None
+) -> list[int]:
     """Return the positions of columns selected by name, position, slice or mask."""
     if isinstance(selected, slice):
         if isinstance(selected.start, str) or isinstance(selected.stop, str):
