@@ -69,6 +69,7 @@ _SUBPACKAGES = (
     "report",
     "scale",
     "scorecards",
+    "serve",
 )
 
 __all__ = [
