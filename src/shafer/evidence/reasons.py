@@ -554,6 +554,8 @@ class RowReasons:
         where there are fewer reasons.
     lower, upper : arrays of shape (n, R)
         The 90 % interval of the log-odds; NaN if the evidence has no errors.
+    has_errors, has_codes : bool
+        Whether the evidence has errors, and whether the user gave codes.
     """
 
     classes: NDArray[np.intp]
@@ -569,6 +571,8 @@ class RowReasons:
     share: FloatArray
     lower: FloatArray
     upper: FloatArray
+    has_errors: bool = False
+    has_codes: bool = False
 
 
 def row_reasons(
@@ -606,7 +610,9 @@ def row_reasons(
     found |= {name: np.full((n, top), np.nan) for name in ("log_odds", "share", "lower", "upper")}
     for name, values in _filled(evidence, pair, ranked).items():
         found[name][ranked.row, ranked.rank] = values
-    return RowReasons(pair.class_, pair.over, **found)
+    given: dict[str, Any] = found
+    bars, coded = evidence.errors is not None, codes is not None
+    return RowReasons(pair.class_, pair.over, has_errors=bars, has_codes=coded, **given)
 
 
 def _filled(
@@ -704,22 +710,27 @@ def reason_columns(
         As in :func:`row_reasons`.
     """
     found = row_reasons(evidence, top, class_=class_, over=over, codes=codes, logits=logits)
-    labels = np.array(label_texts(evidence.classes), dtype=object)
+    return columns_of_reasons(found, evidence.classes)
+
+
+def columns_of_reasons(found: RowReasons, classes: NDArray[Any]) -> dict[str, Any]:
+    """Return reasons that are known as the columns of :func:`reason_columns`."""
+    labels = np.array(label_texts(classes), dtype=object)
     columns: dict[str, Any] = {
         "reasons_class": labels[found.classes].tolist(),
         "reasons_over": labels[found.over].tolist(),
     }
-    for r in range(top):
+    for r in range(found.component.shape[1]):
         name = f"reason_{r + 1}"
         columns[name] = found.component[:, r].tolist()
-        columns[f"{name}_value"] = [_value(value) for value in found.value[:, r].tolist()]
+        columns[f"{name}_value"] = [value_text(value) for value in found.value[:, r].tolist()]
         columns[f"{name}_log_odds"] = found.log_odds[:, r]
         columns[f"{name}_share"] = found.share[:, r]
         columns[f"{name}_words"] = found.words[:, r].tolist()
-        if evidence.errors is not None:
+        if found.has_errors:
             columns[f"{name}_lower"] = found.lower[:, r]
             columns[f"{name}_upper"] = found.upper[:, r]
-        if codes is not None:
+        if found.has_codes:
             columns[f"{name}_code"] = [_text(code) for code in found.code[:, r]]
             columns[f"{name}_text"] = [_text(text) for text in found.text[:, r]]
     return columns
@@ -729,7 +740,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _value(value: Any) -> str | None:
+def value_text(value: Any) -> str | None:
     """Write a value of an input: whole numbers without a point, missing ones as nothing."""
     if value is None or value != value:
         return None
