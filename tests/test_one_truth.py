@@ -144,6 +144,11 @@ class World:
         return wrapped.predict(None, self.X)
 
     @cached_property
+    def answered(self) -> pd.DataFrame:
+        found: pd.DataFrame = self.explainer.answer(self.given, 2).to_frame("pandas")
+        return found.reset_index(drop=True)
+
+    @cached_property
     def dask(self) -> pd.DataFrame:
         frame = dask.dataframe.from_pandas(self.X, npartitions=2)
         columns = "text" if "text" in self.X else None
@@ -179,6 +184,7 @@ def test_answers_are_the_models_own(world: World) -> None:
         "predict": world.explainer.predict(world.given),
         "to_frame": world.python["answer"],
         "score": world.command["answer"],
+        "answer": world.answered["answer"],
         "pyfunc": world.pyfunc["answer"],
         "Dask": world.dask["answer"],
         "report": [world.payload["classes"][row["answer"]] for row in world.payload["rows"]],
@@ -193,7 +199,8 @@ def test_numbers_of_every_door_are_equal(world: World) -> None:
     probability = world.model.predict_proba(world.given)
     for k, label in enumerate(world.explainer.classes):
         name = f"probability_{label}"
-        for table in (world.python, world.command, world.pyfunc, world.dask):
+        tables = (world.python, world.command, world.answered, world.pyfunc, world.dask)
+        for table in tables:
             np.testing.assert_allclose(table[name], probability[:, k], rtol=0, atol=1e-6)
     numbers = world.python.select_dtypes("number").columns.drop("answer", errors="ignore")
     for table in (world.command, world.pyfunc, world.dask):
@@ -201,13 +208,18 @@ def test_numbers_of_every_door_are_equal(world: World) -> None:
             np.testing.assert_allclose(
                 table[name], world.python[name], rtol=world.rtol, atol=world.rtol, err_msg=name
             )
-    for table in (world.pyfunc, world.dask):
-        for name in world.command.columns.drop("row"):
+    for table in (world.answered, world.pyfunc, world.dask):
+        for name in world.command.columns.drop("row").intersection(table.columns):
             here, there = world.command[name], table[name]
             if here.dtype.kind == "f":
                 np.testing.assert_allclose(there, here, rtol=world.rtol, atol=world.rtol)
             else:
                 assert there.fillna("").tolist() == here.fillna("").tolist(), name
+
+
+def test_answer_has_all_columns_but_those_of_the_mass_functions(world: World) -> None:
+    columns = shafer.scale.schema(world.explainer, reasons=2).names
+    assert list(world.answered) == [*columns, "warnings"]
 
 
 def test_reasons_are_those_of_python(world: World) -> None:

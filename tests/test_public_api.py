@@ -52,8 +52,16 @@ def test_other_packages_name_nothing() -> None:
         assert ("\n__all__ = [" in file.read_text("utf-8")) == public, file.parent.name
 
 
+ERRORS = ("BadRowsError", "FrameTooLargeError", "TotalConflictError", "UnsupportedModelError")
+
+
 def test_errors_are_found_at_the_top() -> None:
-    for name in ("FrameTooLargeError", "TotalConflictError", "UnsupportedModelError"):
+    for name in (
+        "BadRowsError",
+        "FrameTooLargeError",
+        "TotalConflictError",
+        "UnsupportedModelError",
+    ):
         assert issubclass(getattr(shafer, name), Exception)
 
 
@@ -107,6 +115,7 @@ def test_names_of_subpackages() -> None:
         shafer.export.nonsense  # noqa: B018 - the access is the test
     assert shafer.monitor.__all__ == ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]
     assert shafer.paper.__all__ == ["reproduce"]
+    assert shafer.serve.__all__ == ["app"]
     assert shafer.scale.__all__ == ["background", "schema", "score"]
 
 
@@ -276,6 +285,8 @@ def test_evidence_names() -> None:
                 "loss",
             ],
         ),
+        (shafer.Explainer.answer, ["self", "X", "reasons", "by"]),
+        (shafer.serve.app, ["model", "reasons", "most_rows", "most_bytes", "trusted"]),
         (shafer.Explainer.predict_or_defer, ["self", "X", "by"]),
         (shafer.Explainer.save, ["self", "path", "rows"]),
         (shafer.Explainer.load, ["path", "trusted", "module"]),
@@ -347,7 +358,12 @@ def test_signatures(function: object, parameters: list[str]) -> None:
 
 
 def test_errors_are_value_errors() -> None:
-    for name in ("FrameTooLargeError", "TotalConflictError", "UnsupportedModelError"):
+    for name in (
+        "BadRowsError",
+        "FrameTooLargeError",
+        "TotalConflictError",
+        "UnsupportedModelError",
+    ):
         assert issubclass(getattr(shafer, name), ValueError)
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from shafer import datasets as datasets
     from shafer import fusion as fusion
     from shafer import metrics as metrics
+    from shafer.errors import BadRowsError as BadRowsError
     from shafer.errors import FrameTooLargeError as FrameTooLargeError
     from shafer.errors import TotalConflictError as TotalConflictError
     from shafer.errors import UnsupportedModelError as UnsupportedModelError
@@ -24,14 +25,17 @@ if TYPE_CHECKING:
     from shafer.evidence.least_commitment import least_commitment
     from shafer.evidence.mass_evidence import MassEvidence as MassEvidence
     from shafer.evidence.typicality import typicality
+    from shafer.explain.answered_rows import AnsweredRows as AnsweredRows
     from shafer.explain.explainer import Explainer
     from shafer.fusion.combine import combine
     from shafer.models.heads import LinearHead
     from shafer.monitor.monitor import Monitor
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _HOME = {
+    "AnsweredRows": "shafer.explain.answered_rows",
+    "BadRowsError": "shafer.errors",
     "DiscountedEvidence": "shafer.evidence.discounted_evidence",
     "Evidence": "shafer.evidence.evidence",
     "EvidentialClassifier": "shafer.estimators.evidential_classifier",
@@ -65,6 +69,7 @@ _SUBPACKAGES = (
     "report",
     "scale",
     "scorecards",
+    "serve",
 )
 
 __all__ = [

@@ -136,10 +136,10 @@ def test_reasons_that_cannot_be_given(folder: Path) -> None:
     data = ("score", folder / "heart.csv", "--model", folder / "model.skops")
     out = ("--out", folder / "s.csv")
     refused("--over needs --class", *data, *out, "--reasons", 2, "--over", "1")
-    refused("--class needs --reasons", *data, *out, "--class", "1")
+    refused("--class is about reasons", *data, *out, "--reasons", 0, "--class", "1")
     refused("--class names 'x', which the model", *data, *out, "--reasons", 2, "--class", "x")  # fmt: skip # noqa: E501
     codes = folder / "codes.csv"
-    refused("--codes needs --reasons", *data, *out, "--codes", codes)
+    refused("--codes is about reasons", *data, *out, "--reasons", 0, "--codes", codes)
     for text, message in (
         ("a,b\n1,2\n", "must have the columns 'component' and 'code'"),
         ("component,code\n", "has no rows"),
@@ -159,7 +159,7 @@ def test_a_failing_score_leaves_nothing(folder: Path) -> None:
     before = sorted(p.name for p in folder.iterdir())
     options = ("--train", folder / "heart.csv", "--target", "chd", "--chunk", 100)
     refused(
-        "Column 'age' must hold numbers, as in training; row 300 has 'old'",
+        "bad.csv, row 300: Column 'age' must hold numbers, as in training; it has 'old'. Correct",
         *("score", folder / "bad.csv", *options, "--out", folder / "scored.csv"),
     )
     frame = pd.read_csv(folder / "heart.csv")
@@ -167,7 +167,7 @@ def test_a_failing_score_leaves_nothing(folder: Path) -> None:
     frame.to_csv(folder / "bad.csv", index=False)
     model = ("--model", folder / "model.skops", "--train", folder / "heart.csv")
     refused(
-        "Rows 200 to 299",
+        "bad.csv, row 250: Column 'age' is missing (NaN), and the model cannot take NaN. Correct",
         *("score", folder / "bad.csv", *model, "--chunk", 100, "--out", folder / "scored.parquet"),
     )
     assert sorted(p.name for p in folder.iterdir()) == before

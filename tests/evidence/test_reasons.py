@@ -557,3 +557,35 @@ class TestErrors:
     def test_other_types_have_no_points(self) -> None:
         with pytest.raises(AttributeError, match="no weights, so it has no 'points'"):
             self.EV.discounted(0.5).points  # noqa: B018 - the access is the test
+
+
+# Few of many components are looked at, as long as these are the best.
+
+
+@pytest.mark.parametrize("top", [1, 3])
+def test_the_best_of_many_components(top: int) -> None:
+    rng = np.random.default_rng(top)
+    letters = np.array([[f"{c}{i}" for c in "abc"] for i in range(40)])  # three columns in 120
+    columns = letters[rng.integers(40, size=200)[:, None], np.arange(3)]
+    X = pd.DataFrame(columns, columns=["p", "q", "r"])
+    y = rng.integers(3, size=200)
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    model = make_pipeline(encoder, LogisticRegression(C=100.0)).fit(X, y)
+    for groups in (None, "source"):
+        ev = shafer.Explainer(model, X, groups=groups)(X[:20])
+        found = ev.reasons(top=top)
+        every = ev.reasons(top=ev.n_components)
+        pd.testing.assert_frame_equal(
+            found, every[every["rank"] <= top].reset_index(drop=True), check_dtype=False
+        )
+
+
+def test_ties_among_many_components_keep_their_order() -> None:
+    rng = np.random.default_rng(0)
+    halves = rng.integers(-2, 3, size=(30, 80, 2)) / 2.0
+    ev = Evidence.from_weights(halves)
+    every = ev.reasons(top=80, keep="all")
+    for top in (1, 4):
+        found = ev.reasons(top=top, keep="all")
+        expected = every[every["rank"] <= top].reset_index(drop=True)
+        pd.testing.assert_frame_equal(found, expected)

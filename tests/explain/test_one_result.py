@@ -133,9 +133,9 @@ def kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Choose the kernels, whatever was loaded before."""
     if request.param == "compiled":
         pytest.importorskip("numba")
-        monkeypatch.setattr(dispatch, "_is_loaded", lambda: True)
+        monkeypatch.setattr(dispatch, "_pays", lambda name, work: (True, True))
     else:
-        monkeypatch.setattr(dispatch, "_compiled", lambda: None)
+        monkeypatch.setattr(dispatch, "_pays", lambda name, work: (False, False))
     return str(request.param)
 
 

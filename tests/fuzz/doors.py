@@ -221,6 +221,7 @@ def _doors(
         inputs = model_inputs(asked, survey(path, size).kinds, path)
         chunks = chunks_of(path, inputs.columns, size)
         yield f"chunks of {path.name}", _joined(_asked(asked, inputs.rows(part)) for part in chunks)
+    yield "answer", _answered(asked, rows)
     yield "command", _commanded(folder, str(rng.choice(["rows.csv", "rows.parquet"])), explainer)
     if importlib.util.find_spec("mlflow"):
         yield "service", _of_table(shafer.export.pyfunc(asked).predict(None, rows), explainer)
@@ -248,6 +249,14 @@ def _asked(explainer: shafer.Explainer, rows: Any) -> Found:
     if explainer.promises.deferral is not None:
         found["deferred"] = explainer.predict_or_defer(rows).deferred
     return found
+
+
+def _answered(explainer: shafer.Explainer, rows: Any) -> Found:
+    """Return what one pass gives."""
+    answered = explainer.answer(rows)
+    found = {"probability": answered.probability, "answer": answered.labels}
+    promised = {"set": answered.sets, "deferred": answered.deferred}
+    return found | {name: values for name, values in promised.items() if values is not None}
 
 
 def _joined(parts: Iterator[Found]) -> Found:

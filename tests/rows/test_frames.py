@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from typing import Any
 
@@ -15,13 +16,16 @@ import torch
 from catboost import CatBoostClassifier
 from interpret.glassbox import ExplainableBoostingClassifier
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from xgboost import XGBClassifier
 
 import shafer
@@ -122,6 +126,69 @@ def test_a_nan_is_reported_by_its_column(name: str) -> None:
     gappy.iloc[3, 1] = np.nan
     with pytest.raises(ValueError, match="X contains NaN, the first in row 3, column 'b'"):
         shafer.Explainer(MODELS[name], FRAME)(gappy)
+
+
+@pytest.fixture(scope="module")
+def mixed() -> tuple[Any, pd.DataFrame]:
+    """A pipeline that treats each of three columns in another way, and its rows."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "town": random.choice(["a", "b"], 60),
+            "age": random.normal(size=60),
+            "ldl": random.normal(size=60),
+        }
+    )
+    encoder = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["age"]),
+        (make_pipeline(StandardScaler(), PCA(1)), ["ldl"]),
+        (OneHotEncoder(), ["town"]),
+    )
+    model = make_pipeline(encoder, LogisticRegression()).fit(X, X["age"] > 0)
+    return shafer.Explainer(model, X, groups="one"), X
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("ldl", np.nan, "Column 'ldl' is missing (NaN), and PCA cannot take NaN."),
+        ("ldl", np.inf, "Column 'ldl' is infinite, and StandardScaler cannot take infinity."),
+        ("age", -np.inf, "Column 'age' is infinite, and SimpleImputer cannot take infinity."),
+        ("ldl", "x", "Column 'ldl' must hold numbers, as in training; it has 'x'."),
+        ("town", "c", "Column 'town' has the category 'c', which the model does not know."),
+        ("town", None, "Column 'town' is missing, which OneHotEncoder does not know."),
+    ],
+)
+def test_bad_rows_are_named_with_the_column_of_the_user(
+    mixed: Any, column: str, value: Any, reason: str
+) -> None:
+    explainer, X = mixed
+    bad = X.astype({column: object})
+    bad.loc[[7, 9], column] = value
+    bad.loc[1, "age"] = np.nan  # which is imputed
+    with pytest.raises(shafer.BadRowsError) as caught:
+        explainer(bad)
+    error = pickle.loads(pickle.dumps(caught.value))  # as it comes back from a worker
+    assert (error.rows, error.column, set(error.reasons)) == ((7, 9), column, {reason})
+    assert str(error) == str(caught.value)
+    assert "ow 7" in str(error)
+
+
+def test_bad_rows_of_arrays_and_sparse_tables() -> None:
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, X[:, 0] > 0)
+    bad = X.copy()
+    bad[[3, 5], 1] = np.inf
+    with pytest.raises(
+        shafer.BadRowsError, match="infinity, the first in row 3, column 1"
+    ) as caught:
+        shafer.Explainer(model, X)(bad)
+    assert caught.value.rows == (3, 5)
+    table = sparse.csr_array(np.array([[0.0, 1.0], [np.nan, np.nan], [2.0, 0.0], [0.0, np.nan]]))
+    with pytest.raises(shafer.BadRowsError, match="first in row 1, column 0") as caught:
+        shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)))(table)
+    assert caught.value.rows == (1, 3)
+    assert [reason[:8] for reason in caught.value.reasons] == ["Column 0", "Column 1"]
 
 
 # Data frames are read by column name.

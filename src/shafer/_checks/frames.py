@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,8 +38,24 @@ def _renamed(frame: Any) -> nw.DataFrame[Any]:
 
 def frame_columns(value: Any) -> tuple[str, ...] | None:
     """Return the column names of a data frame of any library as distinct strings, else None."""
+    names = pandas_columns(value)
+    if names is not None:
+        return names
     frame = frame_of(value)
     return None if frame is None else tuple(frame.columns)
+
+
+def pandas_columns(value: Any) -> tuple[str, ...] | None:
+    """Return the column names of a pandas frame if they are distinct strings, else None.
+
+    A single row is asked about often, and narwhals takes longer.
+    """
+    pandas = sys.modules.get("pandas")
+    if pandas is None or type(value) is not pandas.DataFrame:
+        return None
+    names = tuple(value.columns.tolist())
+    plain = all(type(name) is str for name in names) and len(set(names)) == len(names)
+    return names if plain else None
 
 
 # What belongs to rows, such as their classes, in the order of the rows.

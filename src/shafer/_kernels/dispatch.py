@@ -1,7 +1,8 @@
 """Choose the kernel by the kind of array and the amount of work.
 
-- NumPy arrays: numba, if it is installed and there is enough work to pay for loading it. Once it
-  is loaded, it serves every size.
+- NumPy arrays: numba, if it is installed and pays. It is loaded when the plain kernels have worked
+  for as long as that takes; so is a kernel compiled that is not on disk. Both give the same bits,
+  so numbers do not show the change. Once loaded, it serves every size.
 - CUDA tensors: Triton, unless a gradient is needed.
 - Everything else: the reference, which runs on any array-API library and has gradients where the
   library has them.
@@ -10,15 +11,24 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import sys
+from collections import Counter
+from collections.abc import Callable
 from functools import cache
+from threading import Lock
 from types import ModuleType
+from typing import Any
 
 import array_api_compat
 import numpy as np
 
 from shafer._kernels import direct_forms, pooling, trees
+from shafer._kernels.compilation import (
+    NotCompiledError,
+    is_any_stored,
+    permission,
+    warn_unusable,
+)
 from shafer._kernels.forms import Forms
 from shafer._kernels.forms import closed_forms as reference_closed_forms
 from shafer._kernels.pooling import Pooled
@@ -26,17 +36,42 @@ from shafer._kernels.trees import Forest, ForestPaths
 from shafer._typing import Array, FloatArray
 
 _COMPILED = "shafer._kernels.compiled.numba_kernels"
-# Loading numba takes a few hundred milliseconds. With fewer weights than this, NumPy is faster.
-_MIN_WEIGHTS_FOR_NUMBA = 2**22
-# In that unit: one class of one row costs as much in the closed forms as this many weights.
-_WEIGHTS_PER_CLOSED_FORM = 20
+
+# In weights that a plain kernel sums meanwhile, about 5 ns each.
+_LOADING = 2**26  # to load numba and kernels from disk: a third of a second
+_COMPILING = {  # to compile a kernel, for one kind of arrays: 0.6 to 5 seconds
+    "pool": 2**27,
+    "additive_weights": 2**27,
+    "pool_linear": 2**28,
+    "pool_linear_sparse": 2**27,
+    "closed_forms": 2**30,
+    "tree_shap": 2**30,
+}
+_WEIGHTS_PER_CLOSED_FORM = 12  # one class of one row
+_WEIGHTS_PER_NODE = 3  # one point of a node for one row
+_FEWEST_ROWS_OF_TREES = 8  # fewer rows take as long
+
+_done: Counter[str] = Counter()  # what the plain kernels did in this process, by kernel
+_counting = Lock()
+_failed: set[str] = set()  # kernels that do not compile here
 
 
 @cache
 def _compiled() -> ModuleType | None:
+    """Return the compiled kernels, or None where numba is missing or does not work."""
     if importlib.util.find_spec("numba") is None:
         return None
-    return importlib.import_module(_COMPILED)
+    try:
+        return importlib.import_module(_COMPILED)
+    except MemoryError:
+        raise
+    except Exception as error:  # another version of NumPy, of LLVM, no compiler
+        warn_unusable(_told(error))
+        return None
+
+
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0].rstrip(".")
 
 
 def _is_loaded() -> bool:
@@ -44,11 +79,40 @@ def _is_loaded() -> bool:
     return _COMPILED in sys.modules
 
 
-@cache
-def _compiled_trees() -> ModuleType | None:
-    if importlib.util.find_spec("numba") is None:
-        return None
-    return importlib.import_module("shafer._kernels.compiled.numba_trees")
+def _pays(name: str, work: int) -> tuple[bool, bool]:
+    """Tell whether to use the compiled kernels, and whether to compile this one if need be."""
+    compiling = _done[name] + work >= _COMPILING[name]
+    if compiling or _is_loaded():
+        return True, compiling
+    return sum(_done.values()) + work >= _LOADING and is_any_stored(), False
+
+
+def _computed(name: str, work: int, plain: Callable[..., Any], *given: Any) -> Any:
+    """Return what a kernel gives for NumPy arrays: compiled if that pays, or plain."""
+    use, compiling = _pays(name, work)
+    kernels = _compiled() if use and name not in _failed else None
+    problem = None
+    if kernels is not None:
+        try:
+            with permission(compiling) as asked:
+                found = getattr(kernels, name)(*given)
+            if asked.compiled:  # the next kind of arrays has to pay again
+                with _counting:
+                    _done[name] = 0
+            return found
+        except NotCompiledError:
+            pass
+        except MemoryError:
+            raise
+        except Exception as error:  # the compiler can fail in any way
+            problem = _told(error)
+    found = plain(*given)
+    if problem is not None:  # it was not about the arrays
+        _failed.add(name)
+        warn_unusable(problem)
+    with _counting:
+        _done[name] += work
+    return found
 
 
 def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArray:
@@ -64,7 +128,10 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
     -------
     array of shape (n, outputs, features)
     """
-    found: FloatArray = (_compiled_trees() or trees).tree_shap(forest, paths, rows)
+    points = int(paths.n_points.max(initial=1))
+    steps = max(len(rows), _FEWEST_ROWS_OF_TREES) * len(forest.feature) * points
+    work = _WEIGHTS_PER_NODE * steps
+    found: FloatArray = _computed("tree_shap", work, trees.tree_shap, forest, paths, rows)
     return found
 
 
@@ -95,10 +162,8 @@ def _wants_gradient(*tensors: Array) -> bool:
     return torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
 
 
-def _fast(work: int, *arrays: Array) -> ModuleType | None:
-    """Return the fast kernels for these arrays and this amount of work, or None."""
-    if isinstance(arrays[0], np.ndarray):
-        return _compiled() if work >= _MIN_WEIGHTS_FOR_NUMBA or _is_loaded() else None
+def _on_device(*arrays: Array) -> ModuleType | None:
+    """Return the fast kernels for tensors on a CUDA device, or None."""
     if array_api_compat.is_torch_array(arrays[0]) and arrays[0].is_cuda:
         return None if _wants_gradient(*arrays) else _cuda()
     return None
@@ -118,8 +183,7 @@ def pool(weights: Array) -> Pooled:
     """
     if not isinstance(weights, np.ndarray):
         return pooling.pool(weights)
-    kernels = _fast(weights.size, weights) or pooling
-    result: Pooled = kernels.pool(weights)
+    result: Pooled = _computed("pool", weights.size, pooling.pool, weights)
     return result
 
 
@@ -139,8 +203,8 @@ def additive_weights(contributions: Array, constant: Array) -> Array:
     """
     if not isinstance(contributions, np.ndarray):
         return pooling.additive_weights(contributions, constant)
-    kernels = _fast(contributions.size, contributions) or pooling
-    return kernels.additive_weights(contributions, constant)
+    work, plain = contributions.size, pooling.additive_weights
+    return _computed("additive_weights", work, plain, contributions, constant)
 
 
 def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> Pooled:
@@ -160,10 +224,14 @@ def pool_linear(features: Array, centre: Array, beta: Array, offset: Array) -> P
     -------
     Pooled
     """
-    work = features.shape[0] * features.shape[1] * beta.shape[1]
-    kernels = _fast(work, features, centre, beta, offset) or pooling
-    result: Pooled = kernels.pool_linear(features, centre, beta, offset)
-    return result
+    given = features, centre, beta, offset
+    if isinstance(features, np.ndarray):
+        work = features.shape[0] * beta.size
+        result: Pooled = _computed("pool_linear", work, pooling.pool_linear, *given)
+        return result
+    kernels = _on_device(*given) or pooling
+    on_device: Pooled = kernels.pool_linear(*given)
+    return on_device
 
 
 def pool_linear_sparse(
@@ -181,8 +249,9 @@ def pool_linear_sparse(
     -------
     Pooled
     """
-    kernels = _fast(features.nnz * beta.shape[1], beta) or pooling
-    result: Pooled = kernels.pool_linear_sparse(features, centre, beta, offset)
+    given = features, centre, beta, offset
+    work, plain = features.nnz * beta.shape[1], pooling.pool_linear_sparse
+    result: Pooled = _computed("pool_linear_sparse", work, plain, *given)
     return result
 
 
@@ -243,15 +312,21 @@ def closed_forms(pooled: Pooled) -> Forms:
     -------
     Forms
     """
-    shape = pooled.logits.shape
-    kernels = _fast(_WEIGHTS_PER_CLOSED_FORM * math.prod(shape), *pooled)
-    if kernels is None:
-        if not isinstance(pooled.logits, np.ndarray):
+    if not isinstance(pooled.logits, np.ndarray):
+        kernels = _on_device(*pooled)
+        if kernels is None:
             return reference_closed_forms(pooled)
-        kernels = direct_forms
+        return _by_rows(kernels.closed_forms, pooled)
+    work = _WEIGHTS_PER_CLOSED_FORM * pooled.logits.size
+    plain = direct_forms.closed_forms
+    return _by_rows(lambda rows: _computed("closed_forms", work, plain, rows), pooled)
+
+
+def _by_rows(kernel: Callable[[Pooled], Forms], pooled: Pooled) -> Forms:
+    """Give a kernel two dimensions, rows and classes."""
+    shape = pooled.logits.shape
     if len(shape) == 2:
-        forms: Forms = kernels.closed_forms(pooled)
-        return forms
-    rows: Forms = kernels.closed_forms(Pooled(*(a.reshape(-1, shape[-1]) for a in pooled)))
+        return kernel(pooled)
+    rows = kernel(Pooled(*(a.reshape(-1, shape[-1]) for a in pooled)))
     by_class, scalars = rows[:3], rows[3:]
     return Forms(*(a.reshape(shape) for a in by_class), *(a.reshape(shape[:-1]) for a in scalars))

@@ -11,7 +11,9 @@ from importlib import import_module
 try:
     import click
 except ImportError as error:  # pragma: no cover - click is there wherever the tests run
-    raise SystemExit("The command line needs its extra: pip install 'shafer[cli]'") from error
+    raise SystemExit(
+        "The command line needs its extra: pip install '.[cli]' in a copy of the repository"
+    ) from error
 
 import shafer
 
@@ -23,6 +25,7 @@ _COMMANDS = {  # each in the file of its name
     "budget": "Hand on a share of the rows, and bound the error of the rest.",
     "monitor": "Compare new rows with earlier ones, and name what moved.",
     "save": "Write a model, its background and its promises to one file.",
+    "warmup": "Compile the fast kernels once, when an image is built.",
     "paper": "Reproduce every table and figure of Denœux (2019).",
 }
 

@@ -9,8 +9,8 @@ from typing import Any, final
 
 import click
 
-from shafer._terminal import Refused, note, say
-from shafer._text import one_line, shortened
+from shafer._terminal import note, say
+from shafer._text import shortened
 from shafer.cli.options import ModelOptions, careful, examples, model_options
 from shafer.explain.explainer import Explainer
 from shafer.monitor.monitor import Monitor
@@ -61,13 +61,8 @@ def monitor(
     Weights of evidence are relative to the means of the training data. These come from the model
     file or from --train, otherwise from REFERENCE.
     """
-    with careful():
-        try:
-            alarm = _run(reference, new, options, labels, alpha, out)
-        except (ValueError, OSError, TypeError, ImportError, MemoryError, click.ClickException):
-            raise
-        except Exception as error:  # exit code 1 means an alarm, and nothing else
-            raise Refused(f"{type(error).__name__}: {one_line(error)}") from error
+    with careful(findings=True):
+        alarm = _run(reference, new, options, labels, alpha, out)
     if alarm:
         raise SystemExit(1)
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, final
 
 import click
 
-from shafer._terminal import ended_cleanly, refusing
-from shafer._text import listed
+from shafer._terminal import Refused, ended_cleanly, refusing
+from shafer._text import listed, one_line
 from shafer.evidence.base_rate import PRIORS
 from shafer.scale.tables import read_table
 
@@ -247,14 +247,24 @@ def rows_among(parts: list[slice], n: int) -> list[int]:
 
 
 @contextmanager
-def careful() -> Iterator[None]:
-    """Show errors in one line, and hide warnings that do not concern the user."""
+def careful(*, findings: bool = False) -> Iterator[None]:
+    """Show errors in one line, and hide warnings that do not concern the user.
+
+    ``findings``: the exit code 1 means that the command found something, so no error may have it.
+    """
     with ended_cleanly(), refusing(), warnings.catch_warnings():
         # Models trained on arrays are given frames, for the names of their columns.
         warnings.filterwarnings("ignore", message="X has feature names")
         warnings.filterwarnings("ignore", message="Found unknown categories")
         warnings.filterwarnings("ignore", message="The number of unique classes is greater than")
-        yield
+        try:
+            yield
+        except (ValueError, OSError, TypeError, ImportError, MemoryError, click.ClickException):
+            raise
+        except Exception as error:
+            if not findings:
+                raise
+            raise Refused(f"{type(error).__name__}: {one_line(error)}") from error
 
 
 # Costs of inputs as the user gives them: ``name=number``, or a table of them.

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from shafer._terminal import say
 from shafer.cli.options import ModelOptions, careful, examples, keep_option, model_options
 from shafer.decision.rules import RULES
+from shafer.scale.bad_rows import ON_ERROR, BadRowOptions, OnError
 from shafer.scale.engines import ENGINES, job_engine
+from shafer.scale.run_log import LOG_FORMATS, LogFormat, RunLog
+from shafer.scale.run_record import RunRecord
+
+if TYPE_CHECKING:
+    from shafer.scale.folder import Written
+
+_PATH = click.Path(path_type=Path)
 
 
 @click.command(
@@ -22,6 +29,7 @@ from shafer.scale.engines import ENGINES, job_engine
         "shafer score new.csv --model model.skops --train old.csv --ask --out scored.csv",
         "shafer score new.csv --model model.shafer --evidence --keep ward --out scored.csv",
         "shafer score new.csv --model model.skops --loss costs.csv --reject 0.5 --out scored.csv",
+        "shafer score new.csv --model model.shafer --on-error quarantine --out scored.csv",
         "shafer score folder --model explainer.shafer --out scores --engine dask",
         "shafer score 'logs/*.csv' --model explainer.shafer --out scores --engine spark",
     )
@@ -44,9 +52,10 @@ from shafer.scale.engines import ENGINES, job_engine
 )
 @click.option(
     "--reasons",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     help="Write so many reasons for each row: the components that favour its answer most. By "
-    "default 3 if the model file was calibrated, and none otherwise.",
+    "default 3 if the model file was calibrated or --class, --over or --codes is given, and none "
+    "otherwise.",
 )
 @click.option(
     "--class",
@@ -86,6 +95,33 @@ from shafer.scale.engines import ENGINES, job_engine
     help="How --loss and --reject decide; by default by the least expected loss.",
 )
 @click.option(
+    "--on-error",
+    type=click.Choice(ON_ERROR),
+    default="stop",
+    show_default=True,
+    help="What to do about rows that cannot be scored: stop; leave them out (skip); or leave them "
+    "out and write them, with what is wrong, to a side file beside --out (quarantine).",
+)
+@click.option(
+    "--raw-csv",
+    is_flag=True,
+    help="Read and write texts of CSV files as they are. By default texts that a spreadsheet would "
+    "run as a formula get an apostrophe in the output, which is removed again when they are read.",
+)
+@click.option(
+    "--summary",
+    type=_PATH,
+    help="A JSON file about this run: rows, seconds, versions, and digests of all files that were "
+    "read and written. A folder has one in any case, _run.json, without digests of the data.",
+)
+@click.option(
+    "--log-format",
+    type=click.Choice(LOG_FORMATS),
+    default="text",
+    show_default=True,
+    help="How to report on the error stream: sentences, or a JSON object on each line.",
+)
+@click.option(
     "--engine",
     type=click.Choice(ENGINES),
     help="Let Dask, Spark or Ray score the files side by side; --out is a folder of Parquet files.",
@@ -108,6 +144,10 @@ def score(
     engine: str | None,
     address: str | None,
     workers: int | None,
+    on_error: OnError,
+    raw_csv: bool,
+    summary: Path | None,
+    log_format: LogFormat,
     **wanted: Any,
 ) -> None:
     """Write the answer about every row of DATA, the probabilities, and what was promised.
@@ -142,31 +182,54 @@ def score(
 
     DATA may be a folder of Parquet or CSV files, or a pattern in quotes such as 'data/*.csv'. Then
     --out is a folder: it gets a Parquet file for each part of the data, and the file _SUCCESS.
-    It appears when it is complete. If the command is stopped, repeat it: finished parts are not
-    scored again. With --engine the parts are scored side by side, by Dask, Spark or Ray.
+    It appears when it is complete. If the command is stopped, or stops at a bad row and you correct
+    its file, repeat it: finished parts are not scored again. With --engine the parts are scored
+    side by side, by Dask, Spark or Ray.
+
+    The exit code is 0 if all rows were scored, 1 if rows were left out (--on-error), and 2 on an
+    error; then nothing is written to --out.
 
     Weights of evidence are relative to the means of the training data. These come from the model
     file (classifiers of shafer, Explainer, a linear model behind a StandardScaler) or from --train.
     """
-    with careful():
+    log = RunLog(log_format)
+    record = RunRecord(summary, "score", data, out)
+    with log.refusals(), record.refusals(), careful(findings=True):
         from shafer.scale.columns import ScoreOptions
         from shafer.scale.folder import FolderRequest, names_many, write_score_folder, write_scores
 
         _check_engine(engine, address, workers)
-        columns = ScoreOptions(**wanted, loss=options.loss)
+        columns = ScoreOptions(**wanted, loss=options.loss, bad=BadRowOptions(on_error, raw_csv))
         columns.check()
         model, means = options.loaded(), options.means(acts=True)
+        contents = {"--model": options.model_path, "--train": options.train_path}
+        contents |= columns.contents()
+        choices = columns.choices() | options.choices()
+        record.begin(contents, choices, engine)
         if engine is None and not names_many(data):
-            written = write_scores(data, out, model, means, chunk, columns)
+            written = write_scores(data, out, model, means, chunk, columns, log)
         else:
-            contents = {"--model": options.model_path, "--train": options.train_path}
-            request = FolderRequest(
-                data, out, contents | columns.contents(), columns.choices() | options.choices()
-            )
+            request = FolderRequest(data, out, contents, choices)
             runner = job_engine(engine, address, workers)
-            written = write_score_folder(request, model, means, chunk, columns, runner)
-    left_out = f" {written.left_out}" if written.left_out else ""
-    say(f"{written.means} Written to {out}: {written.rows} rows.{left_out}")
+            written = write_score_folder(request, model, means, chunk, columns, runner, log)
+        found = record.done(written)
+    told = ("rows", "bad_rows", "seconds", "exit_code", "out", "quarantine")
+    log.done(_sentence(written, out, on_error), **{name: found[name] for name in told})
+    if written.bad:
+        raise SystemExit(1)
+
+
+def _sentence(written: Written, out: Path, on_error: OnError) -> str:
+    """Return what was written."""
+    text = f"{written.means} Written to {out}: {written.rows} rows."
+    if written.left_out:
+        text += f" {written.left_out}"
+    if written.bad:
+        what = "row was" if written.bad == 1 else "rows were"
+        text += f" {written.bad} {what} left out; the first: {written.reason}"
+        if written.side is not None and on_error == "quarantine":
+            text += f" They are in {written.side}."
+    return text
 
 
 def _check_engine(engine: str | None, address: str | None, workers: int | None) -> None:

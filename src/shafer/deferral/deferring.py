@@ -15,7 +15,7 @@ from shafer.deferral.control import (
     found_thresholds,
     warn_if_unreachable,
 )
-from shafer.deferral.prediction import DeferringPrediction, sure_answers
+from shafer.deferral.prediction import DeferringPrediction, SureAnswers, sure_answers
 from shafer.deferral.promise import Promise
 from shafer.deferral.reasons import ReasonScale, row_measures
 from shafer.explain.row_pass import RowPass
@@ -63,11 +63,16 @@ def predict_or_defer(predictor: Predictor, X: Any, by: Any) -> DeferringPredicti
 
 
 def deferred_answers(
-    predictor: Predictor, control: DeferralControl, seen: RowPass, labels: NDArray[Any] | None
+    predictor: Predictor,
+    control: DeferralControl,
+    seen: RowPass,
+    labels: NDArray[Any] | None,
+    answers: SureAnswers | None = None,
 ) -> DeferringPrediction:
     """Answer rows after their pass through the model; ``labels`` are their groups."""
     classes = predictor.classes
-    answers = sure_answers(seen.bet, control.promise.loss, predictor.policy.cutoff)
+    if answers is None:
+        answers = sure_answers(seen.bet, control.promise.loss, predictor.policy.cutoff)
     places = control.places(labels, len(answers.scores))
     done = "Every row of an unknown group is deferred"
     warn_of_unknown_groups(labels, control.by, control.promise.method, done)

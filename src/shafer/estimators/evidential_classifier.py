@@ -283,23 +283,25 @@ class EvidentialClassifier(Predictor, MetaEstimatorMixin, ClassifierMixin, BaseE
         policy = self.explainer_.policy
         return Policy.of_bets(policy.cutoff) if self.guard else policy
 
-    def observe(self, X: Any) -> RowPass:
+    def observe(self, X: Any, *, errors: bool = False) -> RowPass:
         """Pass rows through the model once; with a guard, the bet is the guarded prediction.
 
         Parameters
         ----------
         X : array or data frame of shape (n, J)
             The rows.
+        errors : bool
+            Whether the evidence has error bars, if there are any.
 
         Returns
         -------
         RowPass
         """
         check_is_fitted(self)
-        return self._observed(self.explainer_, X)
+        return self._observed(self.explainer_, X, errors=errors)
 
-    def _observed(self, explainer: Explainer, X: Any) -> RowPass:
-        seen = explainer.observe(X)
+    def _observed(self, explainer: Explainer, X: Any, *, errors: bool = False) -> RowPass:
+        seen = explainer.observe(X, errors=errors)
         if not self.guard:
             return seen
         # The pass has refused NaN unless ``missing`` allows it; the guard takes it as missing.

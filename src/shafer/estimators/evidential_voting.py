@@ -365,18 +365,21 @@ class EvidentialVotingClassifier(Predictor, ClassifierMixin, _BaseComposition):
         # An absent row gets the evidence of another row, which the factor 0 removes.
         return own if len(rows) == len(present) else own[np.maximum(np.cumsum(present) - 1, 0)]
 
-    def observe(self, X: Any) -> RowPass:
+    def observe(self, X: Any, *, errors: bool = False) -> RowPass:
         """Pass rows through every source once.
 
         Parameters
         ----------
         X : array, data frame, or mapping from source name to its input
             The rows.
+        errors : bool
+            Not used: a combination has no error bars.
 
         Returns
         -------
         RowPass
         """
+        del errors
         return CombinedPass(self.evidence(X))
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import FloatArray
-from shafer.evidence.sources import WeightSource
+from shafer.evidence.sources import BaseRateWeights, WeightSource
 
 if TYPE_CHECKING:
     from shafer.evidence.evidence import Evidence
@@ -51,9 +51,12 @@ def base_rate_positions(source: WeightSource, names: Sequence[str]) -> list[int]
     input may have the same name: then all components share the base rate, and none of them is the
     base rate alone.
     """
-    candidates = [g for g, name in enumerate(names) if _prefix(name) is not None]
+    named = [g for g, name in enumerate(names) if name.endswith(BASE_RATE)]
+    candidates = [g for g in named if _prefix(names[g]) is not None]
     if not candidates:
         return []
+    if isinstance(source, BaseRateWeights) and source.is_alone_in(candidates):
+        return candidates
     shape = (len(names), source.shape[-1])
     shares = to_numpy(source.base_shares())
     full = np.broadcast_to(shares, (*shares.shape[:-2], *shape)).reshape(-1, *shape)

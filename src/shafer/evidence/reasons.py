@@ -175,14 +175,13 @@ def ranked_reasons(ev: Evidence, pair: AskedClasses, asked: ReasonOptions) -> Ra
     if not candidates:
         raise ValueError("reasons needs a component besides the base rate; there is none.")
     codes = _codes_of(ev, asked.codes, candidates)
-    kinds = _kinds(ev, codes, candidates) if asked.distinct else np.arange(len(candidates))
     size = max(1, _CELLS // ev.n_components)  # the weights of sparse rows are never all in memory
     if len(ev) <= size:
-        return replace(_ranked_reasons(ev, pair, asked, candidates, kinds), codes=codes)
+        return replace(_ranked_reasons(ev, pair, asked, candidates, codes), codes=codes)
     parts = []
     for start in range(0, len(ev), size):
         here = np.arange(start, min(start + size, len(ev)))
-        part = _ranked_reasons(ev[here], pair.rows(here), asked, candidates, kinds)
+        part = _ranked_reasons(ev[here], pair.rows(here), asked, candidates, codes)
         parts.append(replace(part, row=part.row + start))
     joined: dict[str, Any] = {}
     for name in _OF_EACH:
@@ -196,12 +195,11 @@ def _ranked_reasons(
     pair: AskedClasses,
     asked: ReasonOptions,
     candidates: list[int],
-    kinds: NDArray[np.intp],
+    codes: dict[int, tuple[Any, Any]] | None,
 ) -> RankedReasons:
     """Rank the components that may be reasons, in rows whose weights fit in memory."""
     weights = _asked_weights(ev, pair)
-    order = _ranked(weights[:, candidates], kinds, asked.top)
-    components = np.asarray(candidates)[order]
+    components = _best(ev, asked, weights, np.asarray(candidates), codes)
     row, rank = (x.ravel() for x in np.indices(components.shape))
     component = components.ravel()
     amount = weights[row, component]
@@ -209,7 +207,8 @@ def _ranked_reasons(
     if asked.keep != "all":
         low = amount if asked.keep == "positive" else interval(amount, std, ev.errors, _LEVEL)[0]
         kept = low > _rounding(ev, weights)[row]
-        row, rank, component, amount, std = (x[kept] for x in (row, rank, component, amount, std))
+        row, rank, component = (x[kept] for x in (row, rank, component))
+        amount, std = amount[kept], std[kept]
     total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
     positive = np.maximum(amount, 0.0)
     share = np.divide(positive, total, out=np.zeros_like(amount), where=total > 0.0)
@@ -352,6 +351,39 @@ def _pair(code: Any) -> tuple[Any, Any]:
     if len(code) != 2:
         raise ValueError(f"A code must be one value, or a pair (code, text); got {code!r}.")
     return code[0], code[1]
+
+
+def _best(
+    ev: Evidence,
+    asked: ReasonOptions,
+    weights: FloatArray,
+    candidates: NDArray[np.intp],
+    codes: dict[int, tuple[Any, Any]] | None,
+) -> NDArray[np.intp]:
+    """Return the best candidates of each row in order, (n, ≤ top)."""
+    few = 4 * asked.top  # enough, unless most are of one kind
+    if weights.size and len(candidates) > 4 * few:  # to find all columns of a text takes long
+        own = weights[:, candidates]
+        parts = np.argpartition(own, -few, axis=1)[:, -few:]
+        least = np.take_along_axis(own, parts, axis=1).min(axis=1)
+        best = _ranked_of(ev, asked, weights, candidates[np.unique(parts)], codes)
+        last = weights[np.arange(len(weights)), best[:, -1]]
+        if best.shape[1] == asked.top and (last > least).all():  # what is left out is below them
+            return best
+    return _ranked_of(ev, asked, weights, candidates, codes)
+
+
+def _ranked_of(
+    ev: Evidence,
+    asked: ReasonOptions,
+    weights: FloatArray,
+    candidates: NDArray[np.intp],
+    codes: dict[int, tuple[Any, Any]] | None,
+) -> NDArray[np.intp]:
+    kinds = np.arange(len(candidates))
+    if asked.distinct:
+        kinds = _kinds(ev, codes, candidates.tolist())
+    return candidates[_ranked(weights[:, candidates], kinds, asked.top)]
 
 
 def _kinds(
@@ -522,6 +554,8 @@ class RowReasons:
         where there are fewer reasons.
     lower, upper : arrays of shape (n, R)
         The 90 % interval of the log-odds; NaN if the evidence has no errors.
+    has_errors, has_codes : bool
+        Whether the evidence has errors, and whether the user gave codes.
     """
 
     classes: NDArray[np.intp]
@@ -537,6 +571,8 @@ class RowReasons:
     share: FloatArray
     lower: FloatArray
     upper: FloatArray
+    has_errors: bool = False
+    has_codes: bool = False
 
 
 def row_reasons(
@@ -574,7 +610,9 @@ def row_reasons(
     found |= {name: np.full((n, top), np.nan) for name in ("log_odds", "share", "lower", "upper")}
     for name, values in _filled(evidence, pair, ranked).items():
         found[name][ranked.row, ranked.rank] = values
-    return RowReasons(pair.class_, pair.over, **found)
+    given: dict[str, Any] = found
+    bars, coded = evidence.errors is not None, codes is not None
+    return RowReasons(pair.class_, pair.over, has_errors=bars, has_codes=coded, **given)
 
 
 def _filled(
@@ -672,22 +710,27 @@ def reason_columns(
         As in :func:`row_reasons`.
     """
     found = row_reasons(evidence, top, class_=class_, over=over, codes=codes, logits=logits)
-    labels = np.array(label_texts(evidence.classes), dtype=object)
+    return columns_of_reasons(found, evidence.classes)
+
+
+def columns_of_reasons(found: RowReasons, classes: NDArray[Any]) -> dict[str, Any]:
+    """Return reasons that are known as the columns of :func:`reason_columns`."""
+    labels = np.array(label_texts(classes), dtype=object)
     columns: dict[str, Any] = {
         "reasons_class": labels[found.classes].tolist(),
         "reasons_over": labels[found.over].tolist(),
     }
-    for r in range(top):
+    for r in range(found.component.shape[1]):
         name = f"reason_{r + 1}"
         columns[name] = found.component[:, r].tolist()
-        columns[f"{name}_value"] = [_value(value) for value in found.value[:, r].tolist()]
+        columns[f"{name}_value"] = [value_text(value) for value in found.value[:, r].tolist()]
         columns[f"{name}_log_odds"] = found.log_odds[:, r]
         columns[f"{name}_share"] = found.share[:, r]
         columns[f"{name}_words"] = found.words[:, r].tolist()
-        if evidence.errors is not None:
+        if found.has_errors:
             columns[f"{name}_lower"] = found.lower[:, r]
             columns[f"{name}_upper"] = found.upper[:, r]
-        if codes is not None:
+        if found.has_codes:
             columns[f"{name}_code"] = [_text(code) for code in found.code[:, r]]
             columns[f"{name}_text"] = [_text(text) for text in found.text[:, r]]
     return columns
@@ -697,7 +740,7 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _value(value: Any) -> str | None:
+def value_text(value: Any) -> str | None:
     """Write a value of an input: whole numbers without a point, missing ones as nothing."""
     if value is None or value != value:
         return None

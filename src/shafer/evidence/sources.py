@@ -651,6 +651,14 @@ class BaseRateWeights(WeightSource):
         last = xp.broadcast_to(self.base_rate, (*rows, 1, n_classes))
         return xp.concat([inner, last], axis=-2)
 
+    def is_alone_in(self, components: list[int]) -> bool:
+        """Tell whether these are the base rate and no other component has a share of it.
+
+        This takes no table of shares, which is large for the words of a text.
+        """
+        last = self.shape[-2] - 1
+        return components == [last] and not to_numpy(self.source.base_shares()).any()
+
     def has_changed(self, pooled: Pooled) -> bool:
         return self.source.has_changed(self._added(pooled, -1.0))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
 from shafer._column import ColumnKind
+from shafer._typing import FloatArray
 
 if TYPE_CHECKING:
     from shafer.evidence.mass_evidence import MassEvidence
@@ -94,7 +95,12 @@ def evidence_columns(evidence: MassEvidence) -> dict[str, Any]:
 def probability_columns(evidence: MassEvidence) -> dict[str, Any]:
     """Return the columns ``probability_c``: the probabilities that one bets with."""
     values = to_numpy(evidence.betting_probability).reshape(-1, evidence.n_classes)
-    return {f"probability_{x}": values[:, k] for k, x in enumerate(label_texts(evidence.classes))}
+    return columns_of_probabilities(values, evidence.classes)
+
+
+def columns_of_probabilities(values: FloatArray, classes: NDArray[Any]) -> dict[str, Any]:
+    """Return probabilities (n, K) that are known as the same columns."""
+    return {f"probability_{x}": values[:, k] for k, x in enumerate(label_texts(classes))}
 
 
 def mass_columns(evidence: MassEvidence) -> dict[str, Any]:

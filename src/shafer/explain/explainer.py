@@ -371,7 +371,9 @@ class Explainer(Predictor):
         rows, plain = self.weighed_model(X, errors)
         cutoff = self.policy.cutoff
         plain = plain if cutoff is None else replace(plain, cutoff=cutoff)
-        return ModelPass(X, rows, plain, calibration, self.weighed_model.model.encoders, profile)
+        weighed = self.weighed_model
+        encoders, columns, schema = weighed.model.encoders, weighed.columns, weighed.schema
+        return ModelPass(X, rows, plain, calibration, encoders, profile, columns, schema)
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -633,7 +635,8 @@ class Explainer(Predictor):
             size += f"; behind {', '.join(mixing)} components are features, not columns"
         cutoff = self.policy.cutoff
         answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
-        return f"<Explainer: {size}{answers}>"
+        promised = self.promises.text
+        return f"<Explainer: {size}{answers}{'; ' if promised else ''}{promised}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -670,7 +673,7 @@ class Explainer(Predictor):
         ]
         if promises.conformal is not None:
             sets = promises.conformal
-            text = f"coverage {sets.coverage:.3g}, from {sets.n_calibration} rows"
+            text = f"{sets.text.removeprefix('sets ')}, from {sets.n_calibration} rows"
             facts.append(("prediction sets", text))
         if promises.deferral is not None:
             facts.append(("deferral", promises.deferral.text))

@@ -18,6 +18,7 @@ from shafer.decision.rules import PRECISE_RULES
 from shafer.deferral.deferring import control_error, predict_or_defer
 from shafer.deferral.prediction import DeferringPrediction, sure_answers
 from shafer.deferral.promise import read_budget, read_promise
+from shafer.explain.answered_rows import AnsweredRows, answered_rows
 from shafer.explain.named_acts import named_acts
 from shafer.explain.promises import Promises
 from shafer.explain.row_pass import RowPass
@@ -58,13 +59,15 @@ class Predictor(Savable, ABC):
         """How evidence becomes a decision where no rule is named."""
 
     @abstractmethod
-    def observe(self, X: Any) -> RowPass:
+    def observe(self, X: Any, *, errors: bool = False) -> RowPass:
         """Pass rows through the model once.
 
         Parameters
         ----------
         X : as the model takes it
             The rows.
+        errors : bool
+            Whether the evidence has error bars, if the model has any.
 
         Returns
         -------
@@ -432,6 +435,42 @@ class Predictor(Savable, ABC):
             ``labels`` (of every row), ``deferred`` and ``reason``, (n,) each.
         """
         return predict_or_defer(self, X, by)
+
+    def answer(self, X: Any, reasons: int = 3, *, by: Any = None) -> AnsweredRows:
+        """Return all that a service tells about each row, from one pass through the model.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows. A data frame may have the columns of groups in addition.
+        reasons : int
+            Reasons for each row; 0 for none.
+        by : array of shape (n,), optional
+            The group of each row, if :meth:`conformalize` or :meth:`control_error` was given
+            labels. A column is found by its name.
+
+        Returns
+        -------
+        AnsweredRows
+            The answer and the probabilities; after ``conformalize`` the calibrated set, after
+            ``control_error`` whether a person should decide, and why; the reasons; and warnings
+            about single rows. Its ``to_frame()`` is a data frame, its ``records()`` are plain
+            values for JSON.
+
+        Warns
+        -----
+        UserWarning
+            If some rows are of a group that no calibration row was in.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), names=["u", "v"])
+        >>> found = explainer.answer([[2.0, 0.5]], reasons=1).records()[0]
+        >>> found["answer"], round(found["probability"]["1"], 3), found["reasons"][0]["component"]
+        (1, 0.818, 'u')
+        """
+        return answered_rows(self, X, reasons, by)
 
 
 NOT_CALIBRATED = (

@@ -21,10 +21,12 @@ from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Calibration
+from shafer.explain.row_warnings import row_warnings
 from shafer.explain.unseen import UnseenCategories
 from shafer.models.read_model import ModelRows
 from shafer.rows.access import with_row_labels
 from shafer.rows.checks import gaps_in
+from shafer.rows.schema import InputSchema
 
 
 class RowPass(ABC):
@@ -45,9 +47,18 @@ class RowPass(ABC):
     def plain(self) -> MassEvidence:
         """The evidence before tempering and moderation, which reasons are taken from."""
 
+    @property
+    @abstractmethod
+    def weighed(self) -> Evidence | None:
+        """The evidence with the weights that the reasons of an answer come from; None without."""
+
     @abstractmethod
     def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
         """Return how typical some rows are; None if the background is not at hand."""
+
+    @abstractmethod
+    def warnings(self) -> list[list[str]]:
+        """Return what to know about each row before its answer is used; mostly nothing."""
 
     def decided_by(self, rule: str) -> MassEvidence:
         """Return the evidence that a rule decides with: a bet needs no discount."""
@@ -71,6 +82,10 @@ class ModelPass(RowPass):
         Those before the model.
     profile : callable or None
         Returns the weights of the background rows; None if these are not at hand.
+    columns : sequence of strings, optional
+        The columns of the model, if it knows them.
+    schema : InputSchema, optional
+        What they held in training.
     """
 
     def __init__(
@@ -81,6 +96,8 @@ class ModelPass(RowPass):
         calibration: Calibration,
         encoders: Sequence[Any],
         profile: Callable[[], WeightProfile] | None,
+        columns: Sequence[str] | None = None,
+        schema: InputSchema | None = None,
     ) -> None:
         self._X = X
         self.rows = rows
@@ -88,6 +105,8 @@ class ModelPass(RowPass):
         self._calibration = calibration
         self._encoders = encoders
         self._profile = profile
+        self._columns = columns
+        self._schema = schema
 
     @property
     def plain(self) -> Evidence:
@@ -111,6 +130,11 @@ class ModelPass(RowPass):
             return self.bet
         reliability = self._calibration.reliability(self.rows, self.bet.probability)
         return self.bet if reliability is None else self.bet.discounted(reliability)
+
+    @property
+    def weighed(self) -> Evidence:
+        """The evidence that is shown, before discounting."""
+        return self.evidence.weighed
 
     @cached_property
     def even(self) -> Evidence:
@@ -142,6 +166,11 @@ class ModelPass(RowPass):
             unseen = categories.rows(self.rows.encoded)
             typical[unseen if rows is None else unseen[rows]] = np.finfo(np.float64).tiny
         return typical
+
+    def warnings(self) -> list[list[str]]:
+        """Return gaps, unknown categories and rows unlike the training data, in words."""
+        typical = None if self._profile is None else self._profile().typicality(self._plain)
+        return row_warnings(self._X, self._columns, self._schema, self.unseen, typical)
 
     @cached_property
     def unseen(self) -> BoolArray:
@@ -198,9 +227,18 @@ class GuardedPass(RowPass):
         """The evidence of the rows as they were given."""
         return self._seen.plain
 
+    @property
+    def weighed(self) -> Evidence | None:
+        """The evidence of the rows as they were given, before discounting."""
+        return self._seen.weighed
+
     def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
         """Return how typical the rows are as they were given."""
         return self._seen.typicality(rows)
+
+    def warnings(self) -> list[list[str]]:
+        """Return the warnings about the rows as they were given."""
+        return self._seen.warnings()
 
 
 @final
@@ -231,11 +269,20 @@ class CombinedPass(RowPass):
         """The combination."""
         return self._combined
 
+    @property
+    def weighed(self) -> Evidence | None:
+        """The combination, if it has weights."""
+        return self._combined if isinstance(self._combined, Evidence) else None
+
     def typicality(self, rows: Sequence[int] | None = None) -> Array | None:
         """Return None: the background of a combination is not kept."""
         del rows
         unknown: Array | None = None
         return unknown
+
+    def warnings(self) -> list[list[str]]:
+        """Return none: what the sources were trained on is not kept."""
+        return [[] for _ in range(len(self._combined))]
 
 
 def _tempered(ev: Evidence, factor: float | FloatArray) -> Evidence:

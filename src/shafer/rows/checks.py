@@ -8,15 +8,18 @@ from typing import Any
 import array_api_compat
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_columns, frame_of
-from shafer._text import listed
+from shafer._text import listed, shortened
 from shafer._typing import Array, BoolArray
+from shafer.errors import BadRowsError, UnsupportedModelError
 from shafer.rows.access import by_position, is_several_inputs, values_of
-from shafer.rows.columns import encoded_names
+from shafer.rows.columns import encoded_sources
+from shafer.rows.schema import selected_columns
 
 
 def check_rows(X: Any, name: str) -> None:
@@ -144,18 +147,22 @@ def checked(model: Any, X: Any, **options: Any) -> Array:
 # Words of NumPy, pandas and scikit-learn by which their errors are recognised.
 _DATES = ("DateTime64", "TimeDelta64", "datetime64", "timedelta64", "Timestamp", "Timedelta")
 _SPARSE = ("COO", "Sparse data", "sparse matri")
+_CELLS = ("contains NaN", "infinity", "unknown categories")
 _AS_NUMBERS = "Convert them to numbers first, for instance to days since a fixed date."
 
 
 def explain_table_error(error: Exception, X: Any, encoders: Sequence[Any]) -> None:
-    """Raise a clearer error for X, if ``error`` is about dates, sparse columns or NaN."""
+    """Raise a clearer error for X, if ``error`` is about dates, sparse columns or single cells."""
     text = str(error)
     if any(word in text for word in _DATES):
         refuse_dates(X, "the model")
     if any(word in text for word in _SPARSE):
         _refuse_sparse_columns(X)
-    if "contains NaN" in text and ", column '" not in text:
-        _name_the_column(X, encoders)
+    wrong = [found for found in _CELLS if found in text]
+    columns = frame_columns(X)
+    named = isinstance(error, BadRowsError) and (columns is None or error.column in columns)
+    if wrong and not named:
+        _blame(wrong[0], X, encoders, None if columns is None else list(columns))
 
 
 def refuse_dates(X: Any, reader: str) -> None:
@@ -182,20 +189,83 @@ def _refuse_sparse_columns(X: Any) -> None:
         )
 
 
-def _name_the_column(X: Any, encoders: Sequence[Any]) -> None:
-    """Refuse NaN in the data frame where it stops a transformer or the model, by column name."""
-    columns = frame_columns(X)
-    if columns is None:
-        return
+def _blame(wrong: str, X: Any, encoders: Sequence[Any], names: list[str] | None) -> None:
+    """Refuse the cells where they stop a transformer or the model, by the user's column.
+
+    ``names`` are the user's columns behind the columns of X; None if they are not known.
+    """
     passed = 0
     for encoder in encoders:
         try:
-            X = encoder.transform(X)
+            encoded = encoder.transform(X)
         except (ValueError, TypeError):
             break
-        passed += 1
-    names = encoded_names(encoders[:passed], columns) if passed else columns
-    refuse_nan(values_of(X), "the model", names)
+        names = _sources(encoder, names)
+        X, passed = encoded, passed + 1
+    stopped = encoders[passed] if passed < len(encoders) else None
+    parts = getattr(stopped, "transformers_", None)
+    if parts is not None:
+        if hasattr(X, "iloc") and names is not None:
+            _blame_parts(wrong, X, parts, names)
+    elif stopped is not None and hasattr(stopped, "steps"):
+        _blame(wrong, X, [step for _, step in stopped.steps if hasattr(step, "transform")], names)
+    elif stopped is not None and hasattr(stopped, "categories_") and names is not None:
+        _refuse_unknown(X, stopped, names)
+    else:
+        reader = "the model" if stopped is None else type(stopped).__name__
+        refuse_not_finite(values_of(X), reader, names, nan=wrong == _CELLS[0])
+
+
+def _blame_parts(wrong: str, X: Any, parts: Sequence[Any], names: list[str]) -> None:
+    """Look into the parts of a ``ColumnTransformer``."""
+    for _, part, selected in parts:
+        if part is None or isinstance(part, str):  # "passthrough", "drop"
+            continue
+        places = selected_columns(selected, range(len(names)), list(X.columns))
+        _blame(wrong, X.iloc[:, places], [part], [names[place] for place in places])
+
+
+def _sources(encoder: Any, names: list[str] | None) -> list[str] | None:
+    """Return the user's columns behind the outputs of a transformer."""
+    if names is None:
+        return None
+    try:
+        order, sources = encoded_sources([encoder], None, len(names), [])
+    except (UnsupportedModelError, ValueError, TypeError):
+        return None
+    if len(order) != len(names):
+        return None
+    user = dict(zip(order, names, strict=True))
+    return [
+        " and ".join(sorted({user[name] for name in found if name in user})) for found in sources
+    ]
+
+
+def _refuse_unknown(X: Any, encoder: Any, names: list[str]) -> None:
+    """Refuse categories that an encoder did not learn."""
+    columns = X if hasattr(X, "iloc") else None
+    for j, known in enumerate(encoder.categories_ if columns is not None else ()):
+        values = X.iloc[:, j]
+        wrong = ~values.isin(known.tolist()).to_numpy()
+        if any(value is None or value != value for value in known.tolist()):
+            wrong &= ~values.isna().to_numpy()
+        rows = np.flatnonzero(wrong).tolist()
+        if rows:
+            gap = values.isna().to_numpy()
+            reasons = [
+                f"Column {names[j]!r} is missing, which {type(encoder).__name__} does not know."
+                if gap[row]
+                else f"Column {names[j]!r} has the category {shortened(repr(values.iloc[row]))}, "
+                "which the model does not know."
+                for row in rows
+            ]
+            raise BadRowsError(
+                f"Row {rows[0]}: {reasons[0]} Its categories are {listed(known.tolist())}. Use one "
+                "of them, or train with OneHotEncoder(handle_unknown='ignore').",
+                rows,
+                reasons,
+                names[j],
+            )
 
 
 # NaN in the user's X: where it is, and the error for models that cannot take it.
@@ -203,24 +273,38 @@ def _name_the_column(X: Any, encoders: Sequence[Any]) -> None:
 
 def refuse_nan(values: Any, reader: str, names: Sequence[str] | None) -> None:
     """Raise an error that names the column of the first NaN, if there is one."""
+    refuse_not_finite(values, reader, names, nan=True)
+
+
+def refuse_not_finite(values: Any, reader: str, names: Sequence[str] | None, *, nan: bool) -> None:
+    """Raise an error that names the column of the first NaN, or the first infinity."""
     data = values.data if sparse.issparse(values) else values
     if array_api_compat.is_array_api_obj(data) and _sum_is_finite(data):
         return  # one pass, nothing allocated; the rest is for finding the place
-    if sparse.issparse(values):
-        held = sparse.coo_array(values)
-        bad = np.isnan(held.data) if held.dtype.kind == "f" else np.zeros(0, dtype=bool)
-        where = [(int(held.row[i]), int(held.col[i])) for i in np.flatnonzero(bad)[:1]]
-    else:
-        where = _first_nan(values)
-    if not where:
+    rows, columns = _not_finite(values, nan=nan)
+    if not len(rows):
         return
-    row, column = where[0]
-    name = repr(str(names[column])) if names is not None else column
-    raise ValueError(
-        f"X contains NaN, the first in row {row}, column {name}; {reader} cannot take NaN. Impute "
-        "it, best in a pipeline in front of the model. For a linear model, "
-        "Explainer(..., missing='conditional') is another way."
-    )
+
+    def called(column: int) -> str:
+        return repr(str(names[column])) if names is not None else str(column)
+
+    what = "is missing (NaN)" if nan else "is infinite"
+    must = f"and {reader} cannot take {'NaN' if nan else 'infinity'}."
+    reasons = [f"Column {called(column)} {what}, {must}" for column in columns.tolist()]
+    first, column = int(rows[0]), int(columns[0])
+    if nan:
+        message = (
+            f"X contains NaN, the first in row {first}, column {called(column)}; {reader} cannot "
+            "take NaN. Impute it, best in a pipeline in front of the model. For a linear model, "
+            "Explainer(..., missing='conditional') is another way."
+        )
+    else:
+        message = (
+            f"X contains infinity, the first in row {first}, column {called(column)}; {reader} "
+            "cannot take it. Correct the value, or replace it by NaN if the model takes NaN."
+        )
+    column_name = str(column) if names is None else str(names[column])
+    raise BadRowsError(message, rows.tolist(), reasons, column_name)
 
 
 def gaps_in(X: Any) -> BoolArray:
@@ -245,11 +329,25 @@ def _sum_is_finite(values: Array) -> bool:
         return bool(xp.isfinite(xp.sum(values)))
 
 
-def _first_nan(values: Any) -> list[tuple[int, int]]:
+def _not_finite(values: Any, *, nan: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows with NaN, or with infinity, and the first such column of each."""
+    find = np.isnan if nan else np.isinf
+    nothing = np.zeros(0, dtype=np.intp)
+    if sparse.issparse(values):
+        held = sparse.coo_array(values)
+        bad = find(held.data) if held.dtype.kind == "f" else np.zeros(0, dtype=bool)
+        order = np.lexsort((held.col[bad], held.row[bad]))
+        rows, first = np.unique(held.row[bad][order], return_index=True)
+        return rows.astype(np.intp), held.col[bad][order][first].astype(np.intp)
     if not array_api_compat.is_array_api_obj(values) or values.ndim != 2:
-        return []
-    xp = array_api_compat.array_namespace(values)
-    if not xp.isdtype(values.dtype, "real floating") or not bool(xp.any(xp.isnan(values))):
-        return []
-    row, column = np.argwhere(np.isnan(to_numpy(values)))[0]
-    return [(int(row), int(column))]
+        return nothing, nothing
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        gap = np.frompyfunc(lambda value: value is None or value != value, 1, 1)
+        infinite = np.isin(values, (np.inf, -np.inf))
+        found = gap(values).astype(bool) if nan else infinite
+    elif array_api_compat.array_namespace(values).isdtype(values.dtype, "real floating"):
+        found = find(to_numpy(values))
+    else:
+        return nothing, nothing
+    rows = np.flatnonzero(found.any(axis=1))
+    return rows, found[rows].argmax(axis=1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._checks.arrays import to_numpy
-from shafer._checks.frames import frame_of
+from shafer._checks.frames import frame_of, pandas_columns
 from shafer._typing import Array
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.reasons import InputValues
@@ -171,6 +171,8 @@ class RowInputs(InputValues):
     @cached_property
     def _table(self) -> Any:
         """The rows, so that a column is found without a pass over the others."""
+        if pandas_columns(self.X) is not None:
+            return self.X
         frame = frame_of(self.X)
         if frame is not None:
             return frame
@@ -180,7 +182,9 @@ class RowInputs(InputValues):
 
     def column(self, name: str) -> Array | None:
         table = self._table
-        if isinstance(table, nw.DataFrame):
+        if hasattr(table, "iloc"):
+            column = _pandas_column(table, name)
+        elif isinstance(table, nw.DataFrame):
             column = table[name].to_numpy() if name in table.columns else None
         else:
             column = _array_column(table, self.trace.places[name])
@@ -220,6 +224,16 @@ class RowInputs(InputValues):
             for group in groups
         ]
         return replace(self, members=tuple(tuple(int(m) for m in members) for members in inside))
+
+
+def _pandas_column(table: Any, name: str) -> Array | None:
+    """Return a column of a pandas frame; None if there is none."""
+    if name not in table.columns:
+        return None
+    column = table[name]
+    if isinstance(column.dtype, np.dtype):
+        return np.asarray(column.to_numpy())
+    return nw.from_native(column, series_only=True).to_numpy()  # it knows nullable types
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -16,11 +16,12 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from shafer._checks.frames import frame_of
+from shafer._checks.frames import frame_columns, frame_of
 from shafer._checks.labels import is_missing
 from shafer._files.codec import LEFT_OUT, OneOf
 from shafer._text import shortened
 from shafer._typing import BoolArray
+from shafer.errors import BadRowsError
 from shafer.rows.usual import UsualValues
 
 KINDS = ("number", "whole", "truth", "text", "category", "values", "written", "other")
@@ -34,6 +35,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _PLAIN = (str, bool, int, float)
 _EXACT = 2**53  # larger whole numbers are not told apart by floats
+_TAKE_NUMBERS = frozenset({
+    "StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "LogisticRegression",
+    "SGDClassifier", "LinearDiscriminantAnalysis",
+})  # fmt: skip
+"""Steps that convert all their columns to numbers."""
 _LARGEST_KEPT = 10_000  # values of a column of several types
 
 
@@ -180,6 +186,20 @@ class ColumnSchema:
             return self.of_values(cells.astype(object).where(~gaps, ""), name)
         return self.of_values(cells.astype(object).where(~gaps, np.nan), name)
 
+    def takes(self, dtype: Any) -> bool:
+        """Return whether ``of_values`` gives any pandas column of this type back as it is."""
+        letter, plain = getattr(dtype, "kind", "O"), isinstance(dtype, np.dtype)
+        if self.kind == "other" or letter in "mMc" or _is_sparse(dtype):
+            return True
+        letters = {"number": "iubf", "whole": "iub", "truth": "b"}.get(self.kind)
+        if letters is not None:
+            return plain and letter in letters
+        if self.kind == "text":
+            return self.gap != "none" and dtype.name == "str" and _is_string(dtype)
+        if self.kind == "category" and dtype.name == "category":
+            return self._is_same(dtype.categories)
+        return False
+
     def of_values(self, column: Any, name: str) -> Any:
         """Return a pandas column of any type as it was in training; the same one if it is.
 
@@ -188,23 +208,25 @@ class ColumnSchema:
         ValueError
             If a value does not fit; the row and the column are named.
         """
-        letter = getattr(column.dtype, "kind", "O")
-        plain = isinstance(column.dtype, np.dtype)
-        if self.kind == "other" or letter in "mMc" or _is_sparse(column.dtype):
-            return column
-        if self.kind in ("number", "whole") and plain and letter in "iub":
+        if self.takes(column.dtype):
             return column
         if self.kind == "number":
-            return column if plain and letter == "f" else _numbers(column, name)
+            return _numbers(column, name)
         if self.kind == "whole":
             return _whole(column, name)
         if self.kind == "truth":
-            return column if plain and letter == "b" else self._truths(column, name)
+            return self._truths(column, name)
         if self.kind == "written":
             return column.astype(object) if column.dtype.name == "category" else column
         if self.kind == "text":
             return self._texts(column, name)
         return self._placed(column, name)
+
+    def unknown(self, values: Sequence[Any]) -> list[tuple[int, Any]]:
+        """Return the positions and values that are none of the categories, nor missing."""
+        held = [(k, value) for k, value in enumerate(values) if not is_missing(value)]
+        place = self._places([value for _, value in held], self.known)
+        return [(k, value) for k, value in held if _key(value) not in place]
 
     def _filled(self, column: Any, gaps: Any) -> Any:
         """Return a column of objects whose gaps are held as in training."""
@@ -213,8 +235,6 @@ class ColumnSchema:
     def _texts(self, column: Any, name: str) -> Any:
         import pandas
 
-        if _is_string(column.dtype) and column.dtype.name == "str" and self.gap != "none":
-            return column
         values = column.astype(object)
         gaps = values.isna()
         content = pandas.api.types.infer_dtype(values, skipna=True)
@@ -248,8 +268,6 @@ class ColumnSchema:
 
         assert self.categories is not None
         is_category = column.dtype.name == "category"
-        if is_category and self.kind == "category" and self._is_same(column.cat.categories):
-            return column
         values = column.astype(object)
         gaps = values.isna()
         place = self._places(values[~gaps].unique(), self.categories.tolist())
@@ -400,10 +418,12 @@ class InputSchema:
         ValueError
             If a value does not fit; the row and the column are named.
         """
-        frame = frame_of(X)
-        if frame is None or len(frame.columns) != len(self) or len(frame) == 0:
+        names = frame_columns(X)
+        if names is None or len(names) != len(self) or len(X) == 0:
             return X
         if not hasattr(X, "iloc"):
+            frame = frame_of(X)
+            assert frame is not None
             # Few libraries take Arrow tables, and those that do take numbers.
             taken = not nw.dependencies.is_pyarrow_table(X) or set(self.kinds) == {"number"}
             columns = (frame[name] for name in frame.columns)
@@ -411,7 +431,10 @@ class InputSchema:
                 return X
             X = pandas_of_arrow(frame.to_arrow())
         changed = {}
-        for j, (name, column) in enumerate(zip(frame.columns, self.columns, strict=True)):
+        types = X.dtypes.tolist()
+        for j, (name, column) in enumerate(zip(names, self.columns, strict=True)):
+            if column.takes(types[j]):
+                continue
             given = X.iloc[:, j]
             made = column.of_values(given, name)
             if made is not given:
@@ -584,14 +607,17 @@ def _as_array(numbers: list[Any]) -> NDArray[Any]:
     return _objects(numbers) if large else np.array(numbers, dtype=float)
 
 
-def _misfit(name: str, values: Any, wrong: Any, must: str) -> ValueError:
-    at = int(np.flatnonzero(np.asarray(wrong))[0])
-    value = shortened(repr(_plain(values.iloc[at])))
+def _misfit(name: str, values: Any, wrong: Any, must: str) -> BadRowsError:
+    rows = np.flatnonzero(np.asarray(wrong)).tolist()
     if " empty in a CSV" in must:
-        return ValueError(f"Column {name!r} must {must}. Row {values.index[at]} has an empty cell.")
-    return ValueError(
-        f"Column {name!r} must {must}, as in training; row {values.index[at]} has {value}."
-    )
+        reasons = [f"Column {name!r} must {must}."] * len(rows)
+        message = f"{reasons[0]} Row {values.index[rows[0]]} has an empty cell."
+        return BadRowsError(message, rows, reasons, name)
+    given = [shortened(repr(_plain(values.iloc[row]))) for row in rows]
+    start = f"Column {name!r} must {must}, as in training"
+    reasons = [f"{start}; it has {value}." for value in given]
+    message = f"{start}; row {values.index[rows[0]]} has {given[0]}."
+    return BadRowsError(message, rows, reasons, name)
 
 
 # What a model learned of the columns that it takes.
@@ -628,12 +654,14 @@ def encoder_columns(
     for _, part in getattr(step, "transformer_list", ()):
         yield from encoder_columns(part, given, columns)
     for _, part, selected in getattr(step, "transformers_", ()):
-        yield from encoder_columns(part, _selected(selected, given, columns), columns)
+        yield from encoder_columns(part, selected_columns(selected, given, columns), columns)
     yield from zip(given, _known_values(step), strict=False)
 
 
 def _known_values(step: Any) -> list[ColumnSchema]:
-    """Return what a transformer knows of each column: its categories, or the type it fills in."""
+    """Return what a step knows of each column: its categories, what it fills in, or numbers."""
+    if type(step).__name__ in _TAKE_NUMBERS:
+        return [ColumnSchema("number")] * int(getattr(step, "n_features_in_", 0))
     if hasattr(step, "categories_"):
         return [ColumnSchema.of_known(np.asarray(known).tolist()) for known in step.categories_]
     filled = getattr(step, "statistics_", None)
@@ -642,7 +670,9 @@ def _known_values(step: Any) -> list[ColumnSchema]:
     return [ColumnSchema("text" if isinstance(value, str) else "other") for value in filled]
 
 
-def _selected(selected: Any, given: Sequence[int], columns: Sequence[str] | None) -> list[int]:
+def selected_columns(
+    selected: Any, given: Sequence[int], columns: Sequence[str] | None
+) -> list[int]:
     """Return the positions of columns selected by name, position, slice or mask."""
     if isinstance(selected, slice):
         if isinstance(selected.start, str) or isinstance(selected.stop, str):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, final
@@ -32,6 +32,7 @@ from shafer.evidence.table import (
 from shafer.explain.explainer import Explainer
 from shafer.rows.access import take_rows
 from shafer.scale.background_means import MeasuredModel
+from shafer.scale.bad_rows import BadRowOptions
 from shafer.scale.models import read_codes, read_loss_table
 from shafer.scale.scorer import ScoredRows
 from shafer.scale.tables import label_named
@@ -48,7 +49,8 @@ class ScoreOptions:
     Attributes
     ----------
     reasons : int, optional
-        Reasons for each row; by default 3 if the model was calibrated, and none otherwise.
+        Reasons for each row; by default 3 if the model was calibrated or the next options are
+        given, and none otherwise.
     class_ : str, optional
         The class that they are for, as the user wrote it; by default each row's answer.
     over : str, optional
@@ -67,6 +69,8 @@ class ScoreOptions:
         The table of reason codes.
     loss : str or Path, optional
         The costs of acts: a file, or JSON.
+    bad : BadRowOptions
+        What to do about rows that cannot be scored.
     """
 
     reasons: int | None = None
@@ -79,14 +83,15 @@ class ScoreOptions:
     rule: str | None = None
     codes: Path | None = None
     loss: str | Path | None = None
+    bad: BadRowOptions = field(default_factory=BadRowOptions)
 
     def check(self) -> None:
         """Read the tables, and raise an error if options do not fit together."""
         _ = self.acts
         given = (("--class", self.class_), ("--over", self.over), ("--codes", self.codes))
         for option, value in given:
-            if value is not None and self.reasons is None:
-                raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
+            if value is not None and self.reasons == 0:
+                raise ValueError(f"{option} is about reasons, and --reasons 0 writes none.")
         if self.over is not None and self.class_ is None:
             raise ValueError("--over needs --class, the class to compare with it.")
         _ = self.known_codes
@@ -94,7 +99,7 @@ class ScoreOptions:
     def choices(self) -> dict[str, Any]:
         """Return the options that are not files, as plain values."""
         names = ("reasons", "class_", "over", "evidence", "ask", "keep", "reject", "rule")
-        return {name.strip("_"): getattr(self, name) for name in names}
+        return {name.strip("_"): getattr(self, name) for name in names} | asdict(self.bad)
 
     def contents(self) -> dict[str, Path | None]:
         """Return the options that are files, whose content changes the scores."""
@@ -163,7 +168,9 @@ class ScoreColumns:
         promised = [of_sets if sets else "", of_deferral if defers else ""]
         left_out = ["" if sets else of_sets, "" if defers else of_deferral]
         top = options.reasons
-        if top is None and (sets or defers) and isinstance(model.evidence, Explainer):
+        about = (options.class_, options.over, options.codes)
+        promises = bool(sets or defers) and isinstance(model.evidence, Explainer)
+        if top is None and (promises or any(value is not None for value in about)):
             top = _REASONS
         if top:
             listed += _reasons(model, top, options)
@@ -180,7 +187,8 @@ class ScoreColumns:
 
 
 def _row_numbers(rows: ScoredRows) -> NDArray[np.intp]:
-    return np.arange(rows.first, rows.first + len(rows.seen.evidence))
+    numbers = np.arange(len(rows.seen.evidence)) if rows.numbers is None else rows.numbers
+    return np.asarray(numbers, dtype=np.intp)
 
 
 ROW = Column("row", "whole", _row_numbers)
@@ -300,7 +308,7 @@ def promised_lines(model: MeasuredModel, X: Any, frame: Any, row: int) -> list[s
         The position of the row.
     """
     columns = ScoreColumns.of(model, ScoreOptions(), frame.columns)
-    rows = ScoredRows(model, take_rows(X, [row]), frame.iloc[[row]], row)
+    rows = ScoredRows(model, take_rows(X, [row]), frame.iloc[[row]])
     shown = (column for column in columns.listed if column.name in _PROMISED)
     written = [(column.name, str(column.of(rows)[0])) for column in shown]
     lines = [f"  {name:<8}  {value}" for name, value in written if value]

@@ -6,34 +6,59 @@ import glob
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, final
+from typing import Any, BinaryIO, Self, final
+
+import numpy as np
 
 import shafer
 from shafer._column import Column
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
+from shafer._text import listed
 from shafer.rows.schema import ColumnSchema
 from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model
+from shafer.scale.bad_rows import (
+    BadRow,
+    BadRowOptions,
+    Rows,
+    divided,
+    first_bad,
+    first_reason,
+    side_name,
+    with_column,
+    write_bad_rows,
+)
 from shafer.scale.columns import ROW, ScoreColumns, ScoreOptions, kept_columns
+from shafer.scale.csv_cells import check_names, escaped
 from shafer.scale.engines import JobEngine, LocalJobs
 from shafer.scale.ids import check_columns, check_ids, check_not_inputs, kept_types
 from shafer.scale.inputs import ModelInputs, model_inputs
 from shafer.scale.models import NamedModel, train_on
-from shafer.scale.plan import Unit, WorkPlan, difference, is_csv, make_request
+from shafer.scale.plan import (
+    Unit,
+    WorkPlan,
+    changed_files,
+    difference,
+    file_digest,
+    is_csv,
+    make_request,
+)
+from shafer.scale.run_log import RunLog
 from shafer.scale.scorer import RowScorer, arrow_schema, arrow_table, reads_of
 from shafer.scale.tables import (
     Columns,
     Kinds,
+    RawChunk,
     Survey,
     check_output,
-    chunks_beside,
     chunks_of,
     format_of,
+    raw_chunks,
     survey,
     surveyed,
 )
@@ -75,6 +100,7 @@ def write_score_folder(
     chunk: int,
     wanted: ScoreOptions,
     engine: JobEngine,
+    log: RunLog = RunLog(),  # noqa: B008 - it is frozen
 ) -> Written:
     """Write the evidence of every row of many files.
 
@@ -88,53 +114,86 @@ def write_score_folder(
         Rows held at a time, by each worker.
     wanted : ScoreOptions
     engine : JobEngine
+    log : RunLog
+        Where progress is reported.
     """
     files, folder = asked.files(), OutputFolder(asked.out)
     request = make_request(files, asked.contents, asked.options)
-    plan, complete = folder.plan_for(request)
-    if complete and plan is not None:
-        return Written(plan.rows, "All parts were there already.")
-    if plan is None:
-        plan = WorkPlan.of(request, files, _surveys(files, chunk, engine))
-        if plan.rows == 0:
-            raise ValueError(f"{asked.data} has no rows.")
+    done = folder.finished_plan()
+    if done is not None:
+        folder.check_finished(done, request)
+        return folder.written(done, "All parts were there already.")
+    earlier = folder.begun_plan()
+    if earlier is not None:
+        folder.check_begun(earlier, request)
+    if earlier is not None and earlier.request == request:
+        plan = earlier
+    else:
+        plan = WorkPlan.of(request, files, _surveys(files, chunk, engine, request, earlier))
+    if plan.rows == 0:
+        raise ValueError(f"{asked.data} has no rows.")
     scorer = FileScorer.of(model, asked.data, files, plan.kinds, options, chunk, wanted)
+    plan = plan.keyed(scorer.reading, numbered=not options.ids, of_all=options.from_data)
     with writing(asked.out):
         folder.begin(plan)
-        _score_units(plan, folder, scorer, chunk, engine)
+        new = _score_units(plan, folder, scorer, chunk, engine, log)
         folder.complete(plan)
-    return Written(plan.rows, scorer.sentence, scorer.left_out)
+    return folder.written(plan, scorer.sentence, scorer.left_out, new)
 
 
-def _surveys(files: Sequence[Path], chunk: int, engine: JobEngine) -> list[Survey]:
-    """Learn what the files hold. CSV files must be read for this, which the workers do."""
+def _surveys(
+    files: Sequence[Path],
+    chunk: int,
+    engine: JobEngine,
+    request: Mapping[str, Any],
+    earlier: WorkPlan | None,
+) -> list[Survey]:
+    """Learn what the files hold. CSV files must be read for this, which the workers do.
+
+    What an earlier plan knows of files that did not change is not read again.
+    """
     found: dict[Path, Survey] = {}
+    if earlier is not None:
+        changed, _ = changed_files(earlier.request, request)
+        known = earlier.surveys
+        found = {p: known[str(p)] for p in files if str(p) in known and str(p) not in changed}
+    new = [path for path in files if path not in found]
     for path, told in (engine if is_csv(files) else LocalJobs()).run(
-        partial(surveyed, rows=chunk), files
+        partial(surveyed, rows=chunk), new
     ):
         found[path] = told
     return [found[path] for path in files]
 
 
 def _score_units(
-    plan: WorkPlan, folder: OutputFolder, scorer: FileScorer, chunk: int, engine: JobEngine
-) -> None:
-    from tqdm import tqdm
-
-    about = {"version": shafer.__version__, "means": scorer.sentence, "plan": plan.digest}
+    plan: WorkPlan,
+    folder: OutputFolder,
+    scorer: FileScorer,
+    chunk: int,
+    engine: JobEngine,
+    log: RunLog,
+) -> list[Part]:
+    """Score the units that are not done, and return what was written."""
+    about = {"version": shafer.__version__, "means": scorer.sentence}
     work = UnitScorer(scorer, str(folder.growing), chunk, about)
-    left = [unit for unit in plan.units if not folder.is_done(unit, plan)]
+    left = [unit for unit in plan.units if not folder.is_done(unit)]
     before = plan.rows - sum(unit.rows for unit in left)
-    with tqdm(
-        total=plan.rows, initial=before, unit="row", unit_scale=True, disable=None
-    ) as progress:
-        for rows in engine.run(work, left):
-            progress.update(rows)
+    kept, new = len(plan.units) - len(left), []
+    log.event("start", f"{plan.rows:,} rows", rows=plan.rows, parts=len(plan.units), kept=kept)
+    with log.progress(plan.rows, before) as progress:
+        for done in engine.run(work, left):
+            new.append(done)
+            progress(done.rows + done.bad)
+            log.event("part", f"{done.name}: {done.rows:,} rows", **asdict(done))
+    return new
 
 
 # A folder of scores that appears when it is complete, and can be resumed.
 
 SUCCESS = "_SUCCESS"
+QUARANTINE = "_quarantine"
+PART = "shafer.part"
+"""The key of what a file of scores says about itself."""
 _PLAN = "_plan.json"
 _TEMPORARY = ".shafer-"  # how names of files begin that are being written
 
@@ -150,7 +209,7 @@ class OutputFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = Path(os.path.realpath(path))  # a link stays a link
+        self._shown, self._path = path, Path(os.path.realpath(path))  # a link stays a link
         self.growing = self._path.with_name(f".{self._path.name}.unfinished")
 
     def finished_plan(self) -> WorkPlan | None:
@@ -184,8 +243,27 @@ class OutputFolder:
                 ) from error
         return None
 
-    def check_same(self, plan: WorkPlan, request: Mapping[str, Any], where: Path) -> None:
-        """Refuse a folder that was begun, or written, for another request."""
+    def check_finished(self, plan: WorkPlan, request: Mapping[str, Any]) -> None:
+        """Refuse a complete folder that was written for another request, or is damaged."""
+        self._check_same(plan, request, self._path)
+        changed, _ = changed_files(plan.request, request)
+        if changed:
+            raise ValueError(
+                f"{self._path} is complete, and since then the input files changed: "
+                f"{listed(changed, most=3, written=str)}. Give another --out, or remove the folder."
+            )
+        self._check_parts(plan, self._path, "Remove the folder, and repeat the command.")
+
+    def check_begun(self, plan: WorkPlan, request: Mapping[str, Any]) -> None:
+        """Refuse to go on with another request. Some of the input files may have changed."""
+        self._check_same(plan, request, self.growing)
+        if not changed_files(plan.request, request)[1]:
+            raise ValueError(
+                f"{self.growing} was begun for other input files: all of them changed. Give "
+                "another --out, or remove the folder to begin again."
+            )
+
+    def _check_same(self, plan: WorkPlan, request: Mapping[str, Any], where: Path) -> None:
         other = difference(plan.request, request)
         if other:
             raise ValueError(
@@ -193,27 +271,33 @@ class OutputFolder:
                 "it was, give another --out, or remove the folder to begin again."
             )
 
-    def plan_for(self, request: Mapping[str, Any]) -> tuple[WorkPlan | None, bool]:
-        """Return the plan of an earlier run of the same request, and whether it is complete."""
-        done = self.finished_plan()
-        if done is not None:
-            self.check_same(done, request, self._path)
-            self._check_parts(done, self._path, "Remove the folder, and repeat the command.")
-            return done, True
-        begun = self.begun_plan()
-        if begun is not None:
-            self.check_same(begun, request, self.growing)
-        return begun, False
-
     def begin(self, plan: WorkPlan) -> None:
-        """Write the plan; the first step of a run."""
+        """Write the plan, and keep the parts of an earlier one that are also in this one."""
         self.growing.mkdir(parents=True, exist_ok=True)
         with replacing(self.growing / _PLAN) as file:
             file.write(plan.text().encode())
+        names = {unit.digest: unit.name for unit in plan.units}
+        moved = []
+        for part in sorted(self.growing.glob("part-*.parquet")):
+            name = names.get(_about_part(part).get("unit", ""))
+            if name == part.stem:
+                continue
+            for path in (part, *self._side_files(self.growing, part.stem)):
+                if name is None:
+                    path.unlink(missing_ok=True)
+                else:  # not yet to its new name, where another part may be
+                    moving = path.with_name(f"{_TEMPORARY}{path.name}")
+                    moved.append((path.replace(moving), path.with_name(name + path.suffix)))
+        for moving, target in moved:
+            moving.replace(target)
 
-    def is_done(self, unit: Unit, plan: WorkPlan) -> bool:
+    @staticmethod
+    def _side_files(folder: Path, name: str) -> list[Path]:
+        return list((folder / QUARANTINE).glob(f"{name}.*"))
+
+    def is_done(self, unit: Unit) -> bool:
         """Return whether a unit is complete."""
-        return _holds(self.growing / unit.file_name, unit, plan)
+        return _holds(self.growing / unit.file_name, unit)
 
     def complete(self, plan: WorkPlan) -> None:
         """Give the folder its name; the last step of a run.
@@ -221,19 +305,49 @@ class OutputFolder:
         Raises
         ------
         ValueError
-            If a unit is not there.
+            If a unit is not there, or no row could be scored.
         """
         self._check_parts(plan, self.growing, "Repeat the command.")
-        for left in self.growing.glob(f"{_TEMPORARY}*"):  # of workers that died
+        parts = self._parts(plan, self.growing)
+        if not sum(part.rows for part in parts):
+            raise ValueError(
+                f"None of {plan.rows:,} rows can be scored: {parts[0].reason} Nothing is written "
+                f"to {self._path}."
+            )
+        known = {unit.name for unit in plan.units}
+        late = [path for path in self.growing.glob("part-*") if path.stem not in known]
+        for left in (*late, *self.growing.glob(f"{_TEMPORARY}*")):  # of workers that died
             left.unlink(missing_ok=True)
         (self.growing / _PLAN).replace(self.growing / SUCCESS)
         if self._path.is_dir():
             self._path.rmdir()  # it is empty
         self.growing.replace(self._path)
 
+    def written(
+        self, plan: WorkPlan, sentence: str, left_out: str = "", new: Sequence[Part] = ()
+    ) -> Written:
+        """Describe the complete folder, of which some parts are new."""
+        written = {part.name: part for part in new}
+        parts = tuple(written.get(part.name, part) for part in self._parts(plan, self._path))
+        side = self._shown / QUARANTINE
+        return Written(
+            sum(part.rows for part in parts),
+            sentence,
+            left_out,
+            bad=sum(part.bad for part in parts),
+            reason=next((part.reason for part in parts if part.bad), ""),
+            side=side if side.is_dir() else None,
+            parts=parts,
+            kept=len(parts) - len(written),
+        )
+
+    @staticmethod
+    def _parts(plan: WorkPlan, folder: Path) -> tuple[Part, ...]:
+        return tuple(Part.read(folder / unit.file_name) for unit in plan.units)
+
     def _check_parts(self, plan: WorkPlan, folder: Path, advice: str) -> None:
         missing = [
-            unit.file_name for unit in plan.units if not _holds(folder / unit.file_name, unit, plan)
+            unit.file_name for unit in plan.units if not _holds(folder / unit.file_name, unit)
         ]
         if missing:
             raise ValueError(
@@ -242,24 +356,60 @@ class OutputFolder:
             )
 
 
-def _holds(path: Path, unit: Unit, plan: WorkPlan) -> bool:
-    """Return whether a file has all scores of a unit, and was written for this plan.
+@final
+@dataclass(frozen=True)
+class Part:
+    """A file of scores.
 
-    A worker of an earlier run may still write its last part after its driver was killed.
+    Attributes
+    ----------
+    name : str
+    rows, bad : int
+        Rows that were scored, and rows that could not be.
+    reason : str
+        Where the first bad row is, and what is wrong with it; empty if there is none.
+    sha256 : str
+        The digest of the file; empty if it was written by an earlier run.
     """
+
+    name: str
+    rows: int
+    bad: int = 0
+    reason: str = ""
+    sha256: str = ""
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read what a file of scores says about itself."""
+        about = _about_part(path)
+        return cls(path.name, about["rows"], about["bad"], about["reason"])
+
+
+def _about_part(path: Path) -> dict[str, Any]:
+    """Return what a file of scores says about itself; nothing if it is damaged."""
     from pyarrow import ArrowException, parquet
 
     try:
         found = parquet.read_metadata(path)
-        about = json.loads((found.metadata or {})[b"shafer"])
+        about: dict[str, Any] = json.loads((found.metadata or {})[PART.encode()])
     except (OSError, KeyError, ValueError, ArrowException):
-        return False
-    return bool(found.num_rows == unit.rows and about.get("plan") == plan.digest)
+        return {}
+    return about if about["rows"] == found.num_rows else {}
+
+
+def _holds(path: Path, unit: Unit) -> bool:
+    """Return whether a file has all scores of a unit.
+
+    A worker of an earlier run may still write its last part after its driver was killed.
+    """
+    about = _about_part(path)
+    is_own = bool(unit.digest) and about.get("unit") == unit.digest
+    return is_own and about["rows"] + about["bad"] == unit.rows
 
 
 # The tables that a path, a folder or a pattern such as ``data/*.csv`` names.
 
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".pq")
+_ENDINGS = (".csv.gz", ".csv", ".parquet", ".pq")
 
 
 def names_many(data: Path) -> bool:
@@ -303,11 +453,9 @@ def _hidden(path: Path) -> bool:
 # Tables that are appended to an open CSV or Parquet file.
 
 
-@contextmanager
-def table_writer(
-    file: BinaryIO, name: Path, columns: Sequence[Column], about: dict[str, str]
-) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """Give a function that appends a table to the file.
+@final
+class TableWriter:
+    """Appends tables to an open CSV or Parquet file.
 
     Parameters
     ----------
@@ -318,28 +466,55 @@ def table_writer(
         Of the table.
     about : dict
         Written into the header of a Parquet file.
+    raw_csv : bool
+        Write texts to a CSV file as they are, also if they would start a formula.
     """
-    import pandas
 
-    if format_of(name) == "csv":
-        packed = "gzip" if name.name.lower().endswith(".gz") else None
-        headers = iter([True])
+    def __init__(
+        self,
+        file: BinaryIO,
+        name: Path,
+        columns: Sequence[Column],
+        about: dict[str, str],
+        *,
+        raw_csv: bool = False,
+    ) -> None:
+        self._file, self._raw = file, raw_csv
+        self._is_first = True
+        self._packed: Any = "gzip" if name.name.lower().endswith(".gz") else None
+        self._parquet = None
+        if format_of(name) == "csv":
+            return
+        from pyarrow import parquet
 
-        def write_csv(table: dict[str, Any]) -> None:
-            frame = pandas.DataFrame(table)
-            frame.to_csv(
-                file, mode="wb", index=False, header=next(headers, False), compression=packed
-            )
+        self._schema = arrow_schema(columns).with_metadata({"shafer": json.dumps(about)})
+        # Few texts occur often, while no number occurs twice: a dictionary of them costs time.
+        texts = [column.name for column in columns if column.kind == "text"]
+        self._parquet = parquet.ParquetWriter(file, self._schema, use_dictionary=texts or False)
 
-        yield write_csv
-        return
-    from pyarrow import parquet
+    def __enter__(self) -> Self:
+        return self
 
-    schema = arrow_schema(columns).with_metadata({"shafer": json.dumps(about)})
-    # Few texts occur often, while no number occurs twice: a dictionary of them costs time.
-    texts = [column.name for column in columns if column.kind == "text"]
-    with parquet.ParquetWriter(file, schema, use_dictionary=texts or False) as writer:
-        yield lambda table: writer.write_table(arrow_table(table, schema))
+    def __exit__(self, *_: object) -> None:
+        if self._parquet is not None:
+            self._parquet.close()
+
+    def write(self, table: dict[str, Any]) -> None:
+        """Append a table."""
+        if self._parquet is not None:
+            self._parquet.write_table(arrow_table(table, self._schema))
+            return
+        import pandas
+
+        frame = pandas.DataFrame(table)
+        frame = frame if self._raw else escaped(frame)
+        header, self._is_first = self._is_first, False
+        frame.to_csv(self._file, mode="wb", index=False, header=header, compression=self._packed)
+
+    def note(self, **about: Any) -> None:
+        """Write into the end of a Parquet file what is known when all rows are written."""
+        if self._parquet is not None:
+            self._parquet.add_key_value_metadata({PART: json.dumps(about)})
 
 
 # One unit of work: some rows are read, scored, and written to one file.
@@ -361,6 +536,10 @@ class FileScorer:
         What the user should know about the columns: the means, and what is promised.
     left_out : str
         A sentence on columns that cannot be written.
+    ids : tuple of strings
+        The columns that name the rows.
+    bad : BadRowOptions
+        What to do about rows that cannot be scored.
     """
 
     scorer: RowScorer
@@ -368,6 +547,8 @@ class FileScorer:
     kept: tuple[str, ...]
     sentence: str
     left_out: str
+    ids: tuple[str, ...]
+    bad: BadRowOptions
 
     @classmethod
     def of(
@@ -408,12 +589,23 @@ class FileScorer:
             kept,
             f"{model.sentence} {columns.promised}".rstrip(),
             columns.left_out,
+            ids,
+            wanted.bad,
         )
+
+    @property
+    def reading(self) -> list[Any]:
+        """As what the columns are read, and what is written, as plain values."""
+        columns = [
+            [name, one.kind, one.ordered, one.gap, one.empty, list(map(str, one.known))]
+            for name, one in self.read.items()
+        ]
+        return [columns, [column.name for column in self.scorer.columns]]
 
     def tables(
         self, path: Path, chunk: int, first: int, row_groups: Sequence[int] | None = None
-    ) -> Iterator[dict[str, Any]]:
-        """Give the scores of a file, or of some row groups of it, chunk by chunk.
+    ) -> Iterator[tuple[dict[str, Any] | None, list[BadRow]]]:
+        """Give the scores of a file, or of some row groups of it, chunk by chunk, and bad rows.
 
         Parameters
         ----------
@@ -425,15 +617,45 @@ class FileScorer:
         row_groups : sequence of int, optional
             Of a Parquet file; by default all.
         """
-        chunks = chunks_beside(path, self.read, self.kept, chunk, row_groups=row_groups)
-        for frame, kept in chunks:
-            try:
-                table = self.scorer.table(frame, first, kept)
-            except ValueError as error:
-                last = first + len(frame) - 1
-                raise ValueError(f"Rows {first} to {last} of {path}: {error}") from error
-            yield table
-            first += len(frame)
+        chunks = raw_chunks(
+            path, self.read, self.kept, chunk, row_groups=row_groups, raw_csv=self.bad.raw_csv
+        )
+        for held in chunks:
+            yield self._scored(path, held, first)
+            first += len(held)
+
+    def _scored(
+        self, path: Path, chunk: RawChunk, first: int
+    ) -> tuple[dict[str, Any] | None, list[BadRow]]:
+        every = np.arange(len(chunk))
+
+        def scores(rows: Rows) -> dict[str, Any]:
+            some = chunk.rows(rows)
+            return self.scorer.table(some.read(), first + rows, some.beside())
+
+        if self.bad.on_error != "stop":
+            found = divided(scores, every)
+            bad = [self._bad_row(chunk, row, found.bad[row]) for row in sorted(found.bad)]
+            return found.result, bad
+        try:
+            return scores(every), []
+        except (ValueError, TypeError) as error:
+            one = first_bad(scores, every, error)
+            if one is None:
+                rows = chunk.frame.index
+                raise ValueError(f"{path}, rows {rows[0]} to {rows[-1]}: {error}") from error
+            bad_row = self._bad_row(chunk, *one)
+            raise ValueError(
+                f"{path}, {bad_row.text} Correct the row, or leave such rows out with --on-error "
+                "skip or quarantine."
+            ) from error
+
+    def _bad_row(self, chunk: RawChunk, row: int, text: str) -> BadRow:
+        names = list(self.scorer.inputs.names)
+        cells = chunk.frame.iloc[row]
+        named = ", ".join(f"{name} {cells[name]}" for name in self.ids)
+        reason = with_column(text, names, [cells[name] for name in names])
+        return BadRow(int(chunk.frame.index[row]), named, reason)
 
 
 def _trained(data: Path, kinds: Kinds, options: MeansOptions) -> tuple[MeasuredModel, ModelInputs]:
@@ -493,22 +715,40 @@ class UnitScorer:
     chunk: int
     about: dict[str, str]
 
-    def __call__(self, unit: Unit) -> int:
-        """Write the scores of a unit, and return how many. The file appears when it is complete."""
-        out = Path(self.folder) / unit.file_name
-        tables = self.scorer.tables(Path(unit.path), self.chunk, unit.first_row, unit.row_groups)
-        columns, rows = self.scorer.scorer.columns, 0
+    def __call__(self, unit: Unit) -> Part:
+        """Write the scores of a unit. The file appears when it is complete."""
+        out, path = Path(self.folder) / unit.file_name, Path(unit.path)
+        scorer, rows = self.scorer, 0
+        bad: list[BadRow] = []
         with warnings.catch_warnings(), replacing(out) as file:
             warnings.simplefilter("ignore")
-            with table_writer(file, out, columns, self.about) as write:
-                for table in tables:
-                    write(table)
-                    rows += len(table["answer"])
-            if rows != unit.rows:
-                raise ValueError(f"{unit.path} changed while it was read. Score it again.")
+            with TableWriter(file, out, scorer.scorer.columns, self.about) as writer:
+                for table, wrong in scorer.tables(
+                    path, self.chunk, unit.first_row, unit.row_groups
+                ):
+                    bad += wrong
+                    if table is not None:
+                        writer.write(table)
+                        rows += len(table["answer"])
+                if rows + len(bad) != unit.rows:
+                    raise ValueError(f"{unit.path} changed while it was read. Score it again.")
+                part = Part(unit.file_name, rows, len(bad), first_reason(path, bad))
+                writer.note(unit=unit.digest, **asdict(part))
             file.flush()
             os.fsync(file.fileno())
-        return rows
+            self._write_side_file(unit, path, bad)
+        return replace(part, sha256=file_digest(out))
+
+    def _write_side_file(self, unit: Unit, path: Path, bad: list[BadRow]) -> None:
+        """Write the bad rows, before the file of scores appears; or remove those of earlier."""
+        folder = Path(self.folder) / QUARANTINE
+        if bad and self.scorer.bad.on_error == "quarantine":
+            folder.mkdir(exist_ok=True)
+            write_bad_rows(folder / side_name(unit.name, path), path, bad, self.scorer.bad)
+        elif folder.is_dir():
+            (folder / side_name(unit.name, path)).unlink(missing_ok=True)
+            with suppress(OSError):  # others are in it
+                folder.rmdir()
 
 
 # Score a table of any length: chunk by chunk, and the file appears when it is complete.
@@ -517,11 +757,33 @@ class UnitScorer:
 @final
 @dataclass(frozen=True)
 class Written:
-    """What was written: the number of rows, and sentences on the means and on what was left out."""
+    """What was written.
+
+    Attributes
+    ----------
+    rows : int
+    means, left_out : str
+        Sentences on the means and on columns that were left out.
+    bad : int
+        Rows that could not be scored.
+    reason : str
+        Where the first of them is, and what is wrong with it.
+    side : Path, optional
+        Where they are.
+    parts : tuple of Part
+        Of a folder.
+    kept : int
+        How many parts an earlier run had written.
+    """
 
     rows: int
     means: str
     left_out: str = ""
+    bad: int = 0
+    reason: str = ""
+    side: Path | None = None
+    parts: tuple[Part, ...] = ()
+    kept: int = 0
 
 
 def _in_folder(out: Path) -> Path:
@@ -537,6 +799,7 @@ def write_scores(
     options: MeansOptions,
     chunk: int,
     wanted: ScoreOptions,
+    log: RunLog = RunLog(),  # noqa: B008 - it is frozen
 ) -> Written:
     """Write the evidence of every row of a table.
 
@@ -552,27 +815,47 @@ def write_scores(
         Rows held at a time.
     wanted : ScoreOptions
         What to write.
+    log : RunLog
+        Where progress is reported.
     """
-    from tqdm import tqdm
-
     input_files(data)  # a wrong path is reported before --out, which may be right for a folder
     check_output(out, (data, options.train_path))
     found = survey(data, chunk)
     if found.rows == 0:
         raise ValueError(f"{data} has no rows.")
     scorer = FileScorer.of(model, data, [data], found.kinds, options, chunk, wanted)
+    if format_of(out) == "csv" and not wanted.bad.raw_csv:
+        check_names(scorer.kept, out)
+    side = None
+    if wanted.bad.on_error == "quarantine":
+        side = out.with_name(side_name(_without_ending(out), data))
+        check_output(side, (data, out, options.train_path))
     about = {"version": shafer.__version__, "means": scorer.sentence}
-    done = 0
+    done, bad = 0, list[BadRow]()
+    log.event("start", f"{found.rows:,} rows", rows=found.rows)
     with (
         writing(out),
         replacing(_in_folder(out)) as file,
-        table_writer(file, out, scorer.scorer.columns, about) as write,
-        tqdm(total=found.rows, unit="row", unit_scale=True, disable=None) as progress,
+        TableWriter(file, out, scorer.scorer.columns, about, raw_csv=wanted.bad.raw_csv) as writer,
+        log.progress(found.rows) as progress,
     ):
-        for table in scorer.tables(data, chunk, 0):
-            write(table)
-            done += len(table["answer"])
-            progress.update(len(table["answer"]))
-    if done != found.rows:
-        raise ValueError(f"{data} changed while it was read. Score it again.")
-    return Written(done, scorer.sentence, scorer.left_out)
+        for table, wrong in scorer.tables(data, chunk, 0):
+            bad += wrong
+            if table is not None:
+                writer.write(table)
+                done += len(table["answer"])
+            progress(len(wrong) + (0 if table is None else len(table["answer"])))
+        if done + len(bad) != found.rows:
+            raise ValueError(f"{data} changed while it was read. Score it again.")
+        reason = first_reason(data, bad)
+        if not done:
+            raise ValueError(f"None of {len(bad):,} rows can be scored: {reason}")
+        if side is not None:  # before the scores appear
+            write_bad_rows(side, data, bad, wanted.bad)
+    return Written(done, scorer.sentence, scorer.left_out, len(bad), reason, side)
+
+
+def _without_ending(path: Path) -> str:
+    """Return the name of a table without its ending."""
+    lower = path.name.lower()
+    return path.name[: -len(next(end for end in _ENDINGS if lower.endswith(end)))]

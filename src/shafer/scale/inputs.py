@@ -24,7 +24,7 @@ from shafer.explain.explainer import Explainer
 from shafer.models.read_model import ReadModel
 from shafer.models.registry import known_columns
 from shafer.rows.schema import ColumnSchema, InputSchema, encoder_columns
-from shafer.scale.tables import Columns, Kind, Table
+from shafer.scale.tables import SIDE_COLUMNS, Columns, Kind, Table
 
 _TEXT = ColumnSchema("text")
 
@@ -231,7 +231,7 @@ def model_inputs(
     ids : collection of strings
         The columns that name rows, which are no inputs.
     """
-    others = [name for name in kinds if name != target and name not in ids]
+    others = [name for name in kinds if name != target and name not in (*ids, *SIDE_COLUMNS)]
     if takes_texts(model):
         return _text_input(model, kinds, others, path, text_column)
     if text_column is not None:

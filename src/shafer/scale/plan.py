@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, final
@@ -13,7 +12,7 @@ from typing import Any, Self, final
 import shafer
 from shafer.scale.tables import Kinds, Survey, format_of
 
-_FORMAT = 1
+_FORMAT = 2
 _REQUEST = ("version", "files", "contents", "options")
 _ROWS = 200_000  # of a unit, if the row groups of its file allow it
 
@@ -31,6 +30,8 @@ class Unit:
         Numbered over all files.
     row_groups : tuple of int, optional
         Of a Parquet file; None for a whole file.
+    digest : str
+        Tells what its scores are made from; its file of scores has it. Empty until it is known.
     """
 
     number: int
@@ -38,11 +39,17 @@ class Unit:
     first_row: int
     rows: int
     row_groups: tuple[int, ...] | None
+    digest: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its files, without an ending."""
+        return f"part-{self.number:05d}"
 
     @property
     def file_name(self) -> str:
         """The name of its scores."""
-        return f"part-{self.number:05d}.parquet"
+        return f"{self.name}.parquet"
 
 
 @final
@@ -54,13 +61,13 @@ class WorkPlan:
     ----------
     request : dict
         Input files, digests of the model and of the other files, options.
-    kinds : dict
-        The columns of the input files, and what they hold.
+    surveys : dict from path to Survey
+        What each of the input files holds.
     units : tuple of Unit
     """
 
     request: dict[str, Any]
-    kinds: Kinds
+    surveys: dict[str, Survey]
     units: tuple[Unit, ...]
 
     @classmethod
@@ -74,21 +81,48 @@ class WorkPlan:
             for groups, rows in _divided(survey):
                 units.append(Unit(len(units), str(path), first, rows, groups))
                 first += rows
-        return cls(dict(request), Survey.joined(surveys).kinds, tuple(units))
+        known = dict(zip(map(str, files), surveys, strict=True))
+        return cls(dict(request), known, tuple(units))
+
+    @property
+    def kinds(self) -> Kinds:
+        """The columns of the input files, and what they hold."""
+        return Survey.joined(self.surveys.values()).kinds
 
     @property
     def rows(self) -> int:
         """The number of rows of all units."""
         return sum(unit.rows for unit in self.units)
 
-    @cached_property
-    def digest(self) -> str:
-        """Tells this plan from others; each file of scores has it."""
-        return sha256(self.text().encode()).hexdigest()
+    def keyed(self, reading: Any, *, numbered: bool, of_all: bool) -> WorkPlan:
+        """Return the plan with the digest of each unit.
+
+        Two units with equal digests have equal scores, also in different plans: so the scores of
+        other files stay when one file is repaired.
+
+        Parameters
+        ----------
+        reading : plain value
+            As what the columns are read.
+        numbered : bool
+            Whether the scores have the numbers of the rows, over all files.
+        of_all : bool
+            Whether the scores depend on the rows of all files.
+        """
+        shared = {name: self.request[name] for name in _REQUEST if name != "files" or of_all}
+        stamps = {path: stamp for path, *stamp in self.request["files"]}
+
+        def digest(unit: Unit) -> str:
+            first = unit.first_row if numbered else None
+            own = (unit.path, stamps[unit.path], unit.rows, unit.row_groups, first)
+            return sha256(json.dumps([shared, reading, own]).encode()).hexdigest()
+
+        return replace(self, units=tuple(replace(u, digest=digest(u)) for u in self.units))
 
     def text(self) -> str:
         """Return the plan as JSON."""
-        shown = {"format": _FORMAT, "request": self.request, "kinds": self.kinds}
+        surveys = {path: asdict(survey) for path, survey in self.surveys.items()}
+        shown = {"format": _FORMAT, "request": self.request, "surveys": surveys}
         return json.dumps({**shown, "units": [asdict(unit) for unit in self.units]}, indent=1)
 
     @classmethod
@@ -106,7 +140,8 @@ class WorkPlan:
                 raise ValueError("another format")
             units = tuple(_unit(unit) for unit in given["units"])
             request = {name: given["request"][name] for name in _REQUEST}
-            return cls(request, given["kinds"], units)
+            surveys = {path: _survey(one) for path, one in given["surveys"].items()}
+            return cls(request, surveys, units)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError("the plan is damaged or of another version") from error
 
@@ -129,7 +164,7 @@ def make_request(
         "version": shafer.__version__,
         "files": [[str(path), *_stamp(path)] for path in files],
         "contents": {
-            name: None if path is None else _digest(path) for name, path in others.items()
+            name: None if path is None else file_digest(path) for name, path in others.items()
         },
         "options": dict(options),
     }
@@ -138,11 +173,9 @@ def make_request(
 
 
 def difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
-    """Name the first part in which two requests differ; empty if they are equal."""
+    """Name the first part in which two requests differ, besides their files; empty if in none."""
     if first["version"] != second["version"]:
         return "the version of shafer"
-    if first["files"] != second["files"]:
-        return "the input files, their sizes or their times of change"
     for part, what in (("contents", "the content of"), ("options", "the option")):
         one, other = first[part], second[part]
         for name in sorted(one.keys() | other.keys()):
@@ -151,12 +184,19 @@ def difference(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     return ""
 
 
+def changed_files(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[list[str], bool]:
+    """Return the input files in which two requests differ, and whether they share some."""
+    one, other = ({tuple(file) for file in request["files"]} for request in (first, second))
+    return sorted({str(path) for path, *_ in one ^ other}), bool(one & other)
+
+
 def _stamp(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
-def _digest(path: Path) -> str:
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 digest of a file."""
     if not path.is_file():
         raise ValueError(f"{path} does not exist. Check the path.")
     digest = sha256()
@@ -192,7 +232,14 @@ def _unit(given: Mapping[str, Any]) -> Unit:
         int(given["first_row"]),
         int(given["rows"]),
         None if groups is None else tuple(map(int, groups)),
+        str(given["digest"]),
     )
+
+
+def _survey(given: Mapping[str, Any]) -> Survey:
+    groups = given["group_rows"]
+    rows = None if groups is None else tuple(map(int, groups))
+    return Survey(dict(given["columns"]), int(given["rows"]), rows)
 
 
 def is_csv(files: Sequence[Path]) -> bool:

@@ -31,8 +31,10 @@ class PolarsFrames(FrameEngine):
         schema = {**{name: known[name] for name in scorer.keep}, **added}
 
         def scores(rows: Any) -> Any:
-            found = polars.DataFrame(scorer.evidence(rows.to_arrow()))
-            return polars.concat([rows.select(scorer.keep), found], how="horizontal")
+            found, chosen = scorer.evidence(rows.to_arrow())
+            kept = rows.select(scorer.keep)
+            kept = kept if len(chosen) == len(rows) else kept[chosen]
+            return polars.concat([kept, polars.DataFrame(found)], how="horizontal")
 
         return frame.select(scorer.read).map_batches(scores, schema=schema, streamable=True)
 

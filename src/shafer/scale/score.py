@@ -6,12 +6,12 @@ import warnings
 from collections.abc import Collection, Iterable
 from typing import Any
 
-import numpy as np
-
 from shafer._text import listed
 from shafer.estimators.evidential_classifier import EvidentialClassifier
+from shafer.explain.answered_rows import checked_reasons
 from shafer.explain.explainer import Explainer
 from shafer.scale.background_means import MeasuredModel
+from shafer.scale.bad_rows import OnError, checked_on_error
 from shafer.scale.columns import ScoreColumns, ScoreOptions
 from shafer.scale.engines import engine_of
 from shafer.scale.inputs import ModelColumns, check_present, column_choice
@@ -29,6 +29,7 @@ def score(
     keep: str | Iterable[str] = (),
     reasons: int = _REASONS,
     evidence: bool = False,
+    on_error: OnError = "stop",
 ) -> Any:
     """Return the answer about every row of a frame and the reasons, as a frame of the same kind.
 
@@ -51,6 +52,10 @@ def score(
         Reasons for each row; 0 for none.
     evidence : bool
         Also belief, plausibility, pignistic probability, ignorance and conflict.
+    on_error : {"stop", "skip", "quarantine"}
+        What to do about rows that the model cannot take: raise an error that names the first one;
+        leave them out; or keep them without scores. Then the column ``error`` says what is wrong,
+        and is missing for all other rows, and frames of pandas and Dask have nullable types.
 
     Returns
     -------
@@ -98,8 +103,8 @@ def score(
     check_present(kept, present, "keep")
     inputs = columns_of(chosen, columns, present)
     model, scores = listed_columns(explainer, reasons, present, evidence=evidence)
-    scorer = RowScorer(model, inputs, scores.listed, kept)
-    twice = [column.name for column in scores if column.name in kept]
+    scorer = RowScorer(model, inputs, scores.listed, kept, checked_on_error(on_error))
+    twice = [name for name in scorer.schema.names if name in kept]
     if twice:
         raise ValueError(
             f"keep has {listed(twice)}, and so have the scores. Rename the column of the frame."
@@ -114,13 +119,14 @@ def schema(
     *,
     reasons: int = _REASONS,
     evidence: bool = False,
+    on_error: OnError = "stop",
 ) -> Any:
     """Return the columns that :func:`score` adds and their types, as a pyarrow schema.
 
     Parameters
     ----------
     explainer : Explainer or EvidentialClassifier
-    reasons, evidence
+    reasons, evidence, on_error
         As in :func:`score`.
 
     Returns
@@ -138,7 +144,8 @@ def schema(
     >>> shafer.scale.schema(explainer, reasons=0).names
     ['answer', 'probability_0', 'probability_1']
     """
-    return arrow_schema(listed_columns(explainer, reasons, None, evidence=evidence)[1])
+    columns = listed_columns(explainer, reasons, None, evidence=evidence)[1]
+    return arrow_schema(columns, on_error=checked_on_error(on_error))
 
 
 def listed_columns(
@@ -172,10 +179,3 @@ def columns_of(explainer: Explainer, columns: Any, present: list[str]) -> ModelC
     texts = first_vectorizer(explainer.weighed_model.model.encoders) is not None
     schema = explainer.weighed_model.schema
     return ModelColumns.of(explainer.columns, columns, present, texts=texts, schema=schema)
-
-
-def checked_reasons(reasons: Any) -> int:
-    """Return the number of reasons; it must be a whole number of at least 0."""
-    if isinstance(reasons, bool) or not isinstance(reasons, int | np.integer) or reasons < 0:
-        raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
-    return int(reasons)

@@ -10,7 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Self, TypeAlias, final
 
@@ -21,6 +21,7 @@ from shafer._files.atomic import replacing
 from shafer._terminal import writing
 from shafer._text import listed
 from shafer.rows.schema import GAP_WORDS, ColumnSchema, pandas_of_arrow
+from shafer.scale.csv_cells import check_names, escaped, original
 
 Kind: TypeAlias = Literal["number", "truth", "text"]
 Kinds: TypeAlias = dict[str, Kind]
@@ -28,6 +29,8 @@ Kinds: TypeAlias = dict[str, Kind]
 Columns: TypeAlias = dict[str, ColumnSchema]
 """As what the columns of a table are read."""
 
+SIDE_COLUMNS = ("error_file", "error_row", "error_reason")
+"""What a side file of bad rows has before the columns of the data. No model takes them."""
 _CSV, _PARQUET = (".csv", ".csv.gz"), (".parquet", ".pq")
 
 
@@ -146,9 +149,9 @@ def _parquet_chunks(
 
     with _reading(path):
         file = parquet.ParquetFile(path)
-    start = 0
     with file:
         groups = None if row_groups is None else list(row_groups)
+        start = sum(file.metadata.row_group(i).num_rows for i in range(min(groups or [0])))
         batches = file.iter_batches(batch_size=rows, columns=columns, row_groups=groups)
         while True:
             with _reading(path):
@@ -261,6 +264,7 @@ def read_table(path: Path) -> Table:
         return Table(path, cells, kinds, frame)
     kinds = _kinds_of_cells(frame, cells)
     texts = [name for name, kind in kinds.items() if kind == "text"]
+    cells = original(cells, texts)
     as_texts = {name: ColumnSchema("text").of_cells(cells[name], name) for name in texts}
     return Table(path, cells, kinds, frame.assign(**as_texts))
 
@@ -395,17 +399,81 @@ def chunks_beside(
         Columns that are passed on as the file has them: texts as they are written in a CSV file,
         the values of a Parquet file. They may be among ``columns``.
     """
+    for chunk in raw_chunks(path, columns, beside, rows, row_groups=row_groups):
+        yield chunk.read(), chunk.beside()
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RawChunk:
+    """Some rows of a table before their cells are read as what the model takes.
+
+    Attributes
+    ----------
+    frame : pandas frame
+        Its index are the numbers of the rows in their file.
+    columns : mapping
+        The columns to read and what they held in training.
+    passed_on : tuple of strings
+        Columns that are passed on.
+    written : bool
+        The frame holds the texts of a CSV file.
+    """
+
+    frame: Any
+    columns: Mapping[str, ColumnSchema]
+    passed_on: tuple[str, ...]
+    written: bool
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def rows(self, positions: Any) -> RawChunk:
+        """Return some of the rows."""
+        if len(positions) == len(self.frame):
+            return self
+        return replace(self, frame=self.frame.iloc[positions])
+
+    def read(self) -> Any:
+        """Return the columns as the model was trained on them; a cell that does not fit raises."""
+        return as_columns(self.frame, self.columns, written=self.written)
+
+    def beside(self) -> Any:
+        """Return the columns that are passed on, as the file has them."""
+        chosen = self.frame[list(self.passed_on)]
+        return chosen.fillna("") if self.written else chosen
+
+
+def raw_chunks(
+    path: Path,
+    columns: Mapping[str, ColumnSchema],
+    beside: Sequence[str],
+    rows: int,
+    *,
+    row_groups: Sequence[int] | None = None,
+    raw_csv: bool = False,
+) -> Iterator[RawChunk]:
+    """Give a table in chunks, whose cells are not read yet.
+
+    Parameters
+    ----------
+    path, columns, beside, rows, row_groups
+        As in :func:`chunks_beside`.
+    raw_csv : bool
+        Keep the apostrophe that texts have in a CSV file if they would start a formula.
+    """
     _pandas(path)
     read = list(dict.fromkeys((*columns, *beside)))
     if format_of(path) == "parquet":
         for frame in _parquet_chunks(path, rows, read, row_groups):
-            yield as_columns(frame, columns), frame[list(beside)]
+            yield RawChunk(frame, columns, tuple(beside), written=False)
         return
-    as_text = {name for name, column in columns.items() if column.is_read_as_text} | {*beside}
+    as_text = [n for n in read if n in beside or columns[n].is_read_as_text]
     words = {name: [""] if name in as_text else GAP_WORDS for name in read}
     options = {"dtype": dict.fromkeys(as_text, str), "usecols": read, "keep_default_na": False}
-    for chunk in _csv_chunks(path, rows, na_values=words, **options):
-        yield as_columns(chunk, columns, written=True), chunk[list(beside)].fillna("")
+    for frame in _csv_chunks(path, rows, na_values=words, **options):
+        own = frame if raw_csv else original(frame, as_text)
+        yield RawChunk(own, columns, tuple(beside), written=True)
 
 
 def as_columns(frame: Any, columns: Mapping[str, ColumnSchema], *, written: bool = False) -> Any:
@@ -465,7 +533,13 @@ def check_output(out: Path, inputs: Iterable[Path | None]) -> None:
 
 
 def write_table(frame: Any, out: Path) -> None:
-    """Write a pandas frame. If something fails, no file is left behind."""
+    """Write a pandas frame. If something fails, no file is left behind.
+
+    Texts that would start a formula in a spreadsheet get an apostrophe in a CSV file.
+    """
+    if format_of(out) == "csv":
+        check_names(frame.columns, out)
+        frame = escaped(frame)
     with writing(out):
         out.parent.mkdir(parents=True, exist_ok=True)
         with replacing(out) as file:

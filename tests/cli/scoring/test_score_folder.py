@@ -62,7 +62,7 @@ def test_folders_and_patterns_give_the_rows_of_one_table(tables: Path) -> None:
         found = scored(tables, data, out, *more)
         pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-12)
         names = sorted(os.listdir(tables / out))
-        assert names == ["_SUCCESS", *(f"part-{i:05d}.parquet" for i in range(PARTS))]
+        assert names == ["_SUCCESS", "_run.json", *(f"part-{i:05d}.parquet" for i in range(PARTS))]
 
 
 def test_every_reader_finds_all_rows(tables: Path) -> None:
@@ -124,7 +124,7 @@ def test_another_request_into_the_same_folder(tables: Path) -> None:
     refused("the content of --model changed", *call[:3], tables / "other.skops", *call[4:])
     first = tables / "parquet" / "0.parquet"
     os.utime(first, ns=(0, 0))
-    refused("the input files, their sizes or their times of change changed", *call)
+    refused("is complete, and since then the input files changed: ", *call)
     (tables / "own").mkdir()
     (tables / "own" / "letter.txt").write_text("mine")
     refused("exists and does not hold scores", *call[:-1], tables / "own")
@@ -146,7 +146,7 @@ def test_parts_of_another_plan_or_damaged_parts_do_not_count(tables: Path) -> No
     (tables / "out" / names[2]).unlink()
     refused("1 of 5 parts are missing or damaged", *call, tables / "out")
     (tables / ".new.unfinished").mkdir()
-    plan = '{"format": 1, "request": {}, "kinds": {}, "units": []}'
+    plan = '{"format": 1, "request": {}, "surveys": {}, "units": []}'
     (tables / ".new.unfinished" / "_plan.json").write_text(plan)
     refused("the plan is damaged", *call, tables / "new")
 

@@ -9,6 +9,7 @@ import numba
 import numpy as np
 
 from shafer._kernels.compiled import numba_lanes as lanes
+from shafer._kernels.compiled.kernel import kernel
 from shafer._kernels.compiled.numba_lanes import (
     LANES,
     aligned,
@@ -40,7 +41,7 @@ _NO_ODDS, _NO_WEIGHT, _CERTAINLY_DENIED = NOTHING
 _Z, _FOR, _AGAINST = lanes.Z, lanes.FOR, lanes.AGAINST
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _row_numbers(state, shift, against, d, scalars):
     """Write D, ignorance and conflict of each lane; D is 0 if something may underflow."""
     use_full_width()
@@ -56,7 +57,7 @@ def _row_numbers(state, shift, against, d, scalars):
         scalars[LANES + b] = min(1.0, kappa)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _load_rows(logits, w_for, w_against, first, rows, k, shift, given):
     for b in range(rows):
         given[_Z + b] = logits[first + b, k] - shift[b]
@@ -64,7 +65,7 @@ def _load_rows(logits, w_for, w_against, first, rows, k, shift, given):
         given[_AGAINST + b] = w_against[first + b, k]
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _shifts(logits, w_against, first, rows, shift, against):
     """Write the largest logit of each row, and the sum of w⁻."""
     for b in range(rows):
@@ -75,7 +76,7 @@ def _shifts(logits, w_against, first, rows, shift, against):
         shift[b], against[b] = most, total
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _times_after(kept, after):
     """Complete the products of the v of other classes, and take in one class more."""
     use_full_width()
@@ -84,7 +85,7 @@ def _times_after(kept, after):
         after[b] *= kept[lanes.DENIED + b]
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _block_of_rows(
     logits, w_for, w_against, first, rows, work, probability, plausibility, belief, scalars, hard
 ):
@@ -112,7 +113,7 @@ def _block_of_rows(
         hard[first + b] = d[LANES + b] > 0.0
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _load_classes(logits, w_for, w_against, i, k0, shift, given):
     count = min(LANES, logits.shape[1] - k0)
     for b in range(count):
@@ -127,14 +128,14 @@ def _load_classes(logits, w_for, w_against, i, k0, shift, given):
     return count
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _divide(kept, product):
     use_full_width()
     for b in range(LANES):
         kept[lanes.OTHERS + b] = product / kept[lanes.DENIED + b]
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _products_of_others(kept, product):
     """Write the product of the v of all other classes, also where dividing would not do."""
     if product > SMALLEST_PRODUCT:
@@ -152,7 +153,7 @@ def _products_of_others(kept, product):
             after *= kept[group, lanes.DENIED + b]
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _one_row(logits, w_for, w_against, i, work, probability, plausibility, belief, scalars, hard):
     """Compute the closed forms of a row; every 64th class is in the same lane."""
     use_full_width()
@@ -190,13 +191,13 @@ _TWO, _P, _PL, _BEL = LANES, 2 * LANES, 4 * LANES, 6 * LANES
 _IGNORANCE, _CONFLICT, _SIZE = 8 * LANES, 9 * LANES, 10 * LANES
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _is_opposite(w_for, w_against, i):
     """Tell whether the evidence for one of two classes is the evidence against the other."""
     return (w_for[i, 0] == w_against[i, 1]) & (w_for[i, 1] == w_against[i, 0])
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _opposite_rows(w_for, w_against, first, last):
     count = 0
     for i in range(first, last):
@@ -204,7 +205,7 @@ def _opposite_rows(w_for, w_against, first, last):
     return count
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _forms_of_block(s):
     """Compute the closed forms of 64 rows.
 
@@ -233,7 +234,7 @@ def _forms_of_block(s):
         s[_CONFLICT + b] = not_a * not_b
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _opposite_forms(
     w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
 ):
@@ -261,7 +262,7 @@ def _opposite_forms(
 # All rows.
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def _other_rows(
     logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
 ):
@@ -289,7 +290,7 @@ def _other_rows(
             _one_row(logits, w_for, w_against, i, *out)
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def _some_rows(
     logits, w_for, w_against, first, last, probability, plausibility, belief, scalars, hard
 ):
@@ -306,7 +307,7 @@ def _some_rows(
         )
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _in_tasks(logits, w_for, w_against, rows, probability, plausibility, belief, scalars, hard):
     n = logits.shape[0]
     for task in numba.prange((n + rows - 1) // rows):

@@ -1,8 +1,8 @@
 """All kernels that numba compiles, for ``dispatch``.
 
-Same signatures as the references, same numbers up to rounding. Only ``dispatch`` imports this file,
-when there is enough work to pay for loading the compiler. ``NUMBA_NUM_THREADS`` sets the number of
-threads. Compiled code is kept on disk.
+Same signatures as the references, same bits. Only ``dispatch`` imports this file, when there is
+enough work to pay for loading the compiler. ``NUMBA_NUM_THREADS`` sets the number of threads.
+Compiled code is kept on disk (``kernel.py``).
 """
 
 from __future__ import annotations
@@ -14,5 +14,13 @@ from shafer._kernels.compiled.numba_pooling import (
     pool_linear,
     pool_linear_sparse,
 )
+from shafer._kernels.compiled.numba_trees import tree_shap
 
-__all__ = ["additive_weights", "closed_forms", "pool", "pool_linear", "pool_linear_sparse"]
+__all__ = [
+    "additive_weights",
+    "closed_forms",
+    "pool",
+    "pool_linear",
+    "pool_linear_sparse",
+    "tree_shap",
+]

@@ -6,7 +6,6 @@ time. The one here is the arithmetic of ``arithmetic.py``, which NumPy runs as w
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -22,6 +21,7 @@ from shafer._kernels.arithmetic import (
     joined_chances,
     with_one_more,
 )
+from shafer._kernels.compiled.kernel import kernel
 from shafer._kernels.pooling import FEW_FEATURES, LANES_OF_FEATURES, one_sided
 from shafer._typing import Array
 
@@ -32,9 +32,9 @@ from shafer._typing import Array
 # No fast mathematics: multiplications and additions are not fused, sums are not reordered. So NumPy
 # gets the same bits (``direct_forms.py``, ``pooling.py``), and a row gets them in any batch.
 _ONE_SIDED = one_sided(64)
-_exponent_and_rest = numba.njit(error_model="numpy", cache=True)(exponent_and_rest)
-_with_one_more = numba.njit(error_model="numpy", cache=True)(with_one_more)
-_joined_chances = numba.njit(error_model="numpy", cache=True)(joined_chances)
+_exponent_and_rest = kernel(error_model="numpy")(exponent_and_rest)
+_with_one_more = kernel(error_model="numpy")(with_one_more)
+_joined_chances = kernel(error_model="numpy")(joined_chances)
 
 
 @intrinsic
@@ -73,12 +73,12 @@ def _from_bits(_, value):  # pragma: no cover - runs in the compiler
     return types.float64(types.int64), generate
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _power_of_two(rounded):
     return _from_bits((_bits(rounded) << 52) + BITS_OF_ONE)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def power_and_rest(x):
     r"""Return :math:`2^n` and :math:`e^r - 1` with :math:`x = n \ln 2 + r`, :math:`|r| \le 0.35`.
 
@@ -91,14 +91,14 @@ def power_and_rest(x):
     return power, rest
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def exponential(x):
     """Return e^x for finite x up to 700."""
     power, rest = power_and_rest(x)
     return power + power * rest
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def chances(weight):
     """Return e^−w and 1 − e^−w for w ≥ 0, each with relative accuracy, from one exponential."""
     power, rest = power_and_rest(-weight)
@@ -106,7 +106,7 @@ def chances(weight):
     return power + change, (1.0 - power) - change
 
 
-@numba.njit(cache=True)
+@kernel()
 def aligned(size):
     """Return zeros that start at a cache line: a register is then loaded from one line."""
     raw = np.zeros(size + 7)
@@ -127,12 +127,12 @@ def read_only(array: Array) -> Array:
 # Sums of weights with a class in each lane of the vector registers: for few rows.
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _loses_digits(size, z):
     return size - abs(z) <= _ONE_SIDED * size
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _add_sizes(b0, b1, b2, b3, x0, x1, x2, x3, offset, size, total):
     """Add |w| and w of four features, for all classes."""
     use_full_width()
@@ -146,7 +146,7 @@ def _add_sizes(b0, b1, b2, b3, x0, x1, x2, x3, offset, size, total):
         total[k] += (w0 + w1) + (w2 + w3)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _add_size(b0, x0, offset, size, total):
     use_full_width()
     for k in range(size.shape[0]):
@@ -155,7 +155,7 @@ def _add_size(b0, x0, offset, size, total):
         total[k] += w
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _sum_sizes(row, beta, offset, k0, k1, size, total):
     use_full_width()
     n_features = row.shape[0]
@@ -180,7 +180,7 @@ def _sum_sizes(row, beta, offset, k0, k1, size, total):
         _add_size(beta[j, k0:k1], row[j], share, size, total)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _sides(row, beta, offset, k):
     """Sum the positive and the negative weights of one class, in the order of ``pool_blocks``."""
     n_features, o = row.shape[0], np.float64(offset[k])
@@ -200,7 +200,7 @@ def _sides(row, beta, offset, k):
     return up, down
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def pool_single_rows(features, centre, beta, offset, k0, k1, logits, positive, negative):
     """Pool all rows, one by one, for some classes."""
     use_full_width()
@@ -262,7 +262,7 @@ def _two_sides(_, row, beta, offset, up, down):  # pragma: no cover - runs in th
     return types.void(*arrays), generate
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _joined_lanes(lanes):
     """Add lanes to those half as many places before, until one is left."""
     for b in range(8):
@@ -272,7 +272,7 @@ def _joined_lanes(lanes):
     return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _are_opposite(beta, offset):
     """Tell whether there are two classes with opposite weights: then one of them is enough."""
     if beta.shape[0] != 2 or offset[0] + offset[1] != 0.0:
@@ -283,7 +283,7 @@ def _are_opposite(beta, offset):
     return different == 0
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def pool_few_classes(features, centre, beta, offset, first, last, logits, positive, negative):
     """Pool some rows; ``beta`` is (K, J). Of two opposite classes one is computed."""
     use_full_width()
@@ -322,7 +322,7 @@ PRODUCT, OPEN, SUM_ODDS, SUM_S = 4 * LANES, 5 * LANES, 6 * LANES, 7 * LANES
 STATE_SIZE = 8 * LANES
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def start(state):
     """Write the state before the first class."""
     state[:] = 0.0
@@ -330,7 +330,7 @@ def start(state):
     state[PRODUCT : PRODUCT + LANES] = 1.0
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def add_class(given, state, kept):
     """Add a class to the state of each lane; ``OTHERS`` is the product of the classes before it."""
     use_full_width()
@@ -354,7 +354,7 @@ def add_class(given, state, kept):
         kept[OTHERS + b] = product
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def joined(state):
     """Join the lanes of one row, half of them at a time; the result is in the first lane."""
     half = LANES // 2
@@ -378,7 +378,7 @@ def joined(state):
         half //= 2
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def class_forms(kept, d, total, result):
     """Write probability, plausibility and belief; ``d`` and ``total`` are given for each lane."""
     use_full_width()
@@ -400,7 +400,7 @@ _ROW_TILE = 128  # features of a block, a multiple of 4; with 64 rows 64 KB
 _LINE = 8  # doubles in a cache line
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _fill_eight(features, centre, i, b, start, width, tile):
     """Write eight rows into neighbouring lanes: whole registers, no scattered writes."""
     for j in range(width):
@@ -415,7 +415,7 @@ def _fill_eight(features, centre, i, b, start, width, tile):
         tile[at + 7] = features[i + 7, start + j] - mean
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _fill_tile(features, centre, first, rows, start, width, tile):
     eights = rows // 8 * 8
     for b in range(0, eights, 8):
@@ -425,7 +425,7 @@ def _fill_tile(features, centre, first, rows, start, width, tile):
             tile[j * LANES + b] = features[first + b, start + j] - np.float64(centre[start + j])
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _add_row_sizes(tile, sums, beta, o):
     """Add |w| and w of the features of a tile, for one class."""
     use_full_width()
@@ -448,7 +448,7 @@ def _add_row_sizes(tile, sums, beta, o):
             sums[b + LANES] += w
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _add_sides(tile, sums, beta, o):
     """Add the positive and the negative weights of the features of a tile, for one class."""
     use_full_width()
@@ -471,7 +471,7 @@ def _add_sides(tile, sums, beta, o):
             sums[b + LANES] -= min(w, 0.0)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _sweep(features, centre, beta, offset, first, rows, k0, chosen, sides, tile, column, sums):
     """Sum over all features for the chosen classes, tile by tile."""
     use_full_width()
@@ -491,7 +491,7 @@ def _sweep(features, centre, beta, offset, first, rows, k0, chosen, sides, tile,
                 _add_row_sizes(tile, here, column[:width], np.float64(offset[k0 + k]))
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _choose(sums, rows, chosen):
     """Choose the classes with a row where Σ|w| and Σw would lose digits; tell if there are any."""
     found = False
@@ -505,7 +505,7 @@ def _choose(sums, rows, chosen):
     return found
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _split(sums, sides, chosen):
     """Turn Σ|w| and Σw into both sides; take the sides where they were summed and needed."""
     use_full_width()
@@ -524,7 +524,7 @@ def _split(sums, sides, chosen):
                 here[b], here[b + LANES] = 0.5 * (size + z), 0.5 * (size - z)
 
 
-@numba.njit(error_model="numpy", cache=True)
+@kernel(error_model="numpy")
 def _store(sums, first, rows, k0, count, logits, positive, negative):
     """Write the sums of a block, a cache line of classes at a time."""
     for line in range(0, count, _LINE):
@@ -536,7 +536,7 @@ def _store(sums, first, rows, k0, count, logits, positive, negative):
                 logits[first + b, k0 + k] = up - down
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def pool_blocks(features, centre, beta, offset, first, last, k0, k1, logits, positive, negative):
     """Pool some rows for at most 256 classes, block by block."""
     use_full_width()

@@ -11,6 +11,7 @@ import math
 import numba
 import numpy as np
 
+from shafer._kernels.compiled.kernel import kernel
 from shafer._kernels.compiled.numba_lanes import (
     CLASSES,
     LANES,
@@ -33,7 +34,7 @@ _SERIAL_WORK_OF_ONE_ROW = 2**20  # the same for few rows: they wait for memory
 _TASKS_PER_THREAD = 4
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _in_row_tasks(features, centre, beta, offset, rows, logits, positive, negative):
     n = features.shape[0]
     for task in numba.prange((n + rows - 1) // rows):
@@ -42,7 +43,7 @@ def _in_row_tasks(features, centre, beta, offset, rows, logits, positive, negati
         pool_few_classes(features, centre, beta, offset, first, last, logits, positive, negative)
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _in_block_tasks(features, centre, beta, offset, rows, logits, positive, negative):
     n, n_classes = logits.shape
     by_row, by_class = (n + rows - 1) // rows, (n_classes + CLASSES - 1) // CLASSES
@@ -52,7 +53,7 @@ def _in_block_tasks(features, centre, beta, offset, rows, logits, positive, nega
         pool_blocks(features, centre, beta, offset, first, last, k0, k1, logits, positive, negative)
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _in_class_tasks(features, centre, beta, offset, classes, logits, positive, negative):
     n_classes = logits.shape[1]
     for task in numba.prange((n_classes + classes - 1) // classes):
@@ -99,7 +100,7 @@ def _share(size: int, step: int, tasks: int = _TASKS_PER_THREAD) -> int:
 _SERIAL_DENSE_WORK = 2**20  # weights below which waking threads may take longer than the sums
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def _pool_rows(weights, first, last, logits, positive, negative):
     """Sum the positive and the negative weights of some rows, in double precision."""
     n_components, n_classes = weights.shape[1:]
@@ -116,7 +117,7 @@ def _pool_rows(weights, first, last, logits, positive, negative):
             logits[i, k] = up[k] - down[k]
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _pool_in_tasks(weights, rows, logits, positive, negative):
     n = weights.shape[0]
     for task in numba.prange((n + rows - 1) // rows):
@@ -137,7 +138,7 @@ def pool(weights: FloatArray) -> Pooled:
     return Pooled(*(array.reshape(*instances, n_classes) for array in pooled))
 
 
-@numba.njit(nogil=True, error_model="numpy", cache=True)
+@kernel(nogil=True, error_model="numpy")
 def _weigh_rows(contributions, constant, count, first, last, weights):
     """Centre over the classes, relative to the first class, and add the constant."""
     n_components, n_classes = constant.shape
@@ -152,7 +153,7 @@ def _weigh_rows(contributions, constant, count, first, last, weights):
                 weights[i, g, k] = ((contributions[i, g, k] - base) - mean) + constant[g, k]
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _weigh_in_tasks(contributions, constant, count, rows, weights):
     n = weights.shape[0]
     for task in numba.prange((n + rows - 1) // rows):
@@ -179,7 +180,7 @@ def _rows_of_task(n: int) -> int:
 # The weights of a linear model on sparse features.
 
 
-@numba.njit(parallel=True, error_model="numpy", cache=True)
+@kernel(parallel=True, error_model="numpy")
 def _sparse_sums(data, indices, indptr, centre, beta, offset, absolute, logits):
     """Add how much each stored entry changes Σ|w| and Σw, compared with a zero feature."""
     n_classes = beta.shape[1]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from shafer._kernels.compiled.kernel import kernel
 from shafer._kernels.trees import Forest, ForestPaths, quadrature
 from shafer._typing import FloatArray
 
@@ -19,7 +20,7 @@ _BLOCK = 128  # rows that are worked on together
 _ZERO = 1e-35
 
 
-@numba.njit(cache=True)
+@kernel()
 def _split(x, missing, missing_left, threshold, words, set_goes_right, goes):
     """Write for each row of a block whether it goes left; see ``goes_left`` of the reference."""
     if words.shape[0] == 0 and missing != 1:
@@ -47,7 +48,7 @@ def _split(x, missing, missing_left, threshold, words, set_goes_right, goes):
         goes[b] = 1.0 if left else 0.0
 
 
-@numba.njit(cache=True)
+@kernel()
 def _agreement(goes, is_left, agrees):
     if is_left:
         for b in range(goes.shape[0]):
@@ -57,34 +58,34 @@ def _agreement(goes, is_left, agrees):
             agrees[b] = 1.0 - goes[b]
 
 
-@numba.njit(cache=True)
+@kernel()
 def _step(known, unknown, agrees, above, here):
     """Multiply the products of the parent by the factor of a node: known · o + unknown."""
     for b in range(agrees.shape[0]):
         here[b] = above[b] * (unknown + known * agrees[b])
 
 
-@numba.njit(cache=True)
+@kernel()
 def _step_again(known, unknown, agrees, met, missed, before, above, here):
     """Do the same at a feature that was met before, whose earlier factor is divided out."""
     for b in range(agrees.shape[0]):
         here[b] = above[b] * (unknown + known * agrees[b]) * (met if before[b] > 0.5 else missed)
 
 
-@numba.njit(cache=True)
+@kernel()
 def _attribute(met, missed, agrees, below, values):
     """Add the part of one quadrature node in what a feature receives for the leaves below."""
     for b in range(agrees.shape[0]):
         values[b] += below[b] * (met if agrees[b] > 0.5 else missed)
 
 
-@numba.njit(cache=True)
+@kernel()
 def _add(first, second, total):
     for b in range(total.shape[0]):
         total[b] = first[b] + second[b]
 
 
-@numba.njit(cache=True)
+@kernel()
 def _down(
     feature,
     parent,
@@ -147,7 +148,7 @@ def _down(
                     leaf[b] *= value[node]
 
 
-@numba.njit(cache=True)
+@kernel()
 def _up(
     feature,
     left,
@@ -183,7 +184,7 @@ def _up(
                 _attribute(-met, -missed, agrees[before - first], below, column)
 
 
-@numba.njit(cache=True)
+@kernel()
 def _one_block(forest, paths, most_nodes, points, weights, rows, out):
     """Fill the values of a few rows, in one thread."""
     size, n_features = rows.shape
@@ -242,7 +243,7 @@ def _one_block(forest, paths, most_nodes, points, weights, rows, out):
                 out[b, k, j] = values[k, j, b]
 
 
-@numba.njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def _all_rows(forest, paths, most_nodes, points, weights, rows, out):
     n = rows.shape[0]
     for block in numba.prange((n + _BLOCK - 1) // _BLOCK):

@@ -109,12 +109,18 @@ def _slope(summary: dict[str, Any]) -> float:
     )
 
 
+_FEW_ROWS = 256
+
+
 def _trees(booster: Any, averaged: bool) -> Forest | None:
     return None if averaged else lightgbm_trees(booster)  # scores of averages are not sums
 
 
 def _scores(booster: Any, n_logits: int, X: Any) -> FloatArray:
-    return np.reshape(booster.predict(X, raw_score=True), (-1, n_logits)).astype(np.float64)
+    # Waking threads takes longer than few rows.
+    options = {"num_threads": 1} if X.shape[0] <= _FEW_ROWS else {}
+    scores = booster.predict(X, raw_score=True, **options)
+    return np.reshape(scores, (-1, n_logits)).astype(np.float64)
 
 
 def _contributions(
@@ -123,7 +129,9 @@ def _contributions(
     _check_input(names, X)
     X = with_lightgbm_categories(model, X)
     rows = lightgbm_rows(model, X)
-    ours = None if rows is None else trees.contributions(rows, trees.score(X))
+    # The numbers are those that LightGBM makes of the frame, so it need not make them again.
+    same = rows is not None and _has_known_categories(model, X)
+    ours = None if rows is None else trees.contributions(rows, trees.score(rows if same else X))
     if ours is not None:
         return contributions_with_bias(ours if n_logits > 1 else ours[:, 0])
     given = model.predict(X, pred_contrib=True)
@@ -205,15 +213,27 @@ def _category_columns(booster: Any) -> list[bool]:
     return [j in places for j in range(booster.num_feature())]
 
 
+def _has_known_categories(model: Any, X: Any) -> bool:
+    """Return whether as many columns have categories as in training, which LightGBM checks."""
+    booster = model if isinstance(model, lightgbm.Booster) else model.booster_
+    typed = sum(kind.name == "category" for kind in X.dtypes) if hasattr(X, "iloc") else 0
+    return typed == len(booster.pandas_categorical or [])
+
+
 def _frame_rows(model: Any, frame: Any) -> FloatArray | None:
     """Write categories as their codes in training; one that training did not have is NaN."""
     booster = model if isinstance(model, lightgbm.Booster) else model.booster_
     trained = iter(booster.pandas_categorical or [])
+    if all(isinstance(kind, np.dtype) and kind.kind in "biuf" for kind in frame.dtypes):
+        return np.asarray(frame.to_numpy(dtype=np.float64))
     columns = []
     for j in range(frame.shape[1]):
         column = frame.iloc[:, j]
         if column.dtype.name == "category":
-            codes = column.cat.set_categories(next(trained, [])).cat.codes.to_numpy(np.float64)
+            known: list[Any] = next(trained, [])
+            if column.dtype.categories.tolist() != known:
+                column = column.cat.set_categories(known)
+            codes = column.array.codes.astype(np.float64)
             columns.append(np.where(codes < 0, np.nan, codes))
         elif column.dtype.kind in "biuf":
             columns.append(column.to_numpy(dtype=np.float64, na_value=np.nan))
