@@ -53,7 +53,7 @@ def test_y_are_labels(y: np.ndarray, container: Any) -> None:
     explainer, error = fitted(y)
     study = make_study(explainer, IRIS.data, container(y))
     assert np.mean(study.wrong) == error
-    assert f"error on these rows {error:.1%}" in summary(study)
+    assert f"error on these rows {100 * error:.1f} %" in summary(study)
 
 
 def test_floats_are_the_labels_they_equal() -> None:
@@ -169,7 +169,7 @@ def test_many_components_have_the_numbers_of_the_explainer(prior: str) -> None:
     text = summary(study)
     assert "80 instances, 20 components" in text
     assert "groups" not in text.replace("these groups overlap", "")
-    assert f"evidence lacking {np.mean(study.evidence.ignorance >= 0.2):.1%}" in text
+    assert f"evidence lacking {100 * np.mean(study.evidence.ignorance >= 0.2):.1f} %" in text
     row = explained(study, 3)
     assert f"Ignorance {explainer(X[3:4]).ignorance[0]:.3f}" in row
     assert "the other 10 inputs" in row

@@ -635,7 +635,8 @@ class Explainer(Predictor):
             size += f"; behind {', '.join(mixing)} components are features, not columns"
         cutoff = self.policy.cutoff
         answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
-        return f"<Explainer: {size}{answers}>"
+        promised = self.promises.text
+        return f"<Explainer: {size}{answers}{'; ' if promised else ''}{promised}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -671,7 +672,7 @@ class Explainer(Predictor):
         ]
         if promises.conformal is not None:
             sets = promises.conformal
-            text = f"coverage {sets.coverage:.3g}, from {sets.n_calibration} rows"
+            text = f"{sets.text.removeprefix('sets ')}, from {sets.n_calibration} rows"
             facts.append(("prediction sets", text))
         if promises.deferral is not None:
             facts.append(("deferral", promises.deferral.text))

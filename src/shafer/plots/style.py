@@ -31,8 +31,14 @@ FOR, AGAINST = COLORS[0], COLORS[1]
 GREY = "#8c8c8c"
 """For what is dominated or left out: visible on white and on black."""
 
-RAMP = LinearSegmentedColormap.from_list("shafer", ["#1f5fae", "#8f8f95", "#f2a72e"])
-"""From low to high, ever lighter: readable in grey, and on light and dark backgrounds."""
+RAMP = LinearSegmentedColormap.from_list("shafer", ["#6c38a3", "#2a9d8f", "#a3cf3f"])
+"""From low to high, ever lighter: readable in grey, and on light and dark backgrounds.
+
+Neither end is a colour of evidence for or against, and no part is the grey of unknown values.
+"""
+
+WRONG_RAMP = LinearSegmentedColormap.from_list("wrong", ["#1f5fae", "#8f8f95", "#f2a72e"])
+"""From right to wrong, near the colours of right and wrong points."""
 
 LINE_STYLES: tuple[Any, ...] = (
     "solid",
@@ -231,9 +237,10 @@ def draw_strips(ax: Axes, instances: Mapping[str, FloatArray]) -> None:
             marker=MARKERS[position % len(MARKERS)],
             markersize=2.8,
             markeredgewidth=0.5,
-            markerfacecolor="none" if position % 2 else color(position),
-            markeredgecolor=color(position),
-            alpha=0.7,
+            # Not in colours: those of the curves mean something else.
+            markerfacecolor="none" if position % 2 else ink(),
+            markeredgecolor=ink(),
+            alpha=0.6,
             label=f"instances: {without_middle(name)}",
         )
 

@@ -316,7 +316,9 @@ class SummaryDisplay:
             ScalarMappable(cmap=RAMP), ax=self.ax_, ticks=[0.0, 1.0], fraction=0.04, aspect=30
         )
         bar.ax.set_yticklabels(["low", "high"], fontsize="small")
-        bar.set_label("feature value", labelpad=-12, fontsize="small")
+        grey = self.values is not None and not np.isfinite(self.values).any(axis=0).all()
+        words = "feature value (grey: not a number)" if grey else "feature value"
+        bar.set_label(words, labelpad=-12, fontsize="small")
         bar.ax.tick_params(length=0)
         bar.outline.set_visible(False)
 
