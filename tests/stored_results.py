@@ -106,7 +106,7 @@ def _sets(model: Any, calibrated: Any, rows: Any, groups: Any) -> Any:
     """Return the calibrated sets, or those of the rule that was the default at that time."""
     rule = None if calibrated is not None else model.policy.rule_of_sets({})
     with warnings.catch_warnings():  # one file has a row of an unknown group
-        warnings.filterwarnings("ignore", ".* in group.s. that conformalize has not seen")
+        warnings.filterwarnings("ignore", ".* in group.s. that conformalize was not given")
         return model.predict_set(rows, rule, by=groups)
 
 

@@ -40,6 +40,17 @@ def shortened(text: str, most: int = 60) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def percent(share: float) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.9), percent(1 / 3)
+    ('90 %', '33.33 %')
+    """
+    return f"{100.0 * share:.4g} %"
+
+
 def printable(text: str) -> str:
     r"""Escape control characters, which a file may hold and a terminal would obey.
 

@@ -67,8 +67,11 @@ def test_score_needs_no_further_option(files: Path, own: bool) -> None:
     given = ("--model", files / "model.skops") if own else ("--drop", "site")
     result = run(*_promised(files, "--train", files / "train.csv", *given))
     assert result.exit_code == 0, result.output
-    assert "sets that hold the true class with a probability of 90%" in result.output
-    assert "at most 10 % of the decided rows are wrong" in result.output
+    told = (
+        "sets hold the true class with a probability of at least 90 %, in each group of 'site'; "
+        "at most 10 % of the decided rows are wrong, with 90 % confidence, in each group of 'site'."
+    )
+    assert told in result.output
     out = files / "scored.csv"
     result = run("score", files / "new.csv", "--model", files / "m.shafer", "--out", out)
     assert result.exit_code == 0, result.output
@@ -114,7 +117,29 @@ def test_rows_that_were_trained_on(files: Path) -> None:
     (files / "copy.csv").write_text((files / "train.csv").read_text())
     copied = (*save, "--calibrate", files / "copy.csv", "--coverage", 0.9, "--drop", "patient")
     refused("300 of the 300 rows", *copied)
+    rows = pd.read_csv(files / "train.csv", dtype=str)
+    rows.assign(patient=[f"new{i}" for i in range(300)]).to_csv(files / "copy.csv", index=False)
+    refused("train.csv as well, with other ids", *copied[:-2], "--id", "patient")
     (files / "no.shafer").unlink()
+
+
+def test_training_rows_are_known_from_the_model_file(files: Path) -> None:
+    """The few rows that a file keeps tell its training data, also without ``--train``."""
+    stored, out = ("--model", files / "own.shafer"), ("--out", files / "again.shafer")
+    X = pd.read_csv(files / "train.csv")
+    model = skops.io.load(files / "model.skops")
+    shafer.Explainer(model, X[["a", "b", "c"]]).save(files / "own.shafer")
+    named = (*stored, "--target", "y", "--id", "patient", *out)
+    for name, found in (("train", False), ("held", True)):
+        rows = files / f"{name}.csv"
+        for command in (
+            ("save", *named, "--calibrate", rows, "--coverage", 0.9),
+            ("budget", rows, *named, "--share", 0.1),
+        ):
+            if found:
+                assert run(*command).exit_code == 0
+            else:
+                refused("has all 16 training rows that the model file keeps", *command)
 
 
 def test_what_is_refused(files: Path) -> None:
@@ -141,6 +166,18 @@ def test_what_is_refused(files: Path) -> None:
     assert not (files / "no.shafer").exists()
 
 
+def test_no_reasons_and_reasons_of_a_class(files: Path) -> None:
+    """A calibrated file writes three reasons, none with ``--reasons 0``, and those of a class."""
+    assert run(*_promised(files, "--train", files / "train.csv", "--drop", "site")).exit_code == 0
+    score = ("score", files / "new.csv", "--model", files / "m.shafer", "--out", files / "r.csv")
+    assert run(*score, "--reasons", 0).exit_code == 0
+    assert not [name for name in pd.read_csv(files / "r.csv") if "reason" in name]
+    assert run(*score, "--class", "yes").exit_code == 0
+    scored = pd.read_csv(files / "r.csv")
+    assert set(scored["reasons_class"]) == {"yes"}
+    assert "reason_3" in scored
+
+
 def test_a_saved_model_keeps_its_threshold(files: Path) -> None:
     X = pd.read_csv(files / "train.csv")
     model = skops.io.load(files / "model.skops")
@@ -161,7 +198,8 @@ def test_three_classes_have_no_threshold(files: Path) -> None:
     rows.to_csv(files / "three.csv", index=False)
     options = ("--train", files / "three.csv", "--target", "y", "--drop", "site")
     options = (*options, "--id", "patient", "--threshold", 0.2, "--out", files / "no.shafer")
-    refused("threshold needs two classes; the model has 3", "save", *options)
+    refused("--threshold needs two classes; the model has 3", "save", *options)
+    refused("what each error costs instead, with --loss.", "save", *options)
 
 
 def test_losses_state_the_answer(files: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_budget_is_made_and_used(classifier, tmp_path: Path) -> None:
         assert classifier.deferral_.text in made.output
         found = classifier.predict_or_defer(sited[600:])
         assert pd.read_csv(scored)["deferred"].tolist() == found.deferred.tolist()
-    refused("has no column 'place'", *held, "--share", 0.1, "--out", out, "--by", "place")
+    refused("has no such column; it has", *held, "--share", 0.1, "--out", out, "--by", "place")
     refused("share must be the share of rows", *held, "--share", 4, "--out", out)
     refused("--out must end in .shafer", *held, "--share", 0.1, "--out", scored)
     refused("needs --target", *held[:4], "--share", 0.1, "--out", out)

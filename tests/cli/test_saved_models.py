@@ -105,7 +105,7 @@ def test_save_writes_the_means(folder: Path) -> None:
 def test_save_trains_a_model_and_tells_its_error(folder: Path) -> None:
     train = ("--train", folder / "heart.csv", "--target", "chd")
     out = _ok("save", *train, "--out", folder / "m.shafer")
-    assert re.search(r"Its error by cross-validation is [1-9]\d\.\d%\.", out), out
+    assert re.search(r"Its error by cross-validation is [1-9]\d\.\d %\.", out), out
 
 
 def test_save_refuses(folder: Path, heart: Any) -> None:

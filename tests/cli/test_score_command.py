@@ -136,10 +136,10 @@ def test_reasons_that_cannot_be_given(folder: Path) -> None:
     data = ("score", folder / "heart.csv", "--model", folder / "model.skops")
     out = ("--out", folder / "s.csv")
     refused("--over needs --class", *data, *out, "--reasons", 2, "--over", "1")
-    refused("--class needs --reasons", *data, *out, "--class", "1")
+    refused("--class is about reasons", *data, *out, "--reasons", 0, "--class", "1")
     refused("--class names 'x', which the model", *data, *out, "--reasons", 2, "--class", "x")  # fmt: skip # noqa: E501
     codes = folder / "codes.csv"
-    refused("--codes needs --reasons", *data, *out, "--codes", codes)
+    refused("--codes is about reasons", *data, *out, "--reasons", 0, "--codes", codes)
     for text, message in (
         ("a,b\n1,2\n", "must have the columns 'component' and 'code'"),
         ("component,code\n", "has no rows"),

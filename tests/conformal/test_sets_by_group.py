@@ -61,7 +61,7 @@ def test_each_group_is_covered(model: shafer.Explainer) -> None:
     assert (np.abs(apart.coverage - 0.9) < 3 * deviation).all()
     assert_array_equal(model.predict_set(pl.from_pandas(SITED[TEST])), sets)
     assert_array_equal(model.predict_set(FRAME[TEST], by=SITE[TEST]), sets)
-    with pytest.warns(UserWarning, match="has not seen: .'new'.*Their sets hold all classes"):
+    with pytest.warns(UserWarning, match="was not given: .'new'.*Their sets hold all classes"):
         assert model.predict_set(SITED[TEST].assign(site="new")).all()
 
 

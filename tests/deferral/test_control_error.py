@@ -170,7 +170,7 @@ def test_groups_given_beside_the_rows(explainer: shafer.Explainer) -> None:
     given = by_column.predict_or_defer(FRAME[TEST], by=SITE[TEST])
     assert_array_equal(given.deferred, found.deferred)
     with pytest.warns(
-        UserWarning, match="rows are in group.s. that control_error has not seen.*deferred"
+        UserWarning, match="rows are in group.s. that control_error was not given.*deferred"
     ):
         moved = by_column.predict_or_defer(SITED[TEST].assign(site="elsewhere"))
     assert moved.deferred.all()
@@ -265,7 +265,7 @@ def test_bad_rows(explainer: shafer.Explainer) -> None:
     )
     with pytest.raises(ValueError, match="from the column 'site', and X has no column names"):
         explainer.predict_or_defer(X)
-    with pytest.raises(ValueError, match="got 'site', and the columns are"):
+    with pytest.raises(ValueError, match="from the column 'site', which X lacks"):
         explainer.predict_or_defer(FRAME)
 
 

@@ -12,7 +12,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -193,6 +195,26 @@ def test_overturn_is_about_the_answer_of_predict() -> None:
     assert (found > 0.5).any()
     table = explainer.ask.next_inputs(rows)
     assert_allclose(table["overturn"], found, atol=1e-9)
+
+
+def test_files_keep_a_threshold_that_was_searched(tmp_path: Path) -> None:
+    """Without the function of the search; also of a positive class that is the first."""
+    for label in HEART.target_names:
+        score = make_scorer(f1_score, pos_label=label)
+        tuned = TunedThresholdClassifierCV(logistic(), scoring=score, cv=2, thresholds=20)
+        shafer.Explainer(tuned.fit(X[FIT], Y[FIT]), X[FIT]).save(tmp_path / "tuned.shafer")
+        again = shafer.Explainer.load(tmp_path / "tuned.shafer")
+        assert again.policy.cutoff == shafer.Explainer(tuned, X[FIT]).policy.cutoff
+        assert_array_equal(again.predict(X[NEW]), tuned.predict(X[NEW]))
+        assert type(again.model).__name__ == "FixedThresholdClassifier"
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+def test_a_threshold_around_a_trained_model(frozen: bool) -> None:
+    """scikit-learn lets such a wrapper predict without a call of ``fit``."""
+    inside = logistic().fit(X[FIT], Y[FIT])
+    model = FixedThresholdClassifier(FrozenEstimator(inside) if frozen else inside, threshold=0.2)
+    assert_array_equal(shafer.Explainer(model, X[FIT]).predict(X[NEW]), model.predict(X[NEW]))
 
 
 def test_files_keep_the_threshold(tmp_path: Path) -> None:

@@ -233,8 +233,7 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
         SelfTrainingClassifier(LOGISTIC), np.where(np.arange(90) % 5, Y, -1)
     ),
     ("adapt", "sklearn", "TunedThresholdClassifierCV"): of(
-        TunedThresholdClassifierCV(LOGISTIC, cv=2),
-        not_saved="TunedThresholdClassifierCV cannot be saved: it holds the function",
+        TunedThresholdClassifierCV(LOGISTIC, cv=2)
     ),
     ("adapt", "sklearn", "FixedThresholdClassifier"): of(FixedThresholdClassifier(LOGISTIC)),
     ("adapt", "shafer", "EvidentialClassifier"): lambda: Example(

@@ -53,7 +53,7 @@ def test_y_are_labels(y: np.ndarray, container: Any) -> None:
     explainer, error = fitted(y)
     study = make_study(explainer, IRIS.data, container(y))
     assert np.mean(study.wrong) == error
-    assert f"error on these rows {error:.1%}" in summary(study)
+    assert f"error on these rows {100 * error:.1f} %" in summary(study)
 
 
 def test_floats_are_the_labels_they_equal() -> None:
@@ -169,7 +169,7 @@ def test_many_components_have_the_numbers_of_the_explainer(prior: str) -> None:
     text = summary(study)
     assert "80 instances, 20 components" in text
     assert "groups" not in text.replace("these groups overlap", "")
-    assert f"evidence lacking {np.mean(study.evidence.ignorance >= 0.2):.1%}" in text
+    assert f"evidence lacking {100 * np.mean(study.evidence.ignorance >= 0.2):.1f} %" in text
     row = explained(study, 3)
     assert f"Ignorance {explainer(X[3:4]).ignorance[0]:.3f}" in row
     assert "the other 10 inputs" in row
@@ -249,3 +249,27 @@ def test_components_do_not_agree_beside_a_bar_against_the_answer(seed: int, n_cl
             allowed = ["the components disagree", "the components partly disagree"]
             allowed += ["the components mostly agree"] * least
             assert any(words in said for words in allowed)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [0, 1, 2, 3],
+        [3, 0, 2, 1],
+        ["a", "a", "b", "a (1)"],
+        pd.MultiIndex.from_product([["u", "v"], [1, 2]]),
+        pd.date_range("2020", periods=4),
+        [("a", 1), ("a", 2), ("b", 1), ("c", 1)],
+    ],
+    ids=["numbers", "permuted numbers", "equal names", "levels", "dates", "tuples"],
+)
+def test_columns_of_any_name(columns: Any) -> None:
+    """Column names of pandas need not be strings, nor different."""
+    explainer, _ = fitted(IRIS.target)
+    frame = pd.DataFrame(IRIS.data[::9])
+    frame.columns = pd.Index(columns, tupleize_cols=False) if isinstance(columns, list) else columns
+    study = make_study(explainer, frame)
+    assert len(study.columns) == 4
+    for j, values in enumerate(study.columns.values()):
+        np.testing.assert_array_equal(values, IRIS.data[::9, j])
+    assert summary(study)

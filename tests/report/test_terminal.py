@@ -84,7 +84,7 @@ def test_summary() -> None:
     study = heart_study()
     text = summary(study, rows=[0, 461])
     assert "462 instances, 9 components and the base rate, 2 classes: no, chd" in text
-    assert f"error on held-out rows {study.held_out_error:.1%}" in text
+    assert f"error on held-out rows {100 * study.held_out_error:.1f} %" in text
     assert f"{study.evidence.probability[461, 1]:.3f}" in text
     assert "\n461  asked for" in text
     assert "chd most probable" in summary(study)
@@ -225,7 +225,7 @@ def test_lines() -> None:
     words = (
         f"typea 78, above the usual 41–65, multiplies the odds of chd by {np.exp(contrast[5]):.1f}"
     )
-    numbers = f"(+{contrast[5]:.2f}, {share:.0%} of what favours chd)"
+    numbers = f"(+{contrast[5]:.2f}, {100 * share:.0f} % of what favours chd)"
     assert first == f"  1. {words} {numbers}  A1  type A behaviour"
     assert second.endswith("A2")
     assert third.endswith("of what favours chd)")

@@ -14,7 +14,9 @@ from shafer.scale.engines import check_answers, job_engine
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(ValueError, match=r"The engine ray needs ray; run: pip install 'shafer"):
+    with pytest.raises(
+        ValueError, match=r"The engine ray needs ray; run: pip install '\.\[ray\]' in a copy"
+    ):
         job_engine("ray", None, None)
 
 

@@ -62,7 +62,7 @@ def test_calibrated_sets(moderate: str | None, tmp_path: Path) -> None:
     assert exported["set"].tolist() == expected
     scored, said = _scored(explainer, tmp_path)
     assert scored["set"].tolist() == expected
-    assert "holds the true class with a probability of at least 70%" in said
+    assert "sets hold the true class with a probability of at least 70 %" in said
     names = shafer.scale.schema(explainer, reasons=0).names
     assert names == ["answer", "probability_no", "probability_yes", "set"]
     assert "set" not in shafer.scale.schema(_explainer(), reasons=0).names

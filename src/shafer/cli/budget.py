@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from shafer._terminal import say
-from shafer._text import listed
 from shafer.cli.options import ModelOptions, careful, examples, model_options
 
 _PATH = click.Path(path_type=Path)
@@ -48,33 +47,20 @@ def budget(
     with careful():
         from shafer._terminal import writing
         from shafer.explain.predictor import Predictor
-        from shafer.scale.inputs import model_inputs
+        from shafer.scale.calibration import held_out_rows, name_groups, warnings_told
         from shafer.scale.models import SAVED, model_to_save
-        from shafer.scale.tables import known_labels, read_labels, read_table
 
         if out.suffix.lower() not in SAVED:
             raise ValueError(f"--out must end in .shafer, as the other commands expect; got {out}.")
         if options.target is None:
             raise ValueError("shafer budget needs --target, the column of DATA with the classes.")
-        found, sentence = model_to_save(options.loaded(), options.means())
+        means = options.means()
+        found, sentence = model_to_save(options.loaded(), means)
         assert isinstance(found, Predictor)
-        table = read_table(data)
-        target, text = options.target, options.text_column
-        beside = (*options.ids, *(() if by is None else (by,)))
-        inputs = model_inputs(found, table.kinds, data, target=target, text_column=text, ids=beside)
-        X = inputs.read(table)
-        y = known_labels(read_labels(table, target), found.classes, target)
-        if by is not None:
-            if by not in table.kinds:
-                raise ValueError(
-                    f"{data} has no column {by!r}; it has {listed(list(table.kinds))}."
-                )
-            if inputs.texts:
-                raise ValueError("--by needs a model that takes columns; this one takes texts.")
-            X = X if by in X.columns else X.assign(**{by: table.frame[by]})
-        found.control_budget(X, y, share, confidence, by)
+        held = held_out_rows(found, data, means, by, "DATA")
+        with warnings_told():
+            found.control_budget(held.X, held.y, share, confidence, held.by)
+        control = name_groups(found, by)
         with writing(out):
             found.save(out)
-        control = found.promises.deferral
-        assert control is not None
     say(f"Promise: {control.text}.\n{sentence} Written to {out}.")

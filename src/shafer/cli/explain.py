@@ -128,11 +128,9 @@ def _reasons(top: int | None, codes: Path | None) -> ReasonsAsked | None:
     from shafer.report.terminal import ReasonsAsked
     from shafer.scale.models import read_codes
 
-    if top is None:
-        if codes is not None:
-            raise ValueError("--codes needs --reasons, the number of reasons to list.")
-        return None
-    return ReasonsAsked(top, None if codes is None else read_codes(codes))
+    if codes is not None:
+        return ReasonsAsked(3 if top is None else top, read_codes(codes))
+    return None if top is None else ReasonsAsked(top, None)
 
 
 # From files named on the command line to a study: a model, its data, and the true classes.

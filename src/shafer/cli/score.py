@@ -52,9 +52,10 @@ _PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--reasons",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     help="Write so many reasons for each row: the components that favour its answer most. By "
-    "default 3 if the model file was calibrated, and none otherwise.",
+    "default 3 if the model file was calibrated or --class, --over or --codes is given, and none "
+    "otherwise.",
 )
 @click.option(
     "--class",

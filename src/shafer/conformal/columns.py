@@ -52,7 +52,7 @@ def set_column(
         )
     return (
         Column("set", "text", _Sets(predictor, sets), column if grouped else None),
-        f"The column set holds the true class with a probability of at least {sets.coverage:.0%}.",
+        f"Promise: {sets.text}.",
     )
 
 

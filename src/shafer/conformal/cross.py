@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import true_classes
+from shafer._text import percent
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.conformal.scores import check_score
 from shafer.conformal.split import checked_scores, exact_coverage, warn_if_too_few
@@ -30,7 +31,7 @@ from shafer.decision.ties import tie_width
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CrossConformalSets:
     """Out-of-fold scores of the calibration rows: what :func:`cross_conformal` returns.
 
@@ -70,6 +71,15 @@ class CrossConformalSets:
     class_conditional: bool
     allow_empty: bool
     fold_scores: tuple[tuple[FloatArray, ...], ...]
+
+    @property
+    def text(self) -> str:
+        """What was asked for in words; the proved bound is lower, as the guide tells."""
+        where = ", for each class" if self.class_conditional else ""
+        return f"sets aim at a coverage of {percent(self.coverage)}, by cross-validation{where}"
+
+    def __repr__(self) -> str:
+        return f"<CrossConformalSets: {self.text}>"
 
     def p_values(self, scores: Iterable[Array]) -> FloatArray:
         """Return the p-value of every class, (n, K).

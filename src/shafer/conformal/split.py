@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from shafer._checks.arrays import float_array, frozen, to_numpy
 from shafer._checks.labels import group_labels, group_positions, label_array, true_classes
 from shafer._files.codec import Limits, Says
-from shafer._text import listed
+from shafer._text import listed, percent
 from shafer._typing import Array, FloatArray
 from shafer.conformal.scores import check_score
 from shafer.decision.dominance import choose_smallest
@@ -36,7 +36,7 @@ _DAMAGED = "threshold must be a number for each class or for all; got {got}"
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConformalSets:
     """A calibrated threshold on scores: what :func:`split_conformal` returns.
 
@@ -89,6 +89,19 @@ class ConformalSets:
     def class_conditional(self) -> bool:
         """Whether every class has a threshold of its own."""
         return np.shape(self.threshold)[-1:] == (self.n_classes,)
+
+    @property
+    def text(self) -> str:
+        """The promise in words, and for whom it holds."""
+        where = ", for each class" if self.class_conditional else ""
+        if self.by is not None:
+            group = "each group" if self.column is None else f"each group of {self.column!r}"
+            where += f", in {group}"
+        sure = percent(self.coverage)
+        return f"sets hold the true class with a probability of at least {sure}{where}"
+
+    def __repr__(self) -> str:
+        return f"<ConformalSets: {self.text}>"
 
     @property
     def plausibility_floor(self) -> float | FloatArray | None:

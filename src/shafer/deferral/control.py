@@ -14,10 +14,10 @@ from scipy.special import expit
 
 from shafer._checks.labels import group_labels, group_positions
 from shafer._files.codec import Limits, OneOf, Says, read, written
-from shafer._text import listed
+from shafer._text import listed, percent
 from shafer._typing import BoolArray, FloatArray
 from shafer.decision.ties import exceeds
-from shafer.deferral.promise import KINDS, Promise, percent
+from shafer.deferral.promise import KINDS, Promise
 from shafer.deferral.reasons import MEASURES, NO_PROMISE, SMALL_GROUP, UNKNOWN_GROUP, ReasonScale
 from shafer.deferral.search import SelectiveThreshold
 from shafer.evidence.table import native_frame

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._checks.labels import one_position
+from shafer._text import percent
 from shafer._typing import BoolArray, FloatArray, Label
 from shafer.decision.acts import is_number, loss_of_answers
 from shafer.deferral.search import (
@@ -192,8 +193,3 @@ def _bound(mean_loss: Any, table: FloatArray) -> float:
             f"got {mean_loss!r}."
         )
     return float(mean_loss)
-
-
-def percent(value: float) -> str:
-    """Return a share in percent."""
-    return f"{100.0 * value:.4g} %"

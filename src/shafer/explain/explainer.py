@@ -26,7 +26,7 @@ from shafer.decision.policy import Cutoff, LeastLoss, Policy, read_answer_rule
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
-from shafer.evidence.base_rate import BASE_RATE, has_own_base_rate
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.groups import N_GROUPS, Groups
 from shafer.evidence.least_commitment import Pool
 from shafer.evidence.mass_evidence import MassEvidence
@@ -635,7 +635,8 @@ class Explainer(Predictor):
             size += f"; behind {', '.join(mixing)} components are features, not columns"
         cutoff = self.policy.cutoff
         answers = "" if cutoff is None else f", {cutoff.text(self.classes)}"
-        return f"<Explainer: {size}{answers}>"
+        promised = self.promises.text
+        return f"<Explainer: {size}{answers}{'; ' if promised else ''}{promised}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -650,10 +651,9 @@ class Explainer(Predictor):
         weighed, cutoff, promises = self.weighed_model, self.policy.cutoff, self.promises
         background, errors = self.background, self.errors
         n = None if background is None else n_rows(background)
-        names = [name for name in self.component_names if name != BASE_RATE]
-        apart = (
-            "the base rate is one more" if weighed.prior == "own" else "they share the base rate"
-        )
+        own = weighed.prior == "own"
+        names = self.component_names[:-1] if own else self.component_names
+        apart = "the base rate is one more" if own else "they share the base rate"
         weights = [] if self.factor == 1.0 else [f"tempered by {self.factor:.3g}"]
         weights += [] if self._moderation is None else ["moderated"]
         weights += [] if errors is None else [f"error bars: {errors.plain().kind}"]
@@ -672,7 +672,7 @@ class Explainer(Predictor):
         ]
         if promises.conformal is not None:
             sets = promises.conformal
-            text = f"coverage {sets.coverage:.3g}, from {sets.n_calibration} rows"
+            text = f"{sets.text.removeprefix('sets ')}, from {sets.n_calibration} rows"
             facts.append(("prediction sets", text))
         if promises.deferral is not None:
             facts.append(("deferral", promises.deferral.text))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Promises:
     """What was promised on held-out rows about the predictions of a model.
 
@@ -46,6 +46,16 @@ class Promises:
         :meth:`shafer.Explainer.control_budget`.
         """
         return None if self.deferral is None else self.deferral.error_bound
+
+    @property
+    def text(self) -> str:
+        """What is promised in words; empty if nothing is."""
+        sets = self.cross if self.conformal is None else self.conformal
+        made = [promise.text for promise in (sets, self.deferral) if promise is not None]
+        return "; ".join(made)
+
+    def __repr__(self) -> str:
+        return f"<Promises: {self.text or 'none yet: conformalize, control_error'}>"
 
     def about_guarded(self) -> Promises:
         """Return the promises about guarded predictions, empty at first."""

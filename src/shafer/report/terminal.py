@@ -25,7 +25,7 @@ from shafer.evidence.contrast import (
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import row_reasons
-from shafer.evidence.table import label_texts, set_names
+from shafer.evidence.table import label_texts, members_text, set_names
 from shafer.evidence.words import below_belief_words, close_call
 from shafer.report.sentences import BARS, LEVEL, OVERLAP, contrast_errors, overview, sum_error
 from shafer.report.study import Study
@@ -37,7 +37,7 @@ _NARROWEST = 8  # cells of a bar where there is little room
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _OWN = "The base rate is the log-odds of a row in which every component has its mean."
 _SHARED = "Each component has an equal share of the base rate, as in the paper (prior='shared')."
-_ERRORS = f"± is the {LEVEL:.0%} interval. A light bar (░) cannot be told from zero."
+_ERRORS = f"± is the {100 * LEVEL:.0f} % interval. A light bar (░) cannot be told from zero."
 
 
 def _room(width: int, taken: int) -> int:
@@ -175,7 +175,7 @@ def _sets(study: Study, row: int, labels: list[str], width: int) -> list[str]:
     for focal in found:
         members = sorted(place[label] for label in focal.classes)
         whole = len(members) == len(labels)
-        text = "{" + ", ".join(labels[k] for k in members) + "}"
+        text = members_text(labels[k] for k in members)
         named.append(("all classes" if whole else label(text, _names(width)), focal.mass))
     first = max(cells(text) for text, _ in named)
     room = _room(width, first + 11)
@@ -495,12 +495,13 @@ def _figures(study: Study) -> list[str]:
         "error on held-out rows": figures.held_out_error,
         "error on these rows": figures.error,
     }
-    known = [f"{name} {share:.1%}" for name, share in errors.items() if share is not None]
+    known = [f"{name} {100 * share:.1f} %" for name, share in errors.items() if share is not None]
     return [
         *(["; ".join(known)] if known else []),
-        f"one class decided {figures.decided:.1%}, several left open {figures.left_open:.1%}",
-        f"evidence lacking {figures.lacking:.1%}, components disagreeing "
-        f"{figures.disagreeing:.1%}. {OVERLAP}",
+        f"one class decided {100 * figures.decided:.1f} %, several left open "
+        f"{100 * figures.left_open:.1f} %",
+        f"evidence lacking {100 * figures.lacking:.1f} %, components disagreeing "
+        f"{100 * figures.disagreeing:.1f} %. {OVERLAP}",
     ]
 
 
@@ -609,7 +610,7 @@ def reason_lines(study: Study, row: int, pair: Pair, asked: ReasonsAsked) -> lis
         note = "  ".join(harmless(str(part)) for part in notes if part is not None)
         lines.append(
             f"  {rank + 1}. {harmless(found.words[0, rank])} (+{found.log_odds[0, rank]:.2f}, "
-            f"{found.share[0, rank]:.0%} of what favours {first})  {note}".rstrip()
+            f"{100 * found.share[0, rank]:.0f} % of what favours {first})  {note}".rstrip()
         )
     return [head, *lines]
 

@@ -94,6 +94,12 @@ def rows_of_known_groups(
             f"The calibration was made by group, from the column {column!r}, and X has no column "
             "names. Pass a data frame with this column, or by=, one label for each row."
         )
+    known = frame_columns(X)
+    if by is None and known is not None and column not in known:
+        raise ValueError(
+            f"The calibration was made by group, from the column {column!r}, which X lacks; it has "
+            f"[{listed(known)}]. Add this column to X, or pass by=, one label for each row."
+        )
     return grouped_rows(X, column if by is None else by, columns)
 
 
@@ -122,9 +128,9 @@ def warn_of_unknown_groups(
     unknown = labels[group_positions(labels, known) < 0]
     if len(unknown):
         message = (
-            f"{len(unknown)} of {len(labels)} rows are in group(s) that {method} has not seen: "
-            f"[{listed(group_labels(unknown))}]; its groups are [{listed(known)}]. {done}. Check "
-            "the labels and their type, or calibrate with rows of these groups."
+            f"{len(unknown)} of {len(labels)} rows are in group(s) that {method} was not given: "
+            f"[{listed(group_labels(unknown))}]; its groups are [{listed(known)}]. {done}. "
+            "Check the labels and their type, or calibrate with rows of these groups."
         )
         # From here through the method of shafer to whoever called it.
         warnings.warn(message, UserWarning, stacklevel=4)

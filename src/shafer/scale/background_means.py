@@ -20,6 +20,7 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from shafer._text import listed
 from shafer.decision.acts import ACT_COLUMN
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.estimators.evidential_voting import EvidentialVotingClassifier
@@ -169,6 +170,11 @@ class MeansOptions:
             return {"loss": self._losses(classes)}
         if self.threshold is None:
             return {}
+        if len(classes) != 2:
+            raise ValueError(
+                f"--threshold needs two classes; the model has {len(classes)}: "
+                f"{listed(classes.tolist())}. State what each error costs instead, with --loss."
+            )
         name, stated, number = self.threshold.rpartition("=")
         try:
             value = float(number)

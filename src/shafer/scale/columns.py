@@ -26,6 +26,7 @@ from shafer.evidence.reasons import reason_column_kinds, reason_columns
 from shafer.evidence.table import (
     mass_columns,
     mass_kinds,
+    members_text,
     probability_columns,
     probability_kinds,
 )
@@ -49,7 +50,8 @@ class ScoreOptions:
     Attributes
     ----------
     reasons : int, optional
-        Reasons for each row; by default 3 if the model was calibrated, and none otherwise.
+        Reasons for each row; by default 3 if the model was calibrated or the next options are
+        given, and none otherwise.
     class_ : str, optional
         The class that they are for, as the user wrote it; by default each row's answer.
     over : str, optional
@@ -89,8 +91,8 @@ class ScoreOptions:
         _ = self.acts
         given = (("--class", self.class_), ("--over", self.over), ("--codes", self.codes))
         for option, value in given:
-            if value is not None and self.reasons is None:
-                raise ValueError(f"{option} needs --reasons, the number of reasons to write.")
+            if value is not None and self.reasons == 0:
+                raise ValueError(f"{option} is about reasons, and --reasons 0 writes none.")
         if self.over is not None and self.class_ is None:
             raise ValueError("--over needs --class, the class to compare with it.")
         _ = self.known_codes
@@ -167,7 +169,9 @@ class ScoreColumns:
         promised = [of_sets if sets else "", of_deferral if defers else ""]
         left_out = ["" if sets else of_sets, "" if defers else of_deferral]
         top = options.reasons
-        if top is None and (sets or defers) and isinstance(model.evidence, Explainer):
+        about = (options.class_, options.over, options.codes)
+        promises = bool(sets or defers) and isinstance(model.evidence, Explainer)
+        if top is None and (promises or any(value is not None for value in about)):
             top = _REASONS
         if top:
             listed += _reasons(model, top, options)
@@ -288,7 +292,7 @@ def _of_names(classes: NDArray[Any]) -> dict[Any, Any]:
 
 
 def _text(names: tuple[Any, ...]) -> str:
-    return str(names[0]) if len(names) == 1 else "{" + ", ".join(map(str, names)) + "}"
+    return str(names[0]) if len(names) == 1 else members_text(names)
 
 
 def promised_lines(model: MeasuredModel, X: Any, frame: Any, row: int) -> list[str]:

@@ -167,7 +167,10 @@ def job_engine(name: str | None, address: str | None, workers: int | None) -> Jo
         return LocalJobs()
     module, class_name, library = _JOB_ENGINES[name]
     if importlib.util.find_spec(library) is None:
-        raise ValueError(f"The engine {name} needs {library}; run: pip install 'shafer[{name}]'")
+        raise ValueError(
+            f"The engine {name} needs {library}; "
+            f"run: pip install '.[{name}]' in a copy of the repository"
+        )
     engine = getattr(importlib.import_module(f"shafer.scale.{module}"), class_name)
     made: JobEngine = engine(address, workers or os.cpu_count() or 1)
     return made

@@ -102,9 +102,10 @@ def train_on(path: Path, target: str, options: MeansOptions) -> TrainedModel:
     ids = [name for name in options.ids if name in table.columns and name != target]
     left_out = [target, *ids, *_dropped(table, target, options.drop)]
     for name in identifier_columns(table.frame.drop(columns=left_out)):
+        option = "--drop" if ids else "--id"  # two ids would be one id of two parts
         warn(
             f"Column {name!r} has a different value in nearly every row. If it is an id, leave it "
-            f"out: --id {shlex.quote(name)}"
+            f"out: {option} {shlex.quote(name)}"
         )
     X = _inputs(table, target, left_out)
     note(f"Training a logistic regression on {len(X):,} rows and {X.shape[1]:,} columns …")
@@ -258,7 +259,7 @@ def _classes(model: Any) -> NDArray[Any]:
 
 def _error_sentence(trained: TrainedModel) -> str:
     held_out = trained.held_out
-    return "" if held_out is None else f" Its error by cross-validation is {held_out:.1%}."
+    return "" if held_out is None else f" Its error by cross-validation is {100 * held_out:.1f} %."
 
 
 # Models on disk: saved files, skops files of known classes; pickles only if the user insists.

@@ -32,7 +32,7 @@ def adapt(model: Any, **options: Any) -> ReadModel:
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
         own = model.explainer_.calibration
         return replace(adapted, calibration=None if own.is_plain else own, cutoff=own_cutoff(model))
-    if _attribute(model) == "estimator_" and hasattr(model, "response_method"):
+    if hasattr(model, "response_method"):
         return replace(adapted, cutoff=_threshold(model))
     return adapted
 
@@ -49,7 +49,7 @@ def _threshold(model: Any) -> Cutoff:
     A threshold on the decision function of a logistic model is one on its log-odds. Whether the
     predictions then are those of the model is checked on rows of the background.
     """
-    inside, method = model.estimator_, model.response_method
+    inside, method = held(model), model.response_method
     if method == "auto":
         method = "predict_proba" if hasattr(inside, "predict_proba") else "decision_function"
     given = model.best_threshold_ if hasattr(model, "best_threshold_") else model.threshold
@@ -64,6 +64,23 @@ def _threshold(model: Any) -> Cutoff:
         )
     position = 1 if _pos_label(model) is None else list(inside.classes_).index(_pos_label(model))
     return Cutoff(threshold, position)
+
+
+def without_search(model: Any) -> Any:
+    """Return a ``FixedThresholdClassifier`` with the threshold that a search has found.
+
+    It gives the same answers, and holds no function of a score.
+    """
+    from sklearn.model_selection import FixedThresholdClassifier
+
+    fixed = FixedThresholdClassifier(
+        model.estimator,
+        threshold=model.best_threshold_,
+        pos_label=_pos_label(model),
+        response_method=model.response_method,
+    )
+    fixed.estimator_ = model.estimator_
+    return fixed
 
 
 def _pos_label(model: Any) -> Any:
@@ -88,9 +105,9 @@ def is_wrapper(model: Any) -> bool:
 
 def held(model: Any) -> Any:
     """Return the trained model inside a wrapper."""
-    check_is_fitted(model)
     attribute = _attribute(model)
     inside = getattr(model, attribute, None)
+    check_is_fitted(inside if hasattr(model, "pos_label") and attribute == "estimator" else model)
     if inside is None:
         raise UnsupportedModelError(
             f"{type(model).__name__} has no trained model: {attribute} is missing. "
@@ -100,9 +117,10 @@ def held(model: Any) -> Any:
 
 
 def _attribute(model: Any) -> str:
-    return next(
-        _HELD_AS[base.__name__] for base in type(model).__mro__ if base.__name__ in _HELD_AS
-    )
+    name = next(base.__name__ for base in type(model).__mro__ if base.__name__ in _HELD_AS)
+    if name == "FixedThresholdClassifier" and not hasattr(model, "estimator_"):
+        return "estimator"  # scikit-learn lets it predict with a trained model inside
+    return _HELD_AS[name]
 
 
 def _live(model: Any) -> LiveParameters:
