@@ -211,7 +211,7 @@ class WeightProfile:
 def _varying(ev: Evidence) -> tuple[WeightSource, tuple[str, ...]]:
     """Return the weights and the names of all components but the base rate, which is constant."""
     source, names = ev.unchanged_source(), ev.component_names
-    position = base_rate_position(ev)  # an input may have the same name
+    position = base_rate_position(ev)
     if position is None:
         return source, names
     kept = [g for g in range(len(names)) if g != position]
