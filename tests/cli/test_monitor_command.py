@@ -57,6 +57,27 @@ def test_an_alarm_is_exit_code_1(months: Path) -> None:
     assert "<script" not in html
 
 
+def test_the_target_holds_the_true_classes(months: Path) -> None:
+    """In files that have it; ``--labels`` says the same, and must be there."""
+    files = [months / name for name in ("reference.csv", "quiet.csv")]
+    stored = ("--model", months / "model.skops")
+    named = run("monitor", *files, *stored, "--labels", "chd").output
+    assert "accuracy" in named
+    assert "shift       of the mean, in log-odds" in named
+    assert run("monitor", *files, *stored, "--target", "chd").output == named
+    pd.read_csv(files[1]).drop(columns="chd").to_csv(months / "later.csv", index=False)
+    later = run("monitor", files[0], months / "later.csv", *stored, "--target", "chd")
+    assert later.exit_code == 0, later.output
+    assert "accuracy" not in later.output
+    refused(
+        "later.csv has no column 'chd'",
+        *("monitor", files[0], months / "later.csv"),
+        *stored,
+        "--labels",
+        "chd",
+    )
+
+
 def test_names_are_escaped(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     names = ["<script>alert(1)</script>", "b & c"]
