@@ -115,6 +115,7 @@ def test_names_of_subpackages() -> None:
         shafer.export.nonsense  # noqa: B018 - the access is the test
     assert shafer.monitor.__all__ == ["BatchCheck", "Monitor", "MonitorReport", "MonitorStream"]
     assert shafer.paper.__all__ == ["reproduce"]
+    assert shafer.serve.__all__ == ["app"]
     assert shafer.scale.__all__ == ["background", "schema", "score"]
 
 
@@ -284,6 +285,8 @@ def test_evidence_names() -> None:
                 "loss",
             ],
         ),
+        (shafer.Explainer.answer, ["self", "X", "reasons", "by"]),
+        (shafer.serve.app, ["model", "reasons", "most_rows", "most_bytes", "trusted"]),
         (shafer.Explainer.predict_or_defer, ["self", "X", "by"]),
         (shafer.Explainer.save, ["self", "path", "rows"]),
         (shafer.Explainer.load, ["path", "trusted", "module"]),

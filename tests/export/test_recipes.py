@@ -1,4 +1,4 @@
-"""The recipes of the documentation run: a web service, and an SQL function."""
+"""The recipe of the documentation runs: an SQL function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import httpx
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -15,7 +14,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import shafer
-from own_loop import run_apart
 
 RECIPES = Path(__file__).parents[2] / "docs" / "recipes"
 COLUMNS = ["sbp", "tobacco", "ldl", "age"]
@@ -40,36 +38,6 @@ def explainer(rows: Any) -> shafer.Explainer:
     target = shafer.datasets.load_heart().target
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(rows, target)
     return shafer.Explainer(model, rows, prior="own")
-
-
-def test_fastapi(
-    explainer: shafer.Explainer, rows: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    explainer.save(tmp_path / "model.shafer")
-    monkeypatch.setenv("SHAFER_MODEL", str(tmp_path / "model.shafer"))
-    service = _recipe("fastapi_service")
-    patients = rows[:3].to_dict(orient="records")
-
-    async def visit() -> list[httpx.Response]:
-        transport = httpx.ASGITransport(app=service.app)
-        async with (
-            service.app.router.lifespan_context(service.app),
-            httpx.AsyncClient(transport=transport, base_url="http://test") as client,
-        ):
-            wrong = [{**patients[0], "age": -1}, {**patients[0], "sex": "f"}, {"age": 50}]
-            return [
-                await client.post("/evidence", json=patients[0]),
-                await client.post("/evidence/batch", json=patients),
-                await client.post("/evidence/batch", json=[]),
-                *[await client.post("/evidence", json=patient) for patient in wrong],
-            ]
-
-    one, batch, *refused = run_apart(visit())
-    found = [answer["belief_1"] for answer in batch.json()]
-    assert found == explainer(rows[:3]).belief[:, 1].tolist()
-    assert one.json() == batch.json()[0]
-    assert [answer.status_code for answer in refused] == [422] * 4
-    assert refused[1].json()["detail"][0]["loc"] == ["body", "age"]
 
 
 def test_duckdb(
