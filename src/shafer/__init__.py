@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from shafer.models.heads import LinearHead
     from shafer.monitor.monitor import Monitor
 
-__version__ = "0.2.0.dev0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AnsweredRows": "shafer.explain.answered_rows",

@@ -83,10 +83,10 @@ def note(text: str) -> None:
 # Errors as the user sees them: one clear line, exit code 2, no traceback.
 
 _EXTRAS = {  # module -> the extra that installs it
-    "jinja2": "shafer[report]",
-    "markupsafe": "shafer[report]",
-    "skops": "shafer[cli]",
-    "tqdm": "shafer[cli]",
+    "jinja2": "'.[report]' in a copy of the repository",
+    "markupsafe": "'.[report]' in a copy of the repository",
+    "skops": "'.[cli]' in a copy of the repository",
+    "tqdm": "'.[cli]' in a copy of the repository",
 }
 
 
@@ -135,7 +135,7 @@ def refusing() -> Iterator[None]:
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
         package = _EXTRAS.get(missing, missing)
-        raise Refused(f"This command needs {missing}; run: pip install '{package}'") from error
+        raise Refused(f"This command needs {missing}; run: pip install {package}") from error
     except KeyboardInterrupt as error:  # click would give it the exit code 1
         raise SystemExit(130) from error
     except BrokenPipeError:  # the reader, such as head, has seen enough: click ends quietly

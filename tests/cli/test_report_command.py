@@ -106,4 +106,9 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
     for module in ("shafer._files.templates", "shafer.report.page"):  # as if never imported
         monkeypatch.delitem(sys.modules, module, raising=False)
         monkeypatch.delattr(module, raising=False)
-    refused("pip install 'shafer[report]'", "report", "--out", tmp_path / "r.html")
+    refused(
+        "pip install '.[report]' in a copy of the repository",
+        "report",
+        "--out",
+        tmp_path / "r.html",
+    )

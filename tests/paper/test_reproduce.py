@@ -131,5 +131,6 @@ main(["paper", "--out", {str(tmp_path)!r}])
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert done.stderr == (
-        f"Error: This command needs {module}; run: pip install 'shafer[paper]'\n"
+        f"Error: This command needs {module}; "
+        "run: pip install '.[paper]' in a copy of the repository\n"
     )

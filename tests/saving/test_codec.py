@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from typing_extensions import TypeAliasType
 
 from shafer._files.codec import LEFT_OUT, UNSTORED, Limits, OneOf, Says, StoredFormat, read, written
 from shafer._typing import BoolArray, FloatArray
@@ -378,3 +379,25 @@ def test_an_explainer_of_another_version_is_refused() -> None:
     assert ExplainerState.read(older).deferral is None
     with pytest.raises(ValueError, match="This saved Explainer is damaged: conformal must hold"):
         ExplainerState.read({**plain, "conformal": conformal})
+
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+# Since NumPy 2.5, NDArray is such a name.
+_Named = TypeAliasType(
+    "_Named", np.ndarray[tuple[Any, ...], np.dtype[_Scalar]], type_params=(_Scalar,)
+)
+
+
+@dataclass(frozen=True)
+class _OfNamedTypes:
+    places: _Named[np.intp]
+    sizes: Annotated[_Named[np.floating[Any]] | None, "J"]
+
+
+def test_types_behind_a_name() -> None:
+    given = {"places": np.arange(3), "sizes": numbers(J)}
+    found = read(_OfNamedTypes, given, sizes=SIZES)
+    assert_array_equal(found.places, np.arange(3))
+    assert_array_equal(found.sizes, given["sizes"])
+    with pytest.raises(ValueError, match="places must hold whole numbers; it holds float64"):
+        read(_OfNamedTypes, {**given, "places": numbers(3)}, sizes=SIZES)

@@ -176,6 +176,9 @@ class _Rule:
         if get_origin(hint) is Annotated:
             hint, *more = get_args(hint)
             said = (*said, *more)
+        alias = getattr(get_origin(hint), "__value__", None)
+        if alias is not None:  # since NumPy 2.5, NDArray is a name for np.ndarray[...]
+            hint = alias[get_args(hint)]
         return cls(hint, said, default)
 
     @property

@@ -11,7 +11,9 @@ from importlib import import_module
 try:
     import click
 except ImportError as error:  # pragma: no cover - click is there wherever the tests run
-    raise SystemExit("The command line needs its extra: pip install 'shafer[cli]'") from error
+    raise SystemExit(
+        "The command line needs its extra: pip install '.[cli]' in a copy of the repository"
+    ) from error
 
 import shafer
 

@@ -39,7 +39,9 @@ def paper(out: Path, quick: bool, seed: int, select_lambda: bool) -> None:
         from shafer.paper.run import reproduce
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        raise Refused(f"This command needs {missing}; run: pip install 'shafer[paper]'") from error
+        raise Refused(
+            f"This command needs {missing}; run: pip install '.[paper]' in a copy of the repository"
+        ) from error
 
     try:
         results = reproduce(out, quick=quick, seed=seed, select_lambda=select_lambda)

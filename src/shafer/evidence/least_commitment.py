@@ -687,6 +687,8 @@ def least_commitment_located(
 
 # Means over data that need not fit in memory: one pass, batch by batch, mergeable.
 
+_ROWS_TO_ADD = 4096  # at a time: few enough that a copy of them is small
+
 
 @final
 class RunningMean:
@@ -779,6 +781,18 @@ def _floating(xp: Any, dtype: Any) -> Any:
     return xp.float32 if dtype == xp.float32 else xp.float64
 
 
+def _sum_of_rows(values: Array, xp: Any) -> Array:
+    """Sum the rows in double precision; the layout in memory does not change the last digit.
+
+    Frames of pandas 2 and 3 lie in different orders, and NumPy adds in the order of the memory.
+    """
+    if not isinstance(values, np.ndarray):
+        return xp.sum(values, axis=0, dtype=xp.float64)
+    blocks = (values[i : i + _ROWS_TO_ADD] for i in range(0, len(values), _ROWS_TO_ADD))
+    sums = [np.ascontiguousarray(block).sum(axis=0, dtype=np.float64) for block in blocks]
+    return np.sum(sums, axis=0)
+
+
 def _batch_mean(values: Any, weight: Any) -> Array:
     """Average one batch in double precision."""
     if sparse.issparse(values):
@@ -786,11 +800,11 @@ def _batch_mean(values: Any, weight: Any) -> Array:
         return np.asarray((share if weight is None else weight / weight.sum()) @ values)
     xp = array_api_compat.array_namespace(values)
     if weight is None:
-        mean = xp.sum(values, axis=0, dtype=xp.float64) / values.shape[0]
+        mean = _sum_of_rows(values, xp) / values.shape[0]
     else:
         share = xp.asarray(weight / weight.sum(), device=values.device)
         share = xp.reshape(share, (-1, *(1,) * (values.ndim - 1)))
-        mean = xp.sum(values * share, axis=0)
+        mean = _sum_of_rows(values * share, xp)
     # A column that never varies gives no evidence: its mean must be its value to the last digit.
     constant = xp.all(values == values[:1, ...], axis=0)
     return xp.where(constant, xp.astype(values[0, ...], mean.dtype), mean)

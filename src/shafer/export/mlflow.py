@@ -31,7 +31,9 @@ try:
         from mlflow.pyfunc.model import PythonModel
         from mlflow.types import ColSpec, DataType, Schema, TensorSpec
 except ImportError:
-    raise ImportError("pyfunc needs MLflow and pandas. Run: pip install 'shafer[mlflow]'") from None
+    raise ImportError(
+        "pyfunc needs MLflow and pandas. Run: pip install '.[mlflow]' in a copy of the repository"
+    ) from None
 
 
 _ARTIFACT = "explainer"

@@ -149,7 +149,9 @@ def to_onnx(
 
 def _check_installed() -> None:
     if importlib.util.find_spec("onnx") is None:
-        raise ImportError("to_onnx needs onnx. Run: pip install 'shafer[onnx]'")
+        raise ImportError(
+            "to_onnx needs onnx. Run: pip install '.[onnx]' in a copy of the repository"
+        )
 
 
 def _checked_outputs(outputs: Any) -> list[str]:

@@ -57,7 +57,8 @@ def _written(encoders: Sequence[Any], is_text: Mapping[str, bool], width: int) -
         from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
     except ImportError:
         raise ImportError(
-            "The transformers of a pipeline need skl2onnx. Run: pip install 'shafer[onnx]'"
+            "The transformers of a pipeline need skl2onnx. "
+            "Run: pip install '.[onnx]' in a copy of the repository"
         ) from None
     kinds = {False: DoubleTensorType, True: StringTensorType}
     types = [(name, kinds[text]([None, width])) for name, text in is_text.items()]

@@ -4,7 +4,7 @@
 ``network`` and ``penalty_selection`` train, ``printed_numbers`` holds what the paper printed,
 ``figures_heart`` and ``figures_gaussian`` draw with the Displays of ``plots``, ``results_page``
 writes the HTML page. May import ``models``, ``plots``,
-``datasets`` and below; never ``report``. Needs the extra ``shafer[paper]``.
+``datasets`` and below; never ``report``. Needs the extra ``paper``.
 """
 
 from shafer.paper.run import reproduce

@@ -280,7 +280,7 @@ class DependenceDisplay:
                 )
                 if only:
                     self.ax_.annotate(
-                        f" {cutoff:.4g}",
+                        f" no effect at {cutoff:.4g}",
                         (cutoff, height),
                         xycoords=self.ax_.get_xaxis_transform(),
                         fontsize="small",

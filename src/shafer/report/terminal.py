@@ -25,7 +25,7 @@ from shafer.evidence.contrast import (
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import row_reasons
-from shafer.evidence.table import label_texts, set_names
+from shafer.evidence.table import label_texts, members_text, set_names
 from shafer.evidence.words import below_belief_words, close_call
 from shafer.report.sentences import BARS, LEVEL, OVERLAP, contrast_errors, overview, sum_error
 from shafer.report.study import Study
@@ -175,7 +175,7 @@ def _sets(study: Study, row: int, labels: list[str], width: int) -> list[str]:
     for focal in found:
         members = sorted(place[label] for label in focal.classes)
         whole = len(members) == len(labels)
-        text = "{" + ", ".join(labels[k] for k in members) + "}"
+        text = members_text(labels[k] for k in members)
         named.append(("all classes" if whole else label(text, _names(width)), focal.mass))
     first = max(cells(text) for text, _ in named)
     room = _room(width, first + 11)

@@ -20,6 +20,7 @@ from shafer._checks.arrays import check_compressed, check_indices
 from shafer._files.archive import check_array, open_archive, read_array, read_member
 from shafer._text import listed, one_line, printable, shortened
 from shafer.models.sklearn.wrappers import without_search
+from shafer.saving.canonical import canonical
 from shafer.saving.formats import (
     PLACEHOLDER,
     ObjectFormat,
@@ -51,7 +52,7 @@ _FUNCTIONS_OF_THE_USER = "shafer.models.heads.Contributions"
 def skops_io() -> Any:
     """Import ``skops.io``, which asks scikit-learn for all its estimators."""
     with without_array_libraries():
-        return imported("skops.io", "'shafer[save]'")
+        return imported("skops.io", "'.[save]' in a copy of the repository")
 
 
 @final
@@ -97,7 +98,7 @@ class SkopsFormat(ObjectFormat):
 
         rest = with_parts(value, taken_out)
         try:
-            content = skops.dumps(rest)
+            content = canonical(skops.dumps(rest))
             with open_archive(io.BytesIO(content)) as archive:
                 audit(archive)
         except Exception as error:  # the user's objects can fail in any way

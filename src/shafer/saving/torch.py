@@ -23,7 +23,7 @@ class TorchFormat(ObjectFormat):
 
     def write(self, value: Any, sink: ObjectSink) -> dict[str, Json]:
         """Write the tensors of a module."""
-        safetensors = imported("safetensors.torch", "'shafer[torch]'")
+        safetensors = imported("safetensors.torch", "'.[torch]' in a copy of the repository")
         tensors = value.state_dict()
         odd = [name for name, part in tensors.items() if not hasattr(part, "detach")]
         if odd:
@@ -41,7 +41,7 @@ class TorchFormat(ObjectFormat):
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
         """Read the tensors into the module that the caller gave."""
         module = source.module()
-        safetensors = imported("safetensors.torch", "'shafer[torch]'")
+        safetensors = imported("safetensors.torch", "'.[torch]' in a copy of the repository")
         tensors = safetensors.load(source.member(node["file"]))
         _check_same(tensors, module.state_dict(), type(module).__name__)
         module.load_state_dict(tensors)
