@@ -202,7 +202,10 @@ INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-re
 	|| echo "Java was not found and could not be installed. The tests of Spark will be skipped."
 	touch $@
 
+# uv takes a third of pip's time. torch comes by pip, which knows of builds for the CPU where it was told of them.
 # --no-compile: of 20,000 modules the tests import a third, and Python compiles these when they do.
 .venv/.test: pyproject.toml constraints.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[all,test]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt torch uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt -e '.[all,test]' \
+	|| $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e '.[all,test]'
 	touch $@ .venv/.demo .venv/.paper .venv/.docs
