@@ -120,6 +120,7 @@ bench-errors: .venv/.bench
 # What the answers about missing and wrong inputs are worth. Continues if stopped; prints tables.
 bench-ask: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ask.py
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python suspects.py
 
 # Do maps of images and marked words tell the truth? Trains small networks once, about 20 minutes.
 bench-maps: .venv/.bench fashion-mnist
