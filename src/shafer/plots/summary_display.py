@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.labels import component_names, one_position, positions_of
 from shafer._typing import FloatArray, Label
+from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import (
@@ -32,7 +33,6 @@ from shafer.plots.style import (
     RAMP,
     axes_for,
     base_rate_notes,
-    base_rate_position,
     drawn_html,
     ink,
     numbers,

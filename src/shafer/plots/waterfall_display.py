@@ -13,7 +13,7 @@ from scipy.special import softmax
 
 from shafer._checks.labels import component_names
 from shafer._typing import FloatArray, Label
-from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base_rate
 from shafer.evidence.contrast import disputed_classes
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
@@ -41,14 +41,12 @@ from shafer.plots.style import (
     GREY,
     SHARED_NOTE,
     axes_for,
-    base_rate_position,
     degree,
     drawn_html,
     halo,
     ink,
     inner_width,
     numbers,
-    shares_base_rate,
     signed,
     take_row,
     text_points,
