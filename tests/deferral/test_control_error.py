@@ -57,7 +57,7 @@ def test_answers_deferred_rows_and_reasons(explainer: shafer.Explainer) -> None:
     assert f"{len(found)} rows" in repr(found)
     assert "deferred because" in found._repr_html_()
     frame = found.to_frame("pandas")
-    assert list(frame) == ["label", "deferred", "reason", "probability"]
+    assert list(frame) == ["answer", "deferred", "why", "probability"]
     assert_array_equal(frame.index, FRAME[TEST].index)
 
 

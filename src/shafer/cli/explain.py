@@ -209,7 +209,7 @@ def _study_of_model(named: NamedModel, data: Path, options: MeansOptions) -> Stu
             f"Its error is measured on these {len(table)} rows. Whether it was trained on them is "
             "not known here; if it was, the error is too small."
         )
-    title = _title(data, target, len(table))
+    title = _title(data, target)
     study = make_study(measured.evidence, X, truth, title=title, about=about)
     study = replace(study, promised=partial(promised_lines, measured, X, table.frame))
     return _by_id(study, table, options)
@@ -243,12 +243,12 @@ def _study_of_trained(data: Path, train_path: Path, target: str, options: MeansO
         trained.explainer,
         X,
         known_labels(y, trained.explainer.classes, target),
-        title=_title(data, target, len(X)),
+        title=_title(data, target),
         about=about,
         held_out_error=trained.held_out,
     )
     return _by_id(study, table, options)
 
 
-def _title(data: Path, target: str | None, n: int) -> str:
-    return f"{n:,} rows of {data.name}" if target is None else f"{target} in {data.name}"
+def _title(data: Path, target: str | None) -> str:
+    return data.name if target is None else f"{target} in {data.name}"
