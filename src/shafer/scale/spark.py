@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import pickle
+import queue
 import re
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,7 +20,14 @@ from uuid import uuid4
 
 from shafer.rows.background import SumOfPart
 from shafer.rows.schema import pandas_of_arrow
-from shafer.scale.engines import FrameEngine, JobEngine, Work, one_thread
+from shafer.scale.engines import (
+    ANSWERS_WITHIN,
+    FrameEngine,
+    JobEngine,
+    Work,
+    check_answers,
+    one_thread,
+)
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
 
@@ -159,6 +168,8 @@ def _shipped(frame: Any, value: Any) -> _Shipped:
 
 _ATTEMPTS = 4  # of a task; Spark's own default everywhere but on one machine
 _POLL = 0.2  # seconds
+_JAVA_STARTS_WITHIN = 60.0  # seconds
+_MASTERS = re.compile(r"local(\[.*\])?|yarn|k8s://.+|spark://.+")
 
 
 @final
@@ -172,13 +183,20 @@ class SparkJobs(JobEngine):
                 "openjdk-17-jre-headless"
             )
         self._master = _with_attempts(address or f"local[{workers}]")
+        if _MASTERS.fullmatch(self._master) is None:
+            raise ValueError(
+                f"--address must be a Spark master such as spark://host:7077, yarn or "
+                f"k8s://https://host:443; got {address}."
+            )
+        if not self._master.startswith("local"):
+            check_answers("Spark", self._master.removeprefix("k8s://"))
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
         from pyspark import cloudpickle
         from pyspark.sql import SparkSession
 
         running = SparkSession.getActiveSession()
-        session = running or _session(self._master)
+        session = running or _started(self._master)
         context = session.sparkContext
         try:
             shipped = context.broadcast(cloudpickle.dumps(work))
@@ -204,9 +222,49 @@ def _session(master: str) -> Any:
     builder = SparkSession.builder.master(master).appName("shafer")
     builder = builder.config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.log.level", "OFF")
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+def _started(master: str) -> Any:
+    """Start a session. Spark itself would try for a minute where something else answers."""
+    if master.startswith("local"):
+        return _session(master)
+    found = queue.SimpleQueue[Any]()
+
+    def start() -> None:
+        try:
+            found.put(_session(master))
+        except BaseException as error:
+            found.put(error)
+
+    threading.Thread(target=start, daemon=True).start()
+    deadline = time.monotonic() + _JAVA_STARTS_WITHIN
+    while found.empty() and time.monotonic() < deadline:
+        if _java_runs():
+            deadline = min(deadline, time.monotonic() + ANSWERS_WITHIN)
+            break
+        time.sleep(_POLL)
+    try:
+        session = found.get(timeout=max(0.0, deadline - time.monotonic()))
+    except queue.Empty:
+        raise ValueError(
+            f"No Spark cluster answers at {master}: something else listens there, or the cluster "
+            "takes no jobs. Check --address, and that the cluster runs."
+        ) from None
+    if isinstance(session, BaseException):
+        raise ValueError(
+            f"Spark did not start with --address {master}: {_reason(session)}"
+        ) from session
+    return session
+
+
+def _java_runs() -> bool:
+    from pyspark import SparkContext
+
+    return SparkContext._gateway is not None
 
 
 def _with_attempts(master: str) -> str:
