@@ -60,6 +60,27 @@ def test_an_alarm_is_exit_code_1(months: Path) -> None:
     assert "<script" not in html
 
 
+def test_the_target_holds_the_true_classes(months: Path) -> None:
+    """In files that have it; ``--labels`` says the same, and must be there."""
+    files = [months / name for name in ("reference.csv", "quiet.csv")]
+    stored = ("--model", months / "model.skops")
+    named = run("monitor", *files, *stored, "--labels", "chd").output
+    assert "accuracy" in named
+    assert "shift       of the mean, in log-odds" in named
+    assert run("monitor", *files, *stored, "--target", "chd").output == named
+    pd.read_csv(files[1]).drop(columns="chd").to_csv(months / "later.csv", index=False)
+    later = run("monitor", files[0], months / "later.csv", *stored, "--target", "chd")
+    assert later.exit_code == 0, later.output
+    assert "accuracy" not in later.output
+    refused(
+        "later.csv has no column 'chd'",
+        *("monitor", files[0], months / "later.csv"),
+        *stored,
+        "--labels",
+        "chd",
+    )
+
+
 def test_a_saved_monitor_with_json_and_metrics(months: Path) -> None:
     """As in a cron job: the reference is read once; programs read what was found."""
     model = ("--model", months / "model.skops")

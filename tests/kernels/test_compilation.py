@@ -316,11 +316,16 @@ def test_numba_is_loaded_where_kernels_are_on_disk_and_there_is_work(
 ) -> None:
     monkeypatch.setattr(dispatch, "_is_loaded", lambda: False)
     monkeypatch.setattr(dispatch, "_done", Counter(pool=dispatch._LOADING - 10))
+    monkeypatch.setattr(dispatch, "_next_look", 0.0)
     for stored in (True, False):
         monkeypatch.setattr(dispatch, "is_any_stored", lambda stored=stored: stored)
         assert dispatch._pays("closed_forms", 9) == (False, False)
         assert dispatch._pays("closed_forms", 10) == (stored, False)
     assert dispatch._pays("closed_forms", dispatch._COMPILING["closed_forms"]) == (True, True)
+    monkeypatch.setattr(dispatch, "is_any_stored", lambda: True)
+    assert dispatch._pays("closed_forms", 10) == (False, False)  # the disk is not asked each time
+    monkeypatch.setattr(dispatch, "_next_look", 0.0)
+    assert dispatch._pays("closed_forms", 10) == (True, False)
 
 
 @pytest.mark.parametrize("name", dispatch._COMPILING)

@@ -196,6 +196,13 @@ _COLUMNS = {
     "decisions": "decisions",
 }
 _MOST = 40  # rows that did not move
+_LEGEND = (
+    "",
+    "shift       of the mean, in log-odds for components: +1 multiplies the odds by 2.7",
+    "spread      standard deviation of the file over that of the reference",
+    "adjusted p  of the line, adjusted for all lines; an alarm if at most the chance above",
+    "decisions   that would change if the component were as in the reference",
+)
 
 
 def monitor_text(report: MonitorReport) -> str:
@@ -215,7 +222,7 @@ def monitor_text(report: MonitorReport) -> str:
     ]
     if left_out:
         text.append(f"  and {len(left_out)} more that did not move")
-    return "\n".join([*report_lines(report), "", *text])
+    return "\n".join([*report_lines(report), "", *text, *_LEGEND])
 
 
 def _padded(line: list[str], widths: list[int]) -> list[str]:
@@ -261,6 +268,7 @@ class _Reader:
     model: MeasuredModel
     inputs: ModelInputs
     labels: str | None
+    target: str | None = None  # a column that may hold the true classes, in files that have it
 
     def rows(self, table: Table) -> Any:
         path = table.path
@@ -276,10 +284,12 @@ class _Reader:
             raise ValueError(f"{path}: {error}") from error
 
     def truth(self, table: Table) -> Any:
-        if self.labels is None:
+        column = self.labels
+        if column is None and self.target in table.columns:
+            column = self.target
+        if column is None:
             return None
-        given = read_labels(table, self.labels)
-        return known_labels(given, self.model.classes, self.labels)
+        return known_labels(read_labels(table, column), self.model.classes, column)
 
 
 def monitored_files(named: NamedModel | None, asked: _Asked, options: ModelOptions) -> Monitored:
@@ -356,7 +366,7 @@ def _reader(
             )
         trained = train_on(options.train_path, options.target, means)
         own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
-        return _Reader(own, ModelInputs(trained.columns), labels)
+        return _Reader(own, ModelInputs(trained.columns), labels, options.target)
     target = options.target if labels is None else labels
     inputs = model_inputs(
         named.model,
@@ -368,4 +378,4 @@ def _reader(
     )
     check_not_inputs(options.ids, inputs.columns)
     measured = measured_model(named.model, inputs, table.path, lambda: inputs.read(table), means)
-    return _Reader(measured, inputs, labels)
+    return _Reader(measured, inputs, labels, options.target)

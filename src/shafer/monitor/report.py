@@ -267,8 +267,8 @@ def arrays_of(reports: list[MonitorReport], names: Any) -> BatchArrays:
     if len(batches) != len(reports):
         raise ValueError(f"names must hold {len(reports)} names; got {len(batches)}.")
     n = len(components)
-    classes = reports[0].classes.tolist()
-    pair = f"log-odds: + for {classes[1]}, − for {classes[0]}"
+    classes, first = reports[0].classes.tolist(), reports[0].checks[0]
+    pair = f"log-odds: + for {first.class_}, − for {first.over}"
     shifts = np.array([[check.shift for check in report.checks[:n]] for report in reports]).T
     moved = np.array([report.adjusted_p[:n] <= report.alpha for report in reports]).T
     order = component_order(shifts, moved)

@@ -61,11 +61,11 @@ class ArtefactReader(ObjectSource):
     ) -> None:
         self._source, self._trusted, self._wording = source, trusted, wording
         self._given_module, self._module_taken = module, False
-        self._archive = _stored_archive(file)
-        description = _description(self._archive)
+        self._archive = stored_archive(file)
+        description = described(self._archive)
         self._libraries = description.get("libraries")
-        _check_version(description, source)
-        if description["version"] >= _FIRST_WITH_DIGESTS:
+        check_version(description, source)
+        if description["version"] >= FIRST_WITH_DIGESTS:
             check_digests(self._archive)
         self.class_name = current_name(str(description["class"]))
         self._root, self._objects = description["root"], list(description["objects"])
@@ -154,7 +154,8 @@ class ArtefactReader(ObjectSource):
             raise RefusedFileError(str(error)) from error
 
 
-def _stored_archive(file: BinaryIO) -> zipfile.ZipFile:
+def stored_archive(file: BinaryIO) -> zipfile.ZipFile:
+    """Open a saved file, whose members are not compressed."""
     archive = open_archive(file)
     # Archives in the archive have limits of their own, so compression must not multiply them.
     if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
@@ -162,7 +163,8 @@ def _stored_archive(file: BinaryIO) -> zipfile.ZipFile:
     return archive
 
 
-def _description(archive: zipfile.ZipFile) -> dict[str, Json]:
+def described(archive: zipfile.ZipFile) -> dict[str, Json]:
+    """Return the description of a saved file."""
     try:
         description = json.loads(read_member(archive, DESCRIPTION, most=_LARGEST_DESCRIPTION))
     except (ValueError, RecursionError) as error:
@@ -172,7 +174,8 @@ def _description(archive: zipfile.ZipFile) -> dict[str, Json]:
     return description
 
 
-def _check_version(description: dict[str, Json], source: str) -> None:
+def check_version(description: dict[str, Json], source: str) -> None:
+    """Refuse a file of a format that is not read here."""
     version = description.get("version")
     if type(version) is not int:
         raise ValueError(f"its {DESCRIPTION} has no version")
@@ -195,7 +198,7 @@ def _check_version(description: dict[str, Json], source: str) -> None:
 
 FORMAT = "shafer"
 VERSION = 2
-_FIRST_WITH_DIGESTS = 2
+FIRST_WITH_DIGESTS = 2
 DIGESTS = "SHA256SUMS"
 DESCRIPTION = "description.json"
 ARRAYS = "arrays.npz"

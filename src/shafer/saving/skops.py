@@ -33,6 +33,7 @@ from shafer.saving.formats import (
 )
 from shafer.saving.trusted import (
     BY_LOADER,
+    DTYPES,
     FORMER_NAMES,
     NEVER,
     TRUSTABLE,
@@ -255,7 +256,7 @@ Node: TypeAlias = dict[str, Any]
 
 _LARGEST_SCHEMA = 256 * 2**20
 _MOST_CONTAINERS = 4_000_000
-_KEY_TYPES = tuple(name for name in BY_LOADER["TypeNode"] if name != "collections.OrderedDict")
+_KEY_TYPES = tuple(set(BY_LOADER["TypeNode"]) - {"collections.OrderedDict", *DTYPES})
 
 
 @final

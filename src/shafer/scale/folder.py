@@ -652,10 +652,11 @@ class FileScorer:
 
     def _bad_row(self, chunk: RawChunk, row: int, text: str) -> BadRow:
         names = list(self.scorer.inputs.names)
-        cells = chunk.frame.iloc[row]
+        frame = chunk.frame
+        cells = {name: frame[name].iloc[row] for name in (*names, *self.ids)}
         named = ", ".join(f"{name} {cells[name]}" for name in self.ids)
         reason = with_column(text, names, [cells[name] for name in names])
-        return BadRow(int(chunk.frame.index[row]), named, reason)
+        return BadRow(int(frame.index[row]), named, reason)
 
 
 def _trained(data: Path, kinds: Kinds, options: MeansOptions) -> tuple[MeasuredModel, ModelInputs]:
