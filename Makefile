@@ -15,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
+.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -120,6 +120,7 @@ bench-errors: .venv/.bench
 # What the answers about missing and wrong inputs are worth. Continues if stopped; prints tables.
 bench-ask: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ask.py
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python suspects.py
 
 # Do maps of images and marked words tell the truth? Trains small networks once, about 20 minutes.
 bench-maps: .venv/.bench fashion-mnist
@@ -144,6 +145,14 @@ bench-monitor: .venv/.bench
 # One explainer on Dask, Spark and Ray: equal numbers, killed workers, speed, memory.
 bench-scale: .venv/.test .venv/.java
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python scale.py
+
+# One row, and requests per second, beside predict_proba in the same run. Needs wrk.
+bench-serve: .venv/.test
+	@command -v wrk >/dev/null \
+	|| { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq \
+	&& DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends wrk; } \
+	|| { echo "Install wrk: apt-get install wrk"; exit 1; }
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python serving.py
 
 # Needs a CUDA device; PYTHON must have torch and Triton.
 bench-gpu:

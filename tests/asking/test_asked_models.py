@@ -317,7 +317,7 @@ def test_a_hundred_classes() -> None:
     gappy = np.where(rng.random((40, 6)) < 0.4, NAN, X[:40])
     found = ask_everything(explainer, gappy)
     pairs = found["next"]
-    assert (pairs["class"] != pairs["against"]).all()
+    assert (pairs["class"] != pairs["over"]).all()
 
 
 def test_one_background_row() -> None:

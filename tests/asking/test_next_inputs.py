@@ -169,14 +169,14 @@ def test_the_table() -> None:
     found = explainer.ask.next_inputs(frame, top=2)
     assert list(found.columns) == [
         "row", "rank", "input", "information", "cost", "information_per_cost", "overturn",
-        "class", "against", "index",
+        "class", "over", "index",
     ]  # fmt: skip
     assert found["row"].tolist() == [1, 1, 3]
     assert found["index"].tolist() == ["b", "b", "d"]
     assert found["rank"].tolist() == [1, 2, 1]
     assert (found["cost"] == 1).all()
     assert found["information"].iloc[0] >= found["information"].iloc[1] > 0
-    assert set(found["class"]) | set(found["against"]) <= {"u", "v", "w"}
+    assert set(found["class"]) | set(found["over"]) <= {"u", "v", "w"}
     every = explainer.ask.next_inputs(frame, top=None)
     assert len(every) == 5
     other = explainer.ask.next_inputs(frame.to_numpy(), top=2, backend="polars")
@@ -198,8 +198,8 @@ def test_the_pair_is_the_one_it_separates_most() -> None:
         first, second = np.unravel_index(np.argmax(apart), apart.shape)
         pair = {"abcde"[first], "abcde"[second]}
         line = found.loc[f"x{j}"]
-        assert {line["class"], line["against"]} == pair
-        assert p["abcde".index(line["class"])] >= p["abcde".index(line["against"])]
+        assert {line["class"], line["over"]} == pair
+        assert p["abcde".index(line["class"])] >= p["abcde".index(line["over"])]
 
 
 def test_costs_change_the_order_and_not_the_information() -> None:

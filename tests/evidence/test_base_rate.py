@@ -230,3 +230,62 @@ def test_a_share_of_zero_for_one_class_is_still_a_base_rate() -> None:
     assert shares_base_rate(pool(np.ones((2, 2))))
     none = shafer.least_commitment(np.zeros((3, 2)), np.zeros(3), np.zeros(2))
     assert not shares_base_rate(none(np.ones((2, 2))))
+
+
+# The base rate is known by its place. Columns may have its name, or what looks like it.
+
+LOOKALIKES = ["base rate", "a: base rate", "a: x", "base rate: base rate"]
+
+
+@pytest.mark.parametrize("intercept", [0.0, 0.7])
+@pytest.mark.parametrize("prior", ["own", "shared"])
+def test_a_column_that_is_named_like_a_base_rate_is_a_column(prior, intercept, tmp_path):
+    names = LOOKALIKES[1:] if prior == "own" else LOOKALIKES
+    plain = [f"x{j}" for j in range(len(names))]
+    X = np.random.default_rng(0).normal(size=(30, len(names)))
+    background = X if intercept else np.zeros((2, len(names)))  # nothing to share
+    coef = np.arange(1.0, len(names) + 1)
+
+    def evidence(names):
+        return shafer.Explainer((coef, intercept), background, names=names, prior=prior)(X)
+
+    odd, even = evidence(names), evidence(plain)
+    renamed = dict(zip(plain, names, strict=True)) | {"base rate": "base rate"}
+
+    def same(odd, even):
+        assert odd.unchanged_source().base_rates() == even.unchanged_source().base_rates()
+        assert base_rate_position(odd) == base_rate_position(even)
+        assert shares_base_rate(odd) == shares_base_rate(even)
+        np.testing.assert_array_equal(odd.fragility(), even.fragility())
+        np.testing.assert_array_equal(odd.points(class_=0), even.points(class_=0))
+        found = even.reasons(top=9)["component"]
+        assert odd.reasons(top=9)["component"].tolist() == [renamed[name] for name in found]
+
+    same(odd, even)
+    odd.save(tmp_path / "odd.npz")
+    same(shafer.Evidence.load(tmp_path / "odd.npz"), even)
+    rest = list(range(1, odd.n_components))
+    parts = [ev[3:9].without([0]).tempered(0.5) for ev in (odd, even)]
+    assert parts[0].reasons()["component"].tolist() == [
+        renamed[name] for name in parts[1].reasons()["component"]
+    ]
+    twice = [
+        shafer.combine({"s": ev, "t": ev}, tempering={"s": 0.4, "t": 0.6}) for ev in (odd, even)
+    ]
+    assert twice[0].unchanged_source().base_rates() == twice[1].unchanged_source().base_rates()
+    groups = {"first": [0], "base rate": rest}
+    joined = odd.grouped(groups).unchanged_source().base_rates()
+    assert joined == ()  # columns joined with the base rate are not the base rate
+
+
+def test_the_place_of_the_base_rate_follows_the_components(tmp_path):
+    ev = made("own")
+    last = ev.n_components - 1
+    named = ev.grouped({"what we knew before": [last], "rest": list(range(last))})
+    named.save(tmp_path / "named.npz")
+    for renamed in (named, shafer.Evidence.load(tmp_path / "named.npz")):
+        assert renamed.component_names == ("rest", "what we knew before")
+        assert base_rate_position(renamed) == 1
+    assert base_rate_position(ev.without([0])) == last - 1
+    assert base_rate_position(ev.without([last])) is None
+    assert base_rate_position(ev[[2, 0]].tempered(np.array([0.5, 2.0]))) == last

@@ -235,6 +235,9 @@ def test_every_array_forged(kind: str, tmp_path: Path) -> None:
         {"loss": [[0.0, 1.0], [1.0, 0.0]]},
         {"loss": [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, float("nan"), 0.0]]},
         {"loss": [[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 0.0]]},
+        {"base_rates": [0]},  # linear weights hold none
+        {"base_rates": [4]},
+        {"base_rates": "0"},
     ],
 )
 def test_a_forged_header(header: dict[str, Any], tmp_path: Path) -> None:

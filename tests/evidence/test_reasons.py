@@ -487,19 +487,26 @@ class TestTheConstant:
         assert_allclose(ev.points(class_="good"), expected)
 
     def test_belongs_to_the_base_rate(self) -> None:
-        shared = _two(self.WEIGHTS, names=["a", "b", "c"])
-        own = _two(self.WEIGHTS, names=["a", BASE_RATE, "c"])
-        factor = 20 / math.log(2)
+        coef, X = np.array([1.0, -0.5]), np.random.default_rng(1).normal(size=(4, 2))
+        made = {"classes": ["bad", "good"], "names": ["a", "b"]}
+        shared = shafer.least_commitment(coef, 0.3, **made)(X)
+        own = shafer.least_commitment(coef, 0.3, **made, prior="own")(X)
         points = own.points(class_="good")
-        assert_allclose(points[:, [0, 2]], factor * own.contrast("good", "bad")[:, [0, 2]])
+        factor = 20 / math.log(2)
+        assert_allclose(points[:, :2], factor * own.contrast("good", "bad")[:, :2])
         assert_allclose(points.sum(axis=1), shared.points(class_="good").sum(axis=1))
 
     def test_for_three_classes(self) -> None:
-        weights = np.random.default_rng(1).normal(size=(4, 2, 3))
-        own = Evidence.from_weights(weights, names=["a", BASE_RATE])
-        shared = Evidence.from_weights(weights, names=["a", "b"])
-        assert_allclose(own.points()[:, 0], 20 / math.log(2) * weights[:, 0])
+        coef, X = np.random.default_rng(1).normal(size=(3, 2)), np.ones((4, 2))
+        own = shafer.least_commitment(coef, [0.1, 0.2, 0.3], prior="own")(X)
+        shared = shafer.least_commitment(coef, [0.1, 0.2, 0.3])(X)
+        assert_allclose(own.points()[:, :2], 20 / math.log(2) * own.weights[:, :2])
         assert_allclose(own.points().sum(axis=1), shared.points().sum(axis=1))
+
+    def test_a_component_of_that_name_has_an_equal_share(self) -> None:
+        named = _two(self.WEIGHTS, names=["a", BASE_RATE, "c"])
+        plain = _two(self.WEIGHTS, names=["a", "b", "c"])
+        assert_allclose(named.points(class_="good"), plain.points(class_="good"))
 
 
 def test_arrays_of_torch() -> None:

@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 
 import shafer
 from shafer.decision.policy import Cutoff
+from shafer.evidence.table import set_names
 
 # Evidence as data frames of every kind.
 
@@ -96,8 +97,13 @@ def test_answers_and_three_reasons() -> None:
     assert "<strong>× 1.6</strong>&ensp;age" in page
     assert "sbp" in page
     assert "typea" not in page  # the fourth reason
-    assert str(ev).splitlines()[1] == "pat0  1  0.615  × 1.6 age; × 1.1 ldl; × 1.05 sbp"
-    assert str(ev).splitlines()[-1] == "..."
+    assert str(ev).splitlines()[1:4] == [
+        "pat0  1  0.615  × 1.6  age",
+        "                × 1.1  ldl",
+        "                × 1.05 sbp",
+    ]
+    assert str(ev).splitlines()[-2] == "..."
+    assert str(ev).splitlines()[-1].startswith("× 2 doubles the odds of the answer")
     decided = dataclasses.replace(ev, cutoff=Cutoff(0.7))
     assert "The answer is 1 from a probability of 0.7 on." in decided._repr_html_()
     assert "&lt;b&gt;" in decided._repr_html_()
@@ -125,3 +131,20 @@ def test_long_names_are_cut() -> None:
     ev = shafer.Evidence.from_weights(np.zeros((1, 1, 2)), classes=["a" * 500, "b"])
     assert len(repr(ev)) < 200
     assert "a" * 100 not in ev._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["", "a", "b"], ["a", "b", "a, b"], ["{a, b}", "a", "b"], ["'a'", "a", "'a', 'b'"], [" ", ""]],
+)
+def test_every_set_is_written_in_its_own_way(labels: list[str]) -> None:
+    """An empty label, or one with a comma, must not read as an empty set or as two classes."""
+    n = len(labels)
+    chosen = np.array([[m >> k & 1 for k in range(n)] for m in range(2**n)], dtype=bool)
+    assert len(set(set_names(chosen, np.array(labels)))) == 2**n
+    assert set_names(chosen[:1], np.array(labels)) == ["{}"]
+
+
+def test_ordinary_sets_are_written_plainly() -> None:
+    labels = np.array(["no", "it's", "a,b"])
+    assert set_names(np.ones((1, 3), dtype=bool), labels) == ["{no, it's, a,b}"]

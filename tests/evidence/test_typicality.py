@@ -346,3 +346,46 @@ def test_distances_are_those_of_the_shrunk_correlations(n: int) -> None:
     z = (new - profile.mean) / profile.spread
     expected = (z * np.linalg.solve(covariance, z.T).T).sum(axis=1)
     assert_allclose(profile.distance(new), expected)
+
+
+def of_weights(first: Any, second: Any) -> Evidence:
+    weights = np.stack([np.column_stack([first, second])] * 2, axis=-1)
+    weights[..., 1] *= -1.0
+    weights[:, 0] += [50.0, -50.0]  # all rows are assigned to class 0
+    return Evidence.from_weights(weights)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_of_many_rows_some_distances_are_kept(ties: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ranks between two of them are off by at most 0.1 %, and in the tail by 1 % of their size."""
+    rng = np.random.default_rng(3)
+    background = rng.normal(size=(2, 30_000))
+    background = background.round() if ties else background
+    new = of_weights(*(2.0 * rng.normal(size=(2, 3000))))
+    found = WeightProfile.fit(of_weights(*background))
+    profile = found.profiles[0]
+    assert profile.ranks is not None
+    assert len(profile.distances) < (100 if ties else 2305)
+    typicality = found.typicality(new)
+    monkeypatch.setattr(sys.modules["shafer.evidence.typicality"], "_ALL_ROWS", 10**6)
+    every = WeightProfile.fit(of_weights(*background))
+    assert len(every.profiles[0].distances) == 30_000
+    exact = every.typicality(new)
+    if ties:
+        np.testing.assert_array_equal(typicality, exact)
+    else:
+        assert (np.abs(typicality - exact) <= np.minimum(0.001, 0.01 * exact)).all()
+        far = exact < 200 / 30_000
+        np.testing.assert_array_equal(typicality[far], exact[far])
+        assert far.sum() > 100
+
+
+@pytest.mark.parametrize(
+    "forged", [{"ranks": np.array([0.5, 0.5])}, {"distances": np.array([2.0, 1.0])}]
+)
+def test_forged_ranks(forged: dict[str, Any]) -> None:
+    of_class = WeightProfile.fit(of_weights(*np.random.default_rng(0).normal(size=(2, 9))))
+    given = {"distances": np.array([1.0, 2.0]), "ranks": np.array([0.9, 0.1])}
+    replace(of_class.profiles[0], **given)
+    with pytest.raises(ValueError, match="ranks must go down"):
+        replace(of_class.profiles[0], **{**given, **forged})

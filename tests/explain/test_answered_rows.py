@@ -189,7 +189,7 @@ def test_groups_are_found_in_the_frame_or_given_beside(explainer: shafer.Explain
     with pytest.raises(ValueError, match="no calibration by group"):
         explainer.answer(new[INPUTS], by=labels)
     odd = new[:2].assign(site=["north", "nowhere"])
-    with pytest.warns(UserWarning, match="has not seen: \\['nowhere'\\]"):
+    with pytest.warns(UserWarning, match="was not given: \\['nowhere'\\]"):
         found = by_column.answer(odd)
     assert found.warnings == ((), ("group 'nowhere' had no row in the calibration",))
 

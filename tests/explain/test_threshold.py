@@ -161,6 +161,23 @@ def test_a_monitor_counts_the_answers_that_moved() -> None:
     assert 0 < counts[0.2] != counts[None]
 
 
+def test_a_monitor_counts_as_by_hand() -> None:
+    """Columns moved by a constant: ``model.predict`` shows what putting them back changes."""
+    usual, moves = X[CAL], {"ldl": 3.0, "age": 12.0}
+    batch = usual.assign(**{name: usual[name] + by for name, by in moves.items()})
+    for label in HEART.target_names:
+        model = fixed(0.3, pos_label=label)
+        report = shafer.Monitor.fit(shafer.Explainer(model, X[FIT]), usual).check(batch)
+        assert set(report.moved) == set(moves)
+        now = model.predict(batch)
+        for name, count in report.component_decisions.items():
+            assert count == (model.predict(batch.assign(**{name: usual[name]})) != now).sum() > 0
+        assert report.decisions_moved == (model.predict(usual) != now).sum() > 0
+        # The numbers are about the class of the threshold.
+        assert {check.class_ for check in report.checks if check.kind == "component"} == {label}
+        assert any(check.name == f"probability of {label}" for check in report.checks)
+
+
 @pytest.mark.parametrize("threshold", THRESHOLDS)
 def test_a_monitor_counts_as_for_a_model_with_a_shifted_intercept(threshold: float) -> None:
     """The same answers without a threshold: every decision that moved is counted, no other."""

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 import shafer
-from shafer.saving.file import loaded_bytes, saved_bytes
+from shafer.saving.file import loaded_bytes, packed, saved_bytes
 
 FORGED_PER_SEED, CATBOOST_PER_SEED = 25, 1
 MOST_MEMORY = 400 * 1024  # kilobytes that all files of a process may add
@@ -110,18 +110,15 @@ def _use(content: bytes, rows: Any) -> None:
 
 
 def _forged(rng: np.random.Generator, content: bytes, member: str) -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
-        for name in old.namelist():
-            raw = old.read(name)
-            if name == member:
-                if name.endswith(".cbm"):
-                    raw = _changed_bytes(rng, raw)
-                else:
-                    change = _changed_json if name.endswith(".json") else _changed_text
-                    raw = change(rng, raw.decode()).encode()
-            new.writestr(name, raw)
-    return file.getvalue()
+    with zipfile.ZipFile(io.BytesIO(content)) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    raw = members[member]
+    if member.endswith(".cbm"):
+        members[member] = _changed_bytes(rng, raw)
+    else:
+        change = _changed_json if member.endswith(".json") else _changed_text
+        members[member] = change(rng, raw.decode()).encode()
+    return packed(members)
 
 
 def _pick(rng: np.random.Generator, items: Any) -> Any:

@@ -30,7 +30,14 @@ def _numbers(found: Any, world: World) -> list[Any]:
     return [found.deferred, found.scores, [place[label] for label in found.labels.tolist()]]
 
 
+def _answered(found: Any, world: World) -> list[Any]:
+    place = {label: k for k, label in enumerate(world.classes)}
+    answers = [place[label] for label in found.classes[found.positions].tolist()]
+    return [found.deferred, found.probability, answers]
+
+
 @covers(
+    "Explainer.answer",
     "Explainer.control_budget",
     "Explainer.control_error",
     "Explainer.predict_or_defer",
@@ -61,12 +68,15 @@ def deferring_explainer(world: World) -> list[Any]:
     explainer.control_budget(FRAME, y, 0.3, by="side", **PROMISE)
     found += _numbers(explainer.predict_or_defer(FRAME), world)
     found += [list(explainer.promises.error_bound.values())]
+    found += _answered(explainer.answer(FRAME, reasons=0), world)
     return found
 
 
 @covers(
+    "EvidentialClassifier.answer",
     "EvidentialClassifier.control_budget",
     "EvidentialClassifier.control_error",
+    "EvidentialVotingClassifier.answer",
     "EvidentialVotingClassifier.control_budget",
     "EvidentialClassifier.predict_or_defer",
     "EvidentialVotingClassifier.control_error",
@@ -83,6 +93,7 @@ def deferring_classifiers(world: World) -> list[Any]:
         clf.fit(FEATURES, world.training_labels)
         clf.control_error(FEATURES, y, 0.4, by=GROUPS, **PROMISE)
         found += _numbers(clf.predict_or_defer(FEATURES, by=GROUPS), world)
+        found += _answered(clf.answer(FEATURES, reasons=0, by=GROUPS), world)
         clf.control_budget(FEATURES, y.tolist(), 0.2)
         found += _numbers(clf.predict_or_defer(FEATURES), world)
         clf.control_error(FEATURES, y.tolist(), recall=0.6, class_=world.given[0], **PROMISE)

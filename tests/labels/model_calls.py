@@ -137,7 +137,7 @@ def questions_about_columns(world: World) -> list[Any]:
                 explainer.ask.next_inputs(X, **options),
                 explainer.ask.next_measurements(X, 5, **options),
             ):
-                pairs = frame[["class", "against"]].to_numpy().tolist()
+                pairs = frame[["class", "over"]].to_numpy().tolist()
                 found += [frame["information"], [[place[label] for label in p] for p in pairs]]
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 
+import click
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
@@ -84,11 +85,12 @@ OPTIONS = {
 
 
 def test_one_thing_has_one_option() -> None:
-    commands = importlib.import_module("shafer.cli").main.commands
+    main = importlib.import_module("shafer.cli").main
+    context = click.Context(main)
     given = {
         (name, option)
-        for name, command in commands.items()
-        for parameter in command.params
+        for name in main.list_commands(context)
+        for parameter in main.get_command(context, name).params
         for option in parameter.opts
     }
     assert {"explain", "score", "next"} <= {name for name, _ in given}
@@ -114,6 +116,14 @@ def _tables() -> dict[str, set[str]]:
         found[f"scorecard {n_classes}"] = set(points)
         kinds = reason_column_kinds(2, errors=True, codes=True)
         assert set(kinds) == set(reason_columns(ev, 2, codes={"x0": "A"}))
+        gaps = X[:2].copy()
+        gaps[0, 0] = np.nan
+        found[f"next inputs {n_classes}"] = set(explainer.ask.next_inputs(gaps))
+        found[f"cells {n_classes}"] = set(explainer.ask.check_cells(X[:2]))
+        decided = explainer.control_error(X, y, error=0.9).predict_or_defer(X)
+        found[f"deferral {n_classes}"] = set(decided.to_frame("pandas"))
+        monitor = shafer.Monitor.fit(explainer, np.repeat(X, 2, axis=0))
+        found[f"monitor {n_classes}"] = set(monitor.check(X).table)
         found[f"score {n_classes}"] = {name.removeprefix("reason_1_") for name in kinds}
         names = set(ev.component_names)
         assert "base rate" in names

@@ -167,8 +167,11 @@ def test_a_probability_below_belief_is_marked(drawn_well: Callable[..., None]) -
     plain = IntervalDisplay.from_evidence(evidence[1]).plot()
     assert not plain.below_belief.any()
     assert plain.ax_.get_xlabel() == (
-        "bar: belief to plausibility, not a confidence interval\nwidth of the bar = ignorance"
+        "bar: belief to plausibility, not a confidence interval\n"
+        "width of the bar = mass on sets of this class and others"
     )
+    two = IntervalDisplay.from_evidence(Evidence.from_weights([[[0.3, -0.3]]])).plot()
+    assert two.ax_.get_xlabel().endswith("\nwidth of the bar = ignorance")
 
 
 @given(st.integers(2, 6), st.integers(1, 4), st.integers(0, 2**32 - 1), st.floats(0.01, 30.0))

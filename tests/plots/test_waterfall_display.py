@@ -152,12 +152,12 @@ def test_classes_in_dispute_are_named() -> None:
     assert display.disagreement is not None
     assert display.disagreement > 0.5
     texts = [text.get_text() for text in display.ax_.texts]
-    assert any(text.endswith("mostly between b and c") for text in texts)
+    assert any(text.endswith("disagree mostly about b and c") for text in texts)
     agreeing = shafer.Evidence.from_weights([[[1.0, 0.0, -1.0]]], classes=["a", "b", "c"])
     display = WaterfallDisplay.from_evidence(agreeing).plot()
     assert display.disagreement == 0.0
     texts = [text.get_text() for text in display.ax_.texts]
-    assert any(text.endswith("(1 = total contradiction)") for text in texts)
+    assert not any("mostly about" in text for text in texts)
 
 
 def test_picture(binary: LinearPool) -> None:
@@ -172,7 +172,13 @@ def test_picture(binary: LinearPool) -> None:
     for bar, (start, end) in zip(bars, [(-0.2, 0.4), (0.0, -0.2), (0.0, 0.4)], strict=True):
         assert_allclose(bar[[0, 2], 0], [start, end], atol=1e-12)
     texts = {text.get_text() for text in ax.texts}
-    assert {"+0.60", "−0.20", "+0.40", "ignorance", "disagreement"} <= texts
+    assert {"+0.60", "−0.20", "+0.40", "for", "against"} <= texts
+    assert {"multiplies the odds by 1.8", "divides the odds by 1.2"} <= texts
+    total = f"−ln {display.probability:.2f}"
+    shown = f"lack {display.lack:.2f} + contradiction {display.contradiction:.2f} = {total}"
+    assert shown in texts
+    ev = binary(np.array([[60.0, 6.0]]))
+    assert_allclose([ev.odds_for[0], ev.odds_against[0]], np.exp([0.6, 0.2]))  # as it is drawn
     assert ax.get_xlabel() == "log-odds of yes over no\n+1 multiplies the odds by 2.7"
     assert "yes" in ax.get_title(loc="left")
     low, high = ax.get_xlim()
@@ -238,7 +244,7 @@ def test_error_bars(n_classes: int, units: str, drawn_well: Callable[..., None])
     _pale_if_not_told_from_zero(display)
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == [
-        "80% interval: error from the training sample",
+        "80% interval of where the bar ends: error from the training sample",
         "pale: 80% interval includes no effect",
     ]
 
@@ -268,7 +274,7 @@ def test_missing_inputs_are_hatched(drawn_well: Callable[..., None]) -> None:
     display = WaterfallDisplay.from_evidence(evidence, 3, features=X).plot()
     drawn_well(display)
     gaps = {step.name for step in display.steps() if step.missing}
-    assert gaps == {"x0 = missing", "x6 = missing"}
+    assert gaps == {"x0 not measured", "x6 not measured"}
     for step in display.steps():
         assert (step.interval is None) == step.missing
     arrows = [patch for patch in display.ax_.patches if isinstance(patch, Polygon)]
@@ -276,7 +282,7 @@ def test_missing_inputs_are_hatched(drawn_well: Callable[..., None]) -> None:
     assert hatched == [step.missing for step in display.steps()]
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert legend == [
-        "90% interval: error from the training sample",
+        "90% interval of where the bar ends: error from the training sample",
         "pale: 90% interval includes no effect",
         "input missing: expected effect",
     ]

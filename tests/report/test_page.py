@@ -98,9 +98,9 @@ def test_too_many_rows_are_sampled() -> None:
 def test_many_categories_and_classes_fit_the_page() -> None:
     """A menu takes a number for each choice and class; sliders give way before the file grows."""
     rng = np.random.default_rng(6)
-    n, n_classes = 400, 20
+    n, n_classes = 200, 40
     choices = [f"v{j}" for j in range(40)]
-    X = pd.DataFrame({f"c{j}": rng.choice(choices, n).astype(object) for j in range(60)})
+    X = pd.DataFrame({f"c{j}": rng.choice(choices, n).astype(object) for j in range(30)})
     y = rng.integers(0, n_classes, n)
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     model = make_pipeline(encoder, LogisticRegression(max_iter=5, tol=1.0)).fit(X, y)

@@ -249,3 +249,27 @@ def test_components_do_not_agree_beside_a_bar_against_the_answer(seed: int, n_cl
             allowed = ["the components disagree", "the components partly disagree"]
             allowed += ["the components mostly agree"] * least
             assert any(words in said for words in allowed)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [0, 1, 2, 3],
+        [3, 0, 2, 1],
+        ["a", "a", "b", "a (1)"],
+        pd.MultiIndex.from_product([["u", "v"], [1, 2]]),
+        pd.date_range("2020", periods=4),
+        [("a", 1), ("a", 2), ("b", 1), ("c", 1)],
+    ],
+    ids=["numbers", "permuted numbers", "equal names", "levels", "dates", "tuples"],
+)
+def test_columns_of_any_name(columns: Any) -> None:
+    """Column names of pandas need not be strings, nor different."""
+    explainer, _ = fitted(IRIS.target)
+    frame = pd.DataFrame(IRIS.data[::9])
+    frame.columns = pd.Index(columns, tupleize_cols=False) if isinstance(columns, list) else columns
+    study = make_study(explainer, frame)
+    assert len(study.columns) == 4
+    for j, values in enumerate(study.columns.values()):
+        np.testing.assert_array_equal(values, IRIS.data[::9, j])
+    assert summary(study)

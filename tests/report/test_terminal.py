@@ -38,6 +38,24 @@ def test_a_close_call_that_is_decided_is_not_called_undecided() -> None:
     assert "{good}" in text
 
 
+@pytest.mark.parametrize("label", ["bad", "good"])
+def test_rows_near_the_threshold_are_the_hard_ones(label: str) -> None:
+    """With a threshold, a probability of one half is no close call, and is not undecided."""
+    X = np.linspace(-4, 4, 41)[:, None]
+    model = ([1.0], 0.0)
+    explainer = shafer.Explainer(model, X, threshold={label: 0.2}, classes=["bad", "good"])
+    ev = explainer(X)
+    assert (ev.decide("interval_dominance").sum(axis=1) > 1).any()
+    for class_ in ("bad", "good"):
+        reasons = {case.reason: case.row for case in notable_cases(ev, class_)}
+        assert not any("undecided" in reason for reason in reasons)
+        near = [why for why in reasons if why.startswith("p near ")]
+        limit = 0.2 if class_ == label else 0.8
+        assert near[0].startswith(f"p near {limit}, ")
+        p = ev.probability[reasons[near[0]], ("bad", "good").index(class_)]
+        assert abs(p - limit) <= 0.1
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_undecided_means_several_classes_decided(seed: int) -> None:
     weights = np.random.default_rng(seed).normal(size=(15, 3, 1)) * np.array([-1.0, 1.0])

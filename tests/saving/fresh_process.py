@@ -1,4 +1,4 @@
-"""Loads every saved file of a folder in a new process, and writes its numbers.
+"""Loads every saved file of a folder in a new process, saves it again, and writes its numbers.
 
 The rows of the files are in ``rows.pkl``, with what each file needs to be loaded. The second
 argument says whether to load the compiled kernels.
@@ -7,6 +7,7 @@ argument says whether to load the compiled kernels.
 from __future__ import annotations
 
 import importlib
+import json
 import pickle
 import sys
 import warnings
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import shafer
+from shafer.saving.file import saved_bytes
 
 COMPILED = "shafer._kernels.compiled.numba_kernels"
 
@@ -69,8 +71,14 @@ def _bytes(value: Any) -> np.ndarray:
 def main(folder: Path) -> None:
     warnings.simplefilter("error")
     given = pickle.loads((folder / "rows.pkl").read_bytes())
+    differ = []
     for name, (rows, *how) in given.items():
-        np.savez(folder / f"{name}.npz", **numbers(loaded(folder / f"{name}.shafer", *how), rows))
+        path = folder / f"{name}.shafer"
+        model = loaded(path, *how)
+        if saved_bytes(model) != path.read_bytes():
+            differ.append(name)
+        np.savez(folder / f"{name}.npz", **numbers(model, rows))
+    print(json.dumps(differ))
 
 
 if __name__ == "__main__":

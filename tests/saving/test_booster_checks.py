@@ -24,7 +24,7 @@ from xgboost import XGBClassifier
 import shafer
 from shafer.saving.catboost_trial import try_catboost
 from shafer.saving.checked_trees import check_splits
-from shafer.saving.file import loaded_bytes, saved_bytes
+from shafer.saving.file import loaded_bytes, packed, saved_bytes
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(120, 2)), columns=["a", "b"])
@@ -51,14 +51,11 @@ LIGHTGBM = _content(
 
 def _changed(given: tuple[bytes, str], change: Callable[[str], str]) -> bytes:
     content, name = given
-    file = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w") as new:
-        for member in old.namelist():
-            raw = old.read(member)
-            changed = change(raw.decode()).encode() if member == name else raw
-            assert member != name or changed != raw
-            new.writestr(member, changed)
-    return file.getvalue()
+    with zipfile.ZipFile(io.BytesIO(content)) as old:
+        members = {member: old.read(member) for member in old.namelist()}
+    changed = change(members[name].decode()).encode()
+    assert changed != members[name]
+    return packed({**members, name: changed})
 
 
 def _tree(change: Callable[[dict[str, Any]], Any]) -> Callable[[str], str]:

@@ -14,10 +14,11 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
 from shafer.saving.file import loaded_bytes, saved_bytes
@@ -77,6 +78,33 @@ def test_files_take_time_in_proportion_to_words_and_categories(
     (save, load), (save_more, load_more) = found
     assert save_more < 12 * save
     assert load_more < 12 * load
+
+
+def linear(n: int, **options: Any) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    X["k"] = np.where(rng.random(n) > 0.5, "u", "v")
+    y = (X["a"] + rng.logistic(size=n) > 0).to_numpy()
+    encode = make_column_transformer((OneHotEncoder(), ["k"]), (StandardScaler(), list("abc")))
+    model = make_pipeline(encode, LogisticRegression()).fit(X, y)
+    return shafer.Explainer(model, X, **options), X, y
+
+
+def promised(n: int) -> Any:
+    explainer, X, y = linear(n, moderate="laplace", errors="sandwich")
+    return explainer.conformalize(X, y, by=X["k"]).control_error(X, y, error=0.4)
+
+
+def classified(n: int) -> Any:
+    _, X, y = linear(n)
+    return shafer.EvidentialClassifier(guard=True, temper="cv").fit(X[list("abc")], y)
+
+
+@pytest.mark.parametrize("made", [promised, classified])
+def test_files_do_not_grow_with_the_rows(made: Callable[[int], Any]) -> None:
+    """Of 500,000 rows a file had 4 MB of distances, one for each row."""
+    small, large = (len(saved_bytes(made(n))) for n in (8000, 48_000))
+    assert large < 1.1 * small
 
 
 def test_a_forged_file_cannot_make_the_check_quadratic() -> None:

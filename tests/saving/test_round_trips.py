@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.preprocessing import StandardScaler
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import shafer
 from shafer.export import pyfunc, to_onnx
@@ -160,3 +164,20 @@ def test_a_graph_of_a_loaded_explainer_is_compared_or_it_is_said(tmp_path: Path)
     scaled = StandardScaler().fit(X)
     with pytest.warns(UserWarning, match="Pass rows=X"):
         to_onnx(reloaded(shafer.Explainer(make_pipeline(scaled, head).fit(X, Y), X)))
+
+
+@pytest.mark.parametrize("text", ["object", "category", "str"])
+def test_columns_that_are_selected_by_their_types(text: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=60), "n": rng.integers(0, 9, 60)})
+    X["k"] = pd.Series(rng.choice(["u", "v"], 60)).astype(text)
+    kinds = {"object": object, "category": "category", "str": ["str", "category"]}
+    encode = make_column_transformer(
+        (StandardScaler(), make_column_selector(dtype_include=np.number)),
+        (OneHotEncoder(), make_column_selector(dtype_include=kinds[text], pattern="k")),
+    )
+    model = make_pipeline(encode, LogisticRegression()).fit(X, X["a"] > 0)
+    explainer = shafer.Explainer(model, X)
+    explainer.save(tmp_path / "m.shafer")
+    loaded = shafer.Explainer.load(tmp_path / "m.shafer")
+    np.testing.assert_array_equal(loaded(X).weights, explainer(X).weights)

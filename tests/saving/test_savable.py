@@ -38,7 +38,8 @@ EXPLAINER = shafer.Explainer(MODEL, X)
 def test_the_file_has_plain_members_alone(tmp_path: Path) -> None:
     EXPLAINER.save(str(tmp_path / "m.shafer"))
     with zipfile.ZipFile(tmp_path / "m.shafer") as archive:
-        assert archive.namelist() == ["description.json", "arrays.npz", "model/0.skops"]
+        names = ["description.json", "arrays.npz", "model/0.skops", "SHA256SUMS"]
+        assert archive.namelist() == names
         text = archive.read("description.json").decode()
     assert '"shafer.Explainer"' in text
     assert f'"sklearn": "{__import__("sklearn").__version__}"' in text

@@ -80,6 +80,50 @@ def check_scores(frame: Any, collected: Callable[[Any], pd.DataFrame]) -> Any:
     return lazy
 
 
+def bad_rows() -> pd.DataFrame:
+    """The rows, of which four cannot be scored."""
+    frame = rows().astype({"age": float})
+    frame.loc[3, "size"] = np.nan
+    frame.loc[[10, 11], "colour"] = "pink"
+    frame.loc[200, "age"] = np.inf
+    return frame
+
+
+def check_bad_rows(
+    frame: Any, collected: Callable[[Any], pd.DataFrame], *, repeats: bool = False
+) -> None:
+    """Bad rows end the job with their key, or are left out, or have a reason instead of scores."""
+    bad = [3, 10, 11, 200]
+    reasons = [
+        "Column 'size' is missing (NaN), and the model cannot take NaN.",
+        *["Column 'colour' has the category 'pink', which the model does not know."] * 2,
+        "Column 'age' is infinite, and StandardScaler cannot take infinity.",
+    ]
+
+    def found(on_error: str) -> pd.DataFrame:
+        lazy = shafer.scale.score(frame, explainer(), keep="key", reasons=1, on_error=on_error)
+        return collected(lazy).sort_values("key").reset_index(drop=True)
+
+    expected = rows().drop(index=bad)
+    whole = shafer.scale.score(expected, explainer(), keep="key", reasons=1)
+    pd.testing.assert_frame_equal(
+        found("skip").astype(object), whole.reset_index(drop=True).astype(object)
+    )
+    kept = found("quarantine")
+    schema = shafer.scale.schema(explainer(), reasons=1, on_error="quarantine")
+    assert kept.columns.tolist() == ["key", *schema.names]
+    assert kept["error"][bad].tolist() == reasons
+    assert kept["error"].isna().sum() == N - len(bad)
+    assert kept.loc[bad, ["answer", "probability_no"]].isna().all(axis=None)
+    good = kept.drop(index=bad).drop(columns="error")
+    pd.testing.assert_frame_equal(
+        good.reset_index(drop=True).astype(object), whole.reset_index(drop=True).astype(object)
+    )
+    if not repeats:  # an engine that repeats a task with an error takes long
+        with pytest.raises(Exception, match=r"ow (with key=)?\d+: Column .* on_error='skip' or"):
+            found("stop")
+
+
 def check_background(frame: Any) -> None:
     """Means and curvature of the parts, merged, are those of all rows together."""
     options = {"moderate": "laplace", "errors": "laplace", "prior": "own"}

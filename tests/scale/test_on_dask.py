@@ -44,6 +44,11 @@ def test_scores(cluster: Any) -> None:
     assert scored.compute().index.tolist() == contract.rows().index.tolist()
 
 
+def test_bad_rows() -> None:
+    frame = dask_frames.from_pandas(contract.bad_rows(), npartitions=2)
+    contract.check_bad_rows(frame, lambda found: found.compute(scheduler="synchronous"))
+
+
 def test_background(cluster: Any) -> None:
     contract.check_background(lazy())
 

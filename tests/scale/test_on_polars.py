@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -54,6 +55,36 @@ def test_nothing_runs_before_it_is_asked_for() -> None:
     assert scored.collect_schema().names()[:2] == ["answer", "probability_certain"]
     with pytest.raises(Exception, match="a row was read"):
         scored.collect()
+
+
+@pytest.mark.parametrize("lazily", [True, False])
+def test_bad_rows(*, lazily: bool) -> None:
+    frame = pl.DataFrame(contract.bad_rows(), nan_to_null=False)
+    if lazily:
+        contract.check_bad_rows(frame.lazy(), lambda found: found.collect().to_pandas())
+    else:
+        contract.check_bad_rows(frame, lambda found: found.to_pandas())
+
+
+def test_bad_rows_of_pandas_and_arrow() -> None:
+    contract.check_bad_rows(contract.bad_rows(), lambda found: found)
+    table = pa.Table.from_pandas(contract.bad_rows(), preserve_index=False)
+    contract.check_bad_rows(table, lambda found: found.to_pandas())
+    typed = contract.rows().assign(key=contract.rows()["key"] > 9)
+    explainer = shafer.Explainer(([1.0, -2.0], 0.5), np.zeros((1, 2)), classes=[3, 4])
+    broken = typed.astype({"age": float})
+    broken.loc[5, "age"] = np.nan
+    options = {"columns": ["age", "size"], "reasons": 0, "on_error": "quarantine"}
+    scores = shafer.scale.score(broken, explainer, **options)
+    assert str(scores["answer"].dtype) == "Int64"  # whole numbers beside gaps
+    assert scores["answer"].isna().sum() == 1
+    everything = shafer.scale.score(broken.iloc[[5]], explainer, **options)
+    assert everything["answer"].isna().all()
+    assert (
+        len(shafer.scale.score(broken.iloc[[5]], explainer, ["age", "size"], on_error="skip")) == 0
+    )
+    with pytest.raises(ValueError, match="on_error must be one of stop, skip, quarantine; got"):
+        shafer.scale.score(broken, explainer, ["age", "size"], on_error="ignore")  # type: ignore[arg-type]
 
 
 def test_background() -> None:

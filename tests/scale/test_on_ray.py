@@ -53,6 +53,11 @@ def test_nothing_runs_before_it_is_asked_for(lazy: Any, tmp_path: Path) -> None:
     assert not (tmp_path / "read").exists()
 
 
+def test_bad_rows(cluster: None) -> None:
+    frame = ray_data.from_pandas([contract.bad_rows().iloc[:150], contract.bad_rows().iloc[150:]])
+    contract.check_bad_rows(frame, lambda found: found.to_pandas(), repeats=True)
+
+
 def test_background(lazy: Any) -> None:
     contract.check_background(lazy)
 

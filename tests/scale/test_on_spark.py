@@ -78,6 +78,33 @@ def test_nothing_runs_before_it_is_asked_for(session: Any) -> None:
         scored.collect()
 
 
+def test_bad_rows(session: Any) -> None:
+    frame = session.createDataFrame(contract.bad_rows())
+    contract.check_bad_rows(frame, lambda found: found.toArrow().to_pandas(), repeats=True)
+
+
+def test_a_stream(session: Any, lazy: Any, tmp_path: Path) -> None:
+    """``foreachBatch`` as in the guide: each batch is written once, also if it comes again."""
+    explainer, folder = contract.explainer(), tmp_path / "rows"
+    folder.mkdir()
+
+    def scored(batch: Any, number: int) -> None:
+        scores = shafer.scale.score(batch, explainer, keep="key", on_error="quarantine")
+        scores.write.mode("overwrite").parquet(f"{tmp_path}/scores/batch={number}")
+
+    for first in (0, 150):
+        contract.rows().iloc[first : first + 150].to_parquet(folder / f"{first}.parquet")
+        stream = session.readStream.schema(lazy.schema).parquet(str(folder))
+        writer = stream.writeStream.foreachBatch(scored)
+        writer = writer.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+    found = pd.read_parquet(tmp_path / "scores").sort_values("key").reset_index(drop=True)
+    assert found["batch"].value_counts().to_dict() == {0: 150, 1: 150}
+    whole = shafer.scale.score(contract.rows().iloc[:300], explainer, keep="key")
+    pd.testing.assert_frame_equal(found[whole.columns].astype(object), whole.astype(object))
+    assert found["error"].isna().all()
+
+
 def test_background(lazy: Any) -> None:
     contract.check_background(lazy)
 

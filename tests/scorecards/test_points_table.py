@@ -19,6 +19,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
@@ -466,3 +467,21 @@ def test_points_at_even_odds_and_at_the_odds_of_the_scale() -> None:
     scale = PointScale(points=600.0, odds=50.0, pdo=20.0)
     assert_allclose(scale.offset, 600.0 - 20.0 * np.log2(50.0))
     assert_allclose(scale.offset + scale.factor * np.log([50.0, 100.0]), [600.0, 620.0])
+
+
+def test_texts_have_no_scorecard() -> None:
+    texts, y = ["good film", "bad film", "very good", "very bad"] * 5, [1, 0, 1, 0] * 5
+    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(texts, y)
+    with pytest.raises(UnsupportedModelError, match="background holds texts"):
+        scorecard(shafer.Explainer(model, texts))
+
+
+def test_a_column_called_base_rate_has_no_larger_share_of_the_points() -> None:
+    """The constant part belongs to the base rate, which is known by its place."""
+    X = np.random.default_rng(0).integers(0, 2, size=(40, 2)).astype(float)
+    for names in (["base rate", "b"], ["a", "b"]):
+        explainer = shafer.Explainer(([1.0, -1.0], 0.5), X, names=names, prior="shared")
+        table = scorecard(explainer, class_=1)
+        offset = 600.0 - 20.0 / np.log(2.0) * np.log(50.0)
+        points = table["points"] - 20.0 / np.log(2.0) * table["log_odds"]
+        np.testing.assert_allclose(points, offset / 2)

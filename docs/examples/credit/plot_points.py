@@ -27,7 +27,7 @@ card = card.fit(X, (risk == "bad").astype(int))
 
 # %%
 # ``class_`` is the favourable class. The base rate is the score of an average applicant.
-explainer = shafer.Explainer(card, X, classes=["good", "bad"], prior="own")
+explainer = shafer.Explainer(card, X, classes=["good", "bad"])
 table = shafer.scorecards.scorecard(explainer, points=600, odds=50, pdo=20, class_="good")
 table[table["component"].isin(["checking_account", "savings", "base rate"])].round(1)
 

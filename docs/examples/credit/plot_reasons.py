@@ -7,8 +7,7 @@ all applicants, or only those who just passed.
 """
 
 # %%
-# A logistic regression on German credit. ``groups="source"`` joins the encoded columns of a
-# category into one component.
+# A logistic regression on German credit. The encoded columns of a category are one component.
 import shafer
 from matplotlib import pyplot
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -31,7 +30,7 @@ just_passed = X[(p_bad > 0.3) & (p_bad < 0.4)]
 groups = {"all applicants": X, "those who just passed": just_passed}
 found = {}
 for name, rows in groups.items():
-    explainer = shafer.Explainer(model, rows, groups="source", prior="own")
+    explainer = shafer.Explainer(model, rows)
     found[name] = explainer(X.loc[[10]]).reasons(class_="bad", over="good", top=4)
 found["all applicants"][["rank", "component", "value", "log_odds", "share"]].round(2)
 

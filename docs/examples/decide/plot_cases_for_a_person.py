@@ -20,7 +20,7 @@ texts, effects = shafer.datasets.load_bird_strikes(return_X_y=True)
 model = make_pipeline(TfidfVectorizer(min_df=2), LogisticRegression(C=10.0))
 model = model.fit(texts[:1000], effects[:1000])
 new, truth = texts[1000:1500], effects[1000:1500]
-ev = shafer.Explainer(model, texts[:1000], prior="own")(new)
+ev = shafer.Explainer(model, texts[:1000])(new)
 
 # %%
 # The curve is the error among the rows that a score is surest about. A lower curve is better.

@@ -37,7 +37,9 @@ display = plots.RegionDisplay.from_function(
 ).plot()
 for species, marker in zip(explainer.classes, "os^", strict=True):
     flowers = X[(part == 2) & (y == species)].to_numpy()
-    display.ax_.plot(*flowers.T, marker, color="black", markersize=4, label=species)
+    display.ax_.plot(
+        *flowers.T, marker, color=pyplot.rcParams["text.color"], markersize=4, label=species
+    )
 display.ax_.legend()
 pyplot.show()
 

@@ -23,7 +23,7 @@ encoder = make_column_transformer(
     (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
 )
 model = make_pipeline(encoder, LogisticRegression(C=0.1, max_iter=1000)).fit(X[:400], y[:400])
-explainer = shafer.Explainer(model, X[:400], groups="source", moderate="laplace")
+explainer = shafer.Explainer(model, X[:400], moderate="laplace")
 explainer = explainer.control_error(X[400:800], y[400:800], error=0.2, confidence=0.9)
 
 # %%

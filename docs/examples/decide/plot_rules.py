@@ -27,7 +27,7 @@ explainer = shafer.Explainer(model, X, groups="one")
 figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), layout="constrained", sharey=True)
 for ax, rule in zip(axes, ["plausibility", "interval_dominance", "utility_set"], strict=True):
     plots.RegionDisplay.from_explainer(explainer, X, "decision", rule=rule).plot(ax)
-    ax.plot(X.iloc[:, 0], X.iloc[:, 1], ".", color="black", markersize=2)
+    ax.plot(X.iloc[:, 0], X.iloc[:, 1], ".", color=pyplot.rcParams["text.color"], markersize=2)
     ax.set_title(rule.replace("_", " "))
 pyplot.show()
 

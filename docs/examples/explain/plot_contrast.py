@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 wine = load_wine(as_frame=True)
 grape = wine.target.map({0: "barolo", 1: "grignolino", 2: "barbera"})
 model = make_pipeline(StandardScaler(), LogisticRegression(C=0.1)).fit(wine.data, grape)
-ev = shafer.Explainer(model, wine.data, prior="own", errors="sandwich")(wine.data)
+ev = shafer.Explainer(model, wine.data, errors="sandwich")(wine.data)
 pd.Series(ev[83].probability[0], ev.classes).round(2)
 
 # %%

@@ -19,12 +19,12 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-explainer = shafer.Explainer(model, X, prior="own", errors="sandwich")
+explainer = shafer.Explainer(model, X, errors="sandwich")
 ages = np.linspace(15, 65, 101)
 over_age = explainer(X.iloc[[0] * 101].assign(age=ages))
 
 # %%
-# With ``prior="own"`` the cut-off is the mean age. The small marks at the bottom and at the top are
+# The cut-off is the mean age. The small marks at the bottom and at the top are
 # the men of the two classes.
 men = {"healthy": X.age[y == "healthy"], "disease": X.age[y == "disease"]}
 display = plots.DependenceDisplay.from_evidence(over_age, "age", ages, instances=men)

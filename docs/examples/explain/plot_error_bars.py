@@ -20,12 +20,12 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-sandwich = shafer.Explainer(model, X, prior="own", errors="sandwich")(X[:1])
+sandwich = shafer.Explainer(model, X, errors="sandwich")(X[:1])
 
 # %%
 # ``errors="bootstrap"`` works for every model. It trains the model again on drawn rows.
 refits = shafer.models.bootstrap_refits(model, X, y, n=40)
-drawn = shafer.Explainer(model, X, prior="own", errors="bootstrap", refits=refits)(X[:1])
+drawn = shafer.Explainer(model, X, errors="bootstrap", refits=refits)(X[:1])
 
 figure, ax = pyplot.subplots(layout="constrained")
 for ev, shift, name in [(sandwich, 0.1, "sandwich"), (drawn, -0.1, "40 refits")]:

@@ -19,14 +19,14 @@ from sklearn.preprocessing import StandardScaler
 cells = load_breast_cancer(as_frame=True)
 X, y = cells.data, cells.target_names[cells.target]
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-ev = shafer.Explainer(model, X, prior="own")(X)
+ev = shafer.Explainer(model, X)(X)
 plots.WaterfallDisplay.from_evidence(ev, 81, top=9).plot(order="sign")
 pyplot.show()
 
 # %%
 # ``groups="auto"`` joins components that contradict each other over the background rows, until a
 # few are left. A group is named after its strongest members.
-grouped = shafer.Explainer(model, X, groups="auto", n_groups=5, prior="own")(X)
+grouped = shafer.Explainer(model, X, groups="auto", n_groups=5)(X)
 plots.WaterfallDisplay.from_evidence(grouped, 81).plot()
 pyplot.show()
 
@@ -34,7 +34,7 @@ pyplot.show()
 # You can also name the groups yourself. A group adds up the signed weights of its members.
 kinds = {kind: [c for c in X if c.startswith(kind)] for kind in ("mean", "worst")}
 kinds["errors"] = [c for c in X if c.endswith("error")]
-named = shafer.Explainer(model, X, groups=kinds, prior="own")(X)
+named = shafer.Explainer(model, X, groups=kinds)(X)
 for evidence in (ev, grouped, named):
     print(evidence.n_components, evidence[81].probability.round(3), evidence[81].disagreement)
 

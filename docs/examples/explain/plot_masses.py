@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-ev = shafer.Explainer(model, X, prior="own")(X)
+ev = shafer.Explainer(model, X)(X)
 plots.MassDisplay.from_evidence(ev, 61).plot()
 pyplot.show()
 

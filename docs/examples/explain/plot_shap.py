@@ -30,7 +30,7 @@ pyplot.show()
 
 # %%
 # To SHAP: draw with SHAP itself. With two classes the values are log-odds of the second class.
-own = shafer.Explainer(model, X, prior="own")(X)
+own = shafer.Explainer(model, X)(X)
 back = to_shap(own, X)
 shap.plots.bar(back[345], show=False)
 pyplot.xlabel("SHAP value: log-odds of ill over healthy")

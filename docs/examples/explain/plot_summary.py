@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-ev = shafer.Explainer(model, X, prior="own", errors="sandwich")(X)
+ev = shafer.Explainer(model, X, errors="sandwich")(X)
 
 # %%
 # Each point is one man. Its place is what the input adds to the log-odds of the disease, its

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 iris = load_iris(as_frame=True)
 species = iris.target_names[iris.target]
 model = LogisticRegression(max_iter=1000).fit(iris.data, species)
-ev = shafer.Explainer(model, iris.data, prior="own")(iris.data)
+ev = shafer.Explainer(model, iris.data)(iris.data)
 
 # %%
 # A point is the log-odds that an input adds for the class over the most probable other class of

@@ -28,7 +28,7 @@ for _ in range(300):
 
 # %%
 # One flower between versicolor and virginica: which units support which species?
-ev = shafer.Explainer(net, X, classes=iris.target_names, prior="own")(X)
+ev = shafer.Explainer(net, X, classes=iris.target_names)(X)
 plots.WaterfallDisplay.from_evidence(ev, 77).plot()
 pyplot.show()
 
@@ -43,7 +43,6 @@ last = shafer.least_commitment(
     hidden.mean(axis=0),
     classes=iris.target_names,
     names=[f"unit {u}" for u in range(5)],
-    prior="own",
 )
 outputs = np.linspace(-1, 1, 101)
 rows = np.tile(hidden.mean(axis=0), (101, 1))

@@ -7,8 +7,7 @@ itself. One picture shows both for all rows.
 """
 
 # %%
-# The components of the evidence are nine measurements of 462 men. ``prior="own"`` keeps the base
-# rate as a component of its own.
+# The components of the evidence are nine measurements of 462 men, and the base rate.
 import shafer
 from matplotlib import pyplot
 from shafer import plots
@@ -20,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-ev = shafer.Explainer(model, X, prior="own")(X)
+ev = shafer.Explainer(model, X)(X)
 
 # %%
 # Every man is a point. All points on the solid line have a probability of one half. On the right,
@@ -35,7 +34,7 @@ pyplot.show()
 digits = load_digits()
 ten = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
 ten = ten.fit(digits.data, digits.target)
-digits_ev = shafer.Explainer(ten, digits.data, prior="own")(digits.data)
+digits_ev = shafer.Explainer(ten, digits.data)(digits.data)
 with pyplot.style.context("dark_background"):
     plots.UncertaintyDisplay.from_evidence(digits_ev, digits.target).plot()
 pyplot.show()

@@ -7,7 +7,7 @@ are two men with nearly the same probability and very different reasons.
 """
 
 # %%
-# ``prior="own"`` keeps the base rate apart, as SHAP does. ``errors="sandwich"`` adds error bars.
+# The base rate is a bar of its own, as in SHAP. ``errors="sandwich"`` adds error bars.
 import shafer
 from matplotlib import pyplot
 from shafer import plots
@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-explainer = shafer.Explainer(model, X, prior="own", errors="sandwich")
+explainer = shafer.Explainer(model, X, errors="sandwich")
 ev = explainer(X)
 
 # %%

@@ -22,7 +22,7 @@ model = XGBClassifier(enable_categorical=True, **options).fit(X, bad)
 
 # %%
 # The model has the classes 0 and 1. ``classes`` gives them names.
-explainer = shafer.Explainer(model, X, classes=["good", "bad"], prior="own")
+explainer = shafer.Explainer(model, X, classes=["good", "bad"])
 ev = explainer(X)
 plots.WaterfallDisplay.from_evidence(ev, 226, class_="bad", features=X, top=9).plot()
 pyplot.show()

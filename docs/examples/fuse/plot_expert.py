@@ -23,7 +23,7 @@ patients = X.head().assign(
     opinion=["disease", "", "healthy", "", "disease"],
     sure=["70 %", "", "90 %", "", "50 %"],
 )
-evidence = shafer.Explainer(model, X, prior="own")(patients[X.columns])
+evidence = shafer.Explainer(model, X)(patients[X.columns])
 
 # %%
 # "70 % sure" is a probability. With two classes, "50 % sure" adds no evidence.

@@ -20,7 +20,7 @@ digits = load_digits()
 model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
 model = model.fit(digits.data, digits.target)
 names = [f"row {place // 8}, column {place % 8}" for place in range(64)]
-ev = shafer.Explainer(model, digits.data, prior="own", names=names)(digits.data)
+ev = shafer.Explainer(model, digits.data, names=names)(digits.data)
 
 # %%
 # This five is taken for a nine. Blue pixels support nine, orange ones support the runner-up. The

@@ -27,7 +27,6 @@ explainer = shafer.Explainer(
     as_input(train.images),
     components="locations",
     classes=fashion.target_names,
-    prior="own",
 )
 ev = explainer(as_input(fashion.images))
 

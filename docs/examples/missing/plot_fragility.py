@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[::2], y[::2])
-explainer = shafer.Explainer(model, X[::2], prior="own")
+explainer = shafer.Explainer(model, X[::2])
 ev = explainer(X)
 fragility = ev.fragility(q=0.2)
 

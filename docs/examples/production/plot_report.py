@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-explainer = shafer.Explainer(model, X, prior="own")
+explainer = shafer.Explainer(model, X)
 
 # %%
 # The file appears when it is complete, or not at all.

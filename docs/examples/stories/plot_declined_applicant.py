@@ -25,10 +25,10 @@ card = Scorecard(
     scaling_method_params=scale,
 )
 card = card.fit(X, (risk == "bad").astype(int))
-ev = shafer.Explainer(card, X, classes=["good", "bad"], prior="own", errors="sandwich")(X)
+ev = shafer.Explainer(card, X, classes=["good", "bad"], errors="sandwich")(X)
 two = ev[[32, 226]]
 points = two.points(points=600, odds=50, pdo=20, class_="good").sum(axis=1)
-columns = {"points": points, "ignorance": two.ignorance, "disagreement": two.disagreement}
+columns = {"points": points, "lack": two.lack, "contradiction": two.contradiction}
 pd.DataFrame(columns, index=["first", "second"]).round(2)
 
 # %%

@@ -21,10 +21,10 @@ from sklearn.preprocessing import StandardScaler
 heart = shafer.datasets.load_heart(as_frame=True)
 X, y = heart.data, heart.target.map({0: "healthy", 1: "disease"})
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-ev = shafer.Explainer(model, X, prior="own", errors="sandwich")(X)
+ev = shafer.Explainer(model, X, errors="sandwich")(X)
 men = ev[[61, 345]]
 table = pd.DataFrame({"probability": men.probability[:, 0]}, index=["first", "second"])
-table.assign(ignorance=men.ignorance, disagreement=men.disagreement).round(2)
+table.assign(lack=men.lack, contradiction=men.contradiction).round(2)
 
 # %%
 # **Little evidence**: look for more. **Contradictory evidence**: check the strong signs.

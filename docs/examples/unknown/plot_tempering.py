@@ -34,7 +34,9 @@ figure, ax = pyplot.subplots(layout="constrained")
 for name, rows in (("held-out rows", held_out), ("new rows", test)):
     ev = plain(X[rows])
     ax.plot(factors, [log_loss(y[rows], ev.tempered(f).probability) for f in factors], label=name)
-ax.axvline(tempered.factor, color="black", linestyle="dotted", label="fitted factor")
+ax.axvline(
+    tempered.factor, color=pyplot.rcParams["text.color"], linestyle="dotted", label="fitted factor"
+)
 ax.axvline(1, color="gray", label="the model as it was")
 ax.set(xscale="log", xlabel="factor on all weights of evidence", ylabel="log loss")
 ax.legend()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -53,6 +54,8 @@ _FEWEST_ROWS_OF_TREES = 8  # fewer rows take as long
 
 _done: Counter[str] = Counter()  # what the plain kernels did in this process, by kernel
 _counting = Lock()
+_BETWEEN_LOOKS = 5.0
+_next_look = 0.0
 _failed: set[str] = set()  # kernels that do not compile here
 
 
@@ -84,7 +87,17 @@ def _pays(name: str, work: int) -> tuple[bool, bool]:
     compiling = _done[name] + work >= _COMPILING[name]
     if compiling or _is_loaded():
         return True, compiling
-    return sum(_done.values()) + work >= _LOADING and is_any_stored(), False
+    return sum(_done.values()) + work >= _LOADING and _look_for_stored(), False
+
+
+def _look_for_stored() -> bool:
+    """Tell whether kernels are on disk; where there were none, look again after some seconds."""
+    global _next_look
+    if time.monotonic() < _next_look:
+        return False
+    found = is_any_stored()
+    _next_look = 0.0 if found else time.monotonic() + _BETWEEN_LOOKS
+    return found
 
 
 def _computed(name: str, work: int, plain: Callable[..., Any], *given: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,16 +132,22 @@ class _Part:
             total *= self.columns
         # Where all large numbers meet zeros, too few digits of the others are in the parts.
         few = np.abs(parts[0]) @ np.abs(self.parts[0]) < 3.0 * 2.0 ** (_DIGITS - 3 * self.digits)
-        for row in np.flatnonzero(few.any(axis=1) | ~fits[:, 0]):
-            if not fits[row, 0] or self._meets(rows[row], few[row]):
-                with np.errstate(over="ignore", invalid="ignore"):
-                    total[row] = np.add.reduce(rows[row, :, None] * self.matrix, axis=0)
+        for row in np.flatnonzero(self._meet(rows, few) | ~fits[:, 0]):
+            with np.errstate(over="ignore", invalid="ignore"):
+                total[row] = np.add.reduce(rows[row, :, None] * self.matrix, axis=0)
         return total
 
-    def _meets(self, row: FloatArray, columns: BoolArray) -> bool:
-        """Tell whether the product with some columns is more than a sum of zeros."""
-        some = self.matrix[row != 0.0]
-        return bool(some[:, columns].any())
+    def _meet(self, rows: FloatArray, some: BoolArray) -> BoolArray:
+        """Tell of each row whether some of its results, (n, K), are more than sums of zeros."""
+        found: BoolArray = np.asarray(some.any(axis=1))
+        terms = (rows[found] != 0.0).astype(np.float64) @ self.filled  # how many, exactly
+        found[found] = (some[found] & (terms > 0.0)).any(axis=1)
+        return found
+
+    @cached_property
+    def filled(self) -> FloatArray:
+        """One where the matrix is not zero."""
+        return np.asarray(self.matrix != 0.0, dtype=np.float64)
 
 
 def _power_of_largest(array: FloatArray, axis: int) -> FloatArray:

@@ -162,8 +162,7 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
         In the precision that the trees compare in.
     """
     n, n_features = rows.shape
-    tree = np.repeat(np.arange(len(forest.output)), np.diff(forest.starts))
-    plan = _Plan.of(forest, paths, tree, n_features)
+    plan = _plan_of(forest, paths, n_features)
     shape = (forest.n_outputs, n_features)
     values = np.zeros((n, *shape))
     step = max(1, _BLOCK // max(1, plan.points.size))
@@ -171,6 +170,20 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
         part = plan.attributed(forest, paths, np.asarray(rows[start : start + step], np.float64))
         values[start : start + step] = (plan.sums @ part).T.reshape(-1, *shape)
     return values
+
+
+def _plan_of(forest: Forest, paths: ForestPaths, n_features: int) -> _Plan:
+    """Return the plan of a forest; that of the last one is kept, for services of single rows."""
+    global _last
+    if _last is not None and _last[0] is paths and _last[1] == n_features:
+        return _last[2]
+    tree = np.repeat(np.arange(len(forest.output)), np.diff(forest.starts))
+    plan = _Plan.of(forest, paths, tree, n_features)
+    _last = (paths, n_features, plan) if plan.points.size <= _BLOCK else None
+    return plan
+
+
+_last: tuple[ForestPaths, int, _Plan] | None = None
 
 
 class _Plan(NamedTuple):

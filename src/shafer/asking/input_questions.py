@@ -115,7 +115,7 @@ class InputQuestions:
             ``row`` (its position in X), ``rank``, ``input``, ``information``, ``cost``,
             ``information_per_cost``, ``overturn`` (the chance that knowing this input changes the
             answer), and the two classes between which the input decides most, ``class`` (the more
-            probable one) and ``against``. If X is a pandas frame, ``index``
+            probable one) and ``over``. If X is a pandas frame, ``index``
             holds the labels of the rows. Rows without missing inputs are not listed.
 
         Examples

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -115,24 +116,34 @@ class KnownCells:
     def measured(self, features: FloatArray) -> CellDistances:
         """Compare rows with these known features, (n, J), with what is expected."""
         x = standard_units(features, self.gaussian)[:, self.features]
-        within, across = self._split_precision
         # Not as the difference of two values, which has no correct digit if one is very large.
-        usual = product(-product(x, across), self.solved)
+        usual = self._inside_inputs(-product(x, self._across), self.solved)
         residual = x[:, : self.n_cells] - usual
-        square = self._by_input(product(residual, within) * residual, axis=1)
+        within = self._inside_inputs(residual, self.precision)
+        square = self._by_input(within * residual, axis=1)
         return CellDistances(self, x, usual, residual, np.maximum(square, 0.0))
 
     @cached_property
-    def _split_precision(self) -> tuple[FloatArray, FloatArray]:
-        """The precision inside each input, (cells, cells), and that between inputs, (F, cells)."""
-        owner = np.zeros(self.n_cells, dtype=np.intp)
-        owner[self.starts[1:]] = 1
-        owner = np.cumsum(owner)
-        part = self.precision[:, : self.n_cells]
-        within = np.where(owner[:, None] == owner, part[: self.n_cells], 0.0)
-        across = part.copy()
-        across[: self.n_cells] -= within
-        return within, across
+    def _across(self) -> FloatArray:
+        """The precision between inputs, (F, cells): without that between features of one."""
+        part = self.precision[:, : self.n_cells].copy()
+        for inside in self._inputs:
+            part[inside, inside] = 0.0
+        return part
+
+    @property
+    def _inputs(self) -> list[slice]:
+        """Where the features of each known input are."""
+        return list(starmap(slice, pairwise([*self.starts.tolist(), self.n_cells])))
+
+    def _inside_inputs(self, rows: FloatArray, matrix: FloatArray) -> FloatArray:
+        """Return rows (n, cells) times the blocks of a matrix that belong to one input each."""
+        n = self.n_cells
+        result = rows * np.diagonal(matrix)[:n]
+        for inside in self._inputs:
+            if inside.stop - inside.start > 1:
+                result[:, inside] = product(rows[:, inside], matrix[inside, inside])
+        return result
 
     def _by_input(self, array: FloatArray, axis: int) -> FloatArray:
         """Sum over the features of each input."""

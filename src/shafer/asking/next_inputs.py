@@ -73,7 +73,7 @@ class Suggestions:
             "information_per_cost": self.information / cost,
             "overturn": self.overturn,
             "class": classes[self.pair[:, 0]],
-            "against": classes[self.pair[:, 1]],
+            "over": classes[self.pair[:, 1]],
         }
         return with_index_column(table, X)
 

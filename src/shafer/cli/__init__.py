@@ -25,6 +25,7 @@ _COMMANDS = {  # each in the file of its name
     "budget": "Hand on a share of the rows, and bound the error of the rest.",
     "monitor": "Compare new rows with earlier ones, and name what moved.",
     "save": "Write a model, its background and its promises to one file.",
+    "inspect": "Say what a saved file holds, who can load it, and what it promises.",
     "warmup": "Compile the fast kernels once, when an image is built.",
     "paper": "Reproduce every table and figure of Denœux (2019).",
 }

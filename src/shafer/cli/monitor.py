@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,19 +10,24 @@ from typing import Any, final
 
 import click
 
-from shafer._terminal import note, say
+from shafer._files.atomic import replacing
+from shafer._terminal import note, say, writing
 from shafer._text import shortened
 from shafer.cli.options import ModelOptions, careful, examples, model_options
+from shafer.errors import BadRowsError
 from shafer.explain.explainer import Explainer
 from shafer.monitor.monitor import Monitor
+from shafer.monitor.prometheus import prometheus_text
 from shafer.monitor.report import MonitorReport, report_lines, text_rows
 from shafer.scale.background_means import MeasuredModel, measured_model
 from shafer.scale.ids import check_not_inputs, table_ids
 from shafer.scale.inputs import ModelInputs, model_inputs
 from shafer.scale.models import NamedModel, train_on
+from shafer.scale.run_record import versions
 from shafer.scale.tables import Table, known_labels, read_labels, read_table
 
 _PATH = click.Path(path_type=Path)
+_ALPHA = 0.05
 
 
 @click.command(
@@ -29,68 +35,152 @@ _PATH = click.Path(path_type=Path)
         "shafer monitor reference.csv march.csv --model model.skops",
         "shafer monitor reference.csv march.csv --model model.skops --out march.html || mail ...",
         "shafer monitor reference.csv jan.csv feb.csv mar.csv --model model.skops --labels chd",
+        "shafer monitor reference.csv --model model.shafer --save saved.monitor",
+        "shafer monitor --monitor saved.monitor march.csv --model model.shafer --json march.json",
     )
 )
-@click.argument("reference", type=_PATH)
-@click.argument("new", type=_PATH, nargs=-1, required=True)
+@click.argument("files", type=_PATH, nargs=-1, required=True, metavar="[REFERENCE] NEW...")
 @model_options
+@click.option(
+    "--monitor",
+    "saved",
+    type=_PATH,
+    help="A saved monitor, in the place of REFERENCE: of --save, or of Monitor.save. It needs the "
+    "--model that it was made with.",
+)
+@click.option("--save", type=_PATH, help="Save the monitor, to use it again with --monitor.")
 @click.option("--labels", metavar="COLUMN", help="The column with the true classes, if known.")
 @click.option(
     "--alpha",
     type=float,
-    default=0.05,
-    show_default=True,
-    help="The chance of an alarm for a file if nothing changed.",
+    help="The chance of an alarm for a file if nothing changed; by default 0.05. A saved monitor "
+    "keeps its own.",
 )
 @click.option("--out", type=_PATH, help="The HTML page to write.")
+@click.option("--json", "json_path", type=_PATH, help="The JSON file to write.")
+@click.option(
+    "--prometheus",
+    type=_PATH,
+    help="The file of metrics to write, for the textfile collector of Prometheus' node exporter.",
+)
 def monitor(
-    reference: Path,
-    new: tuple[Path, ...],
+    files: tuple[Path, ...],
     options: ModelOptions,
+    saved: Path | None,
+    save: Path | None,
     labels: str | None,
-    alpha: float,
+    alpha: float | None,
     out: Path | None,
+    json_path: Path | None,
+    prometheus: Path | None,
 ) -> None:
     """Compare each file NEW with the rows of REFERENCE, and name the components that moved.
 
     REFERENCE holds rows from a time when all was well, best rows that the model was not trained on.
-    Several NEW files are batches in the order of time. The exit code is 0 if nothing moved, 1 on
-    an alarm and 2 on an error, so that the command can stand in a cron job. The page --out appears
-    when it is complete.
+    With --monitor there is no REFERENCE: all files are new. Several NEW files are batches in the
+    order of time. The files --out, --json and --prometheus appear when they are complete.
+
+    The exit code is 0 if nothing moved, 1 on an alarm and 2 on an error, so that the command can
+    stand in a cron job. On an error the files are left as they were; --prometheus has the time of
+    the last run.
 
     Weights of evidence are relative to the means of the training data. These come from the model
     file or from --train, otherwise from REFERENCE.
     """
     with careful(findings=True):
-        alarm = _run(reference, new, options, labels, alpha, out)
+        asked = _Asked(files, saved, save, labels, alpha, out, json_path, prometheus)
+        alarm = _run(asked, options)
     if alarm:
         raise SystemExit(1)
 
 
-def _run(
-    reference: Path,
-    new: tuple[Path, ...],
-    options: ModelOptions,
-    labels: str | None,
-    alpha: float,
-    out: Path | None,
-) -> bool:
-    from shafer._terminal import writing
+@final
+@dataclass(frozen=True)
+class _Asked:
+    """The files and options, as the user gave them."""
 
-    if out is not None:
-        check_page(out, (reference, *new, options.train_path))
-    found = monitored_files(options.loaded(), reference, new, options, labels, alpha)
-    if out is not None:
+    files: tuple[Path, ...]
+    saved: Path | None
+    save: Path | None
+    labels: str | None
+    alpha: float | None
+    out: Path | None
+    json: Path | None
+    prometheus: Path | None
+
+    def check(self, train: Path | None) -> None:
+        """Refuse options that do not fit together, and outputs that are inputs."""
+        if self.saved is None and len(self.files) < 2 and self.save is None:
+            raise ValueError(
+                "shafer monitor needs REFERENCE and at least one file NEW, or --monitor and one "
+                "file NEW."
+            )
+        if self.saved is not None and self.save is not None:
+            raise ValueError("--monitor is saved already. Leave out --save.")
+        if self.saved is not None and self.alpha is not None:
+            raise ValueError("--alpha cannot be used with --monitor, which keeps its own.")
+        inputs = (*self.files, self.saved, train)
+        if self.out is not None:
+            check_page(self.out, inputs)
+        for option, path in (
+            ("--save", self.save),
+            ("--json", self.json),
+            ("--prometheus", self.prometheus),
+        ):
+            if path is not None:
+                _check_other(option, path, inputs)
+
+    @property
+    def reference(self) -> Path | None:
+        return None if self.saved is not None else self.files[0]
+
+    @property
+    def new(self) -> tuple[Path, ...]:
+        return self.files if self.saved is not None else self.files[1:]
+
+
+def _run(asked: _Asked, options: ModelOptions) -> bool:
+    asked.check(options.train_path)
+    found = monitored_files(options.loaded(), asked, options)
+    alarm = any(report.alarm for report in found.reports)
+    if asked.out is not None and found.reports:
         from shafer.monitor.page import render_page, write_page
 
-        title = f"{', '.join(found.names)} compared with {reference.name}"
+        compared = asked.saved if asked.reference is None else asked.reference
+        assert compared is not None
+        title = f"{', '.join(found.names)} compared with {compared.name}"
         html = render_page(found.reports, found.names, title, [found.about])
-        with writing(out):
-            write_page(html, out)
+        with writing(asked.out):
+            write_page(html, asked.out)
+    if asked.json is not None:
+        batches = [
+            {"file": str(path), **report.to_dict()}
+            for path, report in zip(asked.new, found.reports, strict=True)
+        ]
+        told = {"format": 1, "alarm": alarm, "about": found.about, "versions": versions()}
+        content = json.dumps({**told, "batches": batches}, indent=1, allow_nan=False)
+        _write(asked.json, content + "\n")
+    if asked.prometheus is not None:
+        _write(asked.prometheus, prometheus_text(found.reports, _distinct(asked.new)))
     for name, report in zip(found.names, found.reports, strict=True):
         say(f"{name}\n{monitor_text(report)}\n")
-    say(found.about if out is None else f"{found.about} Written to {out}.")
-    return any(report.alarm for report in found.reports)
+    written = (asked.save, asked.out, asked.json, asked.prometheus)
+    where = ", ".join(str(path) for path in written if path is not None)
+    say(f"{found.about} Written to {where}." if where else found.about)
+    return alarm
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as file:
+            file.write(text.encode())
+
+
+def _distinct(files: tuple[Path, ...]) -> list[str]:
+    """Return the names of files, or their paths if two have the same name."""
+    names = [path.name for path in files]
+    return names if len(set(names)) == len(names) else [str(path) for path in files]
 
 
 # A monitor's report for the terminal: the answer, and a table.
@@ -106,6 +196,13 @@ _COLUMNS = {
     "decisions": "decisions",
 }
 _MOST = 40  # rows that did not move
+_LEGEND = (
+    "",
+    "shift       of the mean, in log-odds for components: +1 multiplies the odds by 2.7",
+    "spread      standard deviation of the file over that of the reference",
+    "adjusted p  of the line, adjusted for all lines; an alarm if at most the chance above",
+    "decisions   that would change if the component were as in the reference",
+)
 
 
 def monitor_text(report: MonitorReport) -> str:
@@ -125,7 +222,7 @@ def monitor_text(report: MonitorReport) -> str:
     ]
     if left_out:
         text.append(f"  and {len(left_out)} more that did not move")
-    return "\n".join([*report_lines(report), "", *text])
+    return "\n".join([*report_lines(report), "", *text, *_LEGEND])
 
 
 def _padded(line: list[str], widths: list[int]) -> list[str]:
@@ -155,8 +252,12 @@ def check_page(out: Path, inputs: Iterable[Path | None]) -> None:
     """Refuse a page that is not HTML, or that is one of the inputs."""
     if out.suffix.lower() not in _PAGES:
         raise ValueError(f"--out must be a .html file; got {out}.")
+    _check_other("--out", out, inputs)
+
+
+def _check_other(option: str, out: Path, inputs: Iterable[Path | None]) -> None:
     if any(p is not None and p.exists() and out.exists() and p.samefile(out) for p in inputs):
-        raise ValueError(f"--out must be another file than the data; got {out}.")
+        raise ValueError(f"{option} must be another file than the data; got {out}.")
 
 
 @final
@@ -167,6 +268,7 @@ class _Reader:
     model: MeasuredModel
     inputs: ModelInputs
     labels: str | None
+    target: str | None = None  # a column that may hold the true classes, in files that have it
 
     def rows(self, table: Table) -> Any:
         path = table.path
@@ -182,55 +284,63 @@ class _Reader:
             raise ValueError(f"{path}: {error}") from error
 
     def truth(self, table: Table) -> Any:
-        if self.labels is None:
+        column = self.labels
+        if column is None and self.target in table.columns:
+            column = self.target
+        if column is None:
             return None
-        given = read_labels(table, self.labels)
-        return known_labels(given, self.model.classes, self.labels)
+        return known_labels(read_labels(table, column), self.model.classes, column)
 
 
-def monitored_files(
-    named: NamedModel | None,
-    reference: Path,
-    new: tuple[Path, ...],
-    options: ModelOptions,
-    labels: str | None,
-    alpha: float,
-) -> Monitored:
-    """Fit a monitor on one file, and check the others.
+def monitored_files(named: NamedModel | None, asked: _Asked, options: ModelOptions) -> Monitored:
+    """Fit or load a monitor, and check files.
 
     Parameters
     ----------
     named : NamedModel, optional
         By default a logistic regression is trained, on ``--train``.
-    reference, new : Path, tuple of Path
+    asked : _Asked
     options : ModelOptions
-    labels : str, optional
-        The column with the true classes.
-    alpha : float
     """
-    table = read_table(reference)
-    reader = _reader(named, table, options, labels)
+    first = asked.files[0]  # with a saved monitor, its columns stand for all
+    table = read_table(first)
+    of_table = asked.saved is None  # new rows give no means
+    reader = _reader(named, table, options, asked.labels, of_table=of_table)
     explainer = reader.model.evidence
     if not isinstance(explainer, Explainer):
         raise ValueError(
             "shafer monitor needs a model with weights of evidence; this one makes its evidence in "
             "another way. Use one of the models of docs/guide/models.md."
         )
-    _check_ids(table, options)
-    note(f"Reading {len(table):,} reference rows …")
-    monitor = Monitor.fit(explainer, reader.rows(table), reader.truth(table), alpha=alpha)
+    if asked.saved is not None:
+        watching = Monitor.load(asked.saved, explainer)
+    else:
+        _check_ids(table, options)
+        note(f"Reading {len(table):,} reference rows …")
+        alpha = _ALPHA if asked.alpha is None else asked.alpha
+        rows, truth = reader.rows(table), reader.truth(table)
+        watching = Monitor.fit(explainer, rows, truth, alpha=alpha)
+    if asked.save is not None:
+        with writing(asked.save):
+            asked.save.parent.mkdir(parents=True, exist_ok=True)
+            watching.save(asked.save)
     reports = []
-    for path in new:
+    for path in asked.new:
         note(f"Checking {path.name} …")
-        table = read_table(path)
+        if path is not first:
+            table = read_table(path)
         _check_ids(table, options)
         truth = reader.truth(table)
         X = reader.rows(table)
         try:
-            reports.append(monitor.check(X, truth))
+            reports.append(watching.check(X, truth))
+        except BadRowsError as error:
+            raise ValueError(
+                f"{path}, row {error.rows[0]}: {error.reasons[0]} Correct the row, or remove it."
+            ) from error
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from error
-    return Monitored(reports, [path.name for path in new], reader.model.sentence)
+    return Monitored(reports, [path.name for path in asked.new], reader.model.sentence)
 
 
 def _check_ids(table: Table, options: ModelOptions) -> None:
@@ -240,9 +350,14 @@ def _check_ids(table: Table, options: ModelOptions) -> None:
 
 
 def _reader(
-    named: NamedModel | None, table: Table, options: ModelOptions, labels: str | None
+    named: NamedModel | None,
+    table: Table,
+    options: ModelOptions,
+    labels: str | None,
+    *,
+    of_table: bool,
 ) -> _Reader:
-    means = options.means(of_table=True)
+    means = options.means(of_table=of_table)
     if named is None:
         if options.train_path is None or options.target is None:
             raise ValueError(
@@ -251,7 +366,7 @@ def _reader(
             )
         trained = train_on(options.train_path, options.target, means)
         own = MeasuredModel.relative(trained.explainer, f"of {options.train_path.name}")
-        return _Reader(own, ModelInputs(trained.columns), labels)
+        return _Reader(own, ModelInputs(trained.columns), labels, options.target)
     target = options.target if labels is None else labels
     inputs = model_inputs(
         named.model,
@@ -263,4 +378,4 @@ def _reader(
     )
     check_not_inputs(options.ids, inputs.columns)
     measured = measured_model(named.model, inputs, table.path, lambda: inputs.read(table), means)
-    return _Reader(measured, inputs, labels)
+    return _Reader(measured, inputs, labels, options.target)

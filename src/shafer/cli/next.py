@@ -267,7 +267,7 @@ def _bought(plan: MeasurementPlan, budget: float, out: str | None) -> str:
             label(str(line["input"]), _LONGEST),
             f"{line['information']:.4f}",
             f"{line['cost']:g}",
-            f"{label(str(line['class']), _LONGEST)} and {label(str(line['against']), _LONGEST)}",
+            f"{label(str(line['class']), _LONGEST)} and {label(str(line['over']), _LONGEST)}",
         ]
         for line in frame.head(_MOST_LINES).to_dict("records")
     ]

@@ -199,6 +199,8 @@ def score(
         from shafer.scale.folder import FolderRequest, names_many, write_score_folder, write_scores
 
         _check_engine(engine, address, workers)
+        is_one = engine is None and not names_many(data)
+        runner = None if is_one else job_engine(engine, address, workers)  # before long reading
         columns = ScoreOptions(**wanted, loss=options.loss, bad=BadRowOptions(on_error, raw_csv))
         columns.check()
         model, means = options.loaded(), options.means(acts=True)
@@ -206,11 +208,10 @@ def score(
         contents |= columns.contents()
         choices = columns.choices() | options.choices()
         record.begin(contents, choices, engine)
-        if engine is None and not names_many(data):
+        if runner is None:
             written = write_scores(data, out, model, means, chunk, columns, log)
         else:
             request = FolderRequest(data, out, contents, choices)
-            runner = job_engine(engine, address, workers)
             written = write_score_folder(request, model, means, chunk, columns, runner, log)
         found = record.done(written)
     told = ("rows", "bad_rows", "seconds", "exit_code", "out", "quarantine")

@@ -192,6 +192,15 @@ def stored_rule(threshold: Cutoff | None, loss: Any, classes: NDArray[Any]) -> A
     return least_loss(np.asarray(loss, dtype=np.float64), classes)
 
 
+def asked_class(rule: AnswerRule | None) -> int:
+    """Return the position of the class that numbers about two classes are for.
+
+    That is the class of a threshold, which its user asks about; otherwise the second, as in
+    scikit-learn.
+    """
+    return rule.position if isinstance(rule, Cutoff) else 1
+
+
 def answers(logits: FloatArray, rule: AnswerRule | None) -> NDArray[np.intp]:
     """Return the position of each row's answer, (n,), given logits (n, K)."""
     if rule is None:

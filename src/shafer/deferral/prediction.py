@@ -98,7 +98,9 @@ class DeferringPrediction:
         return dict(Counter(str(word) for word in self.reason[self.deferred]).most_common())
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """Return a data frame: ``label, deferred, reason, probability`` and, if any, ``group``.
+        """Return a data frame: ``answer, deferred, why, probability`` and, if any, ``group``.
+
+        The first three are the columns that ``shafer score`` writes.
 
         Parameters
         ----------
@@ -110,9 +112,9 @@ class DeferringPrediction:
         data frame of n rows
         """
         columns: dict[str, Any] = {
-            "label": self.labels.tolist(),
+            "answer": self.labels.tolist(),
             "deferred": self.deferred,
-            "reason": self.reason.tolist(),
+            "why": self.reason.tolist(),
             "probability": self.probability,
         }
         if self.by is not None:

@@ -25,7 +25,7 @@ from shafer._masses.pooled import PooledMasses
 from shafer._typing import Array, Label
 from shafer.decision.policy import AnswerRule, Policy, answers, first_largest
 from shafer.evidence import file as npz_file
-from shafer.evidence.base_rate import base_rate_positions
+from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.contrast import TOP, most_probable, odds_of_sides
 from shafer.evidence.discounted_evidence import DiscountedEvidence, row_reliability
 from shafer.evidence.errors import WeightErrors, interval, known_errors, standard_deviations
@@ -608,7 +608,7 @@ class Evidence(MassEvidence):
         """
         scale = PointScale(points, odds, pdo)
         weights = scored_weights(self.weights, self.classes, class_)
-        return scale.of_weights(weights, self.component_names)
+        return scale.of_weights(weights, self.n_components, base_rate_position(self))
 
     # -- error bars -----------------------------------------------------------------------------
 
@@ -769,8 +769,7 @@ class Evidence(MassEvidence):
         array([0.16, 0.  ])
         """
         source = self.unchanged_source()
-        certain = base_rate_positions(source, self.component_names)
-        found = source_fragility(source, check_chance(q), certain, self.cutoff)
+        found = source_fragility(source, check_chance(q), source.base_rates(), self.cutoff)
         logits = self.pooled.logits
         xp = array_api_compat.array_namespace(logits)
         return xp.asarray(found, dtype=logits.dtype, device=logits.device)

@@ -27,6 +27,7 @@ from shafer._files.arrays import read_array_file, write_array_file
 from shafer._files.codec import EVIDENCE, LEFT_OUT, Limits, read, written
 from shafer._typing import Array
 from shafer.decision.policy import AnswerRule, Cutoff, stored_rule
+from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.errors import (
     LinearErrors,
     SampledErrors,
@@ -79,6 +80,7 @@ def save(evidence: Evidence, path: str | os.PathLike[str]) -> None:
         "source": stored_kind(source),
         "names": list(evidence.component_names),
         "parts": list(evidence.parts),
+        "base_rates": list(source.base_rates()),
     }
     if evidence.layout is not None:
         header["layout"] = evidence.layout.plain()
@@ -134,6 +136,7 @@ class _Description:
     threshold: Annotated[Cutoff | None, LEFT_OUT] = None
     loss: Annotated[list[list[float]] | None, LEFT_OUT] = None
     rows: Annotated[dict[str, Any] | None, LEFT_OUT] = None
+    base_rates: Annotated[list[int] | None, LEFT_OUT] = None
     classes: Annotated[
         list[str | bool | int | Annotated[float, Limits(infinite=True)]] | None, LEFT_OUT
     ] = None
@@ -151,12 +154,17 @@ def _understood(header: dict[str, Any], arrays: Arrays) -> Stored:
     *instances, n_components, n_classes = source.shape
     if len(told.parts) != (instances[1] if len(instances) > 1 else 0):
         raise ValueError(f"it has {len(told.parts)} names of parts for weights of {source.shape}")
+    names = component_names(told.names, n_components)
+    if told.base_rates is None:
+        source = _with_base(source, _named_base_rates(source, names))
+    else:
+        source = _marked(source, tuple(told.base_rates))
     index, inputs = kept_rows(told.rows, of_rows, source.shape[0], n_components)
     labels_of_classes = class_labels(classes, n_classes)
     return (
         source,
         labels_of_classes,
-        component_names(told.names, n_components),
+        names,
         told.parts,
         index,
         inputs,
@@ -264,6 +272,54 @@ def _factored(source: WeightSource, given: Arrays) -> WeightSource:
     if factors.base_rate is not None:
         source = BaseRateWeights(source, factors.base_rate)
     return source if factors.row_factor is None else ScaledWeights(source, factors.row_factor)
+
+
+def _marked(source: WeightSource, base: tuple[int, ...]) -> WeightSource:
+    """Return a source that knows which of its components are a base rate.
+
+    Raises
+    ------
+    ValueError
+        If the source holds a base rate in another place, or cannot hold one in this place.
+    """
+    marked = _with_base(source, base)
+    if marked.base_rates() != base or not all(g < source.shape[-2] for g in base):
+        raise ValueError(f"its base rates {list(base)} do not fit its weights")
+    return marked
+
+
+def _with_base(source: WeightSource, base: tuple[int, ...]) -> WeightSource:
+    if isinstance(source, ScaledWeights):
+        return replace(source, source=_with_base(source.source, base))
+    if isinstance(source, BaseRateWeights):
+        return replace(source, source=_with_base(source.source, base[:-1]))
+    if isinstance(source, DenseWeights):
+        return replace(source, base=base)
+    if not isinstance(source, JoinedWeights):
+        return source
+    parts, start = [], 0
+    for part in source.parts:
+        own = tuple(g - start for g in base if 0 <= g - start < part.n_components)
+        parts.append(replace(part, source=_with_base(part.source, own)))
+        start += part.n_components
+    return JoinedWeights(tuple(parts))
+
+
+def _named_base_rates(source: WeightSource, names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the base rates of a file of older versions, which knew them by their names."""
+    shares = to_numpy(source.base_shares())
+    full = np.broadcast_to(shares, (*shares.shape[:-2], *source.shape[-2:]))
+    shared = (full.reshape(-1, *source.shape[-2:]) != 0.0).any(axis=(0, 2))  # (G,)
+    found = []
+    for g, name in enumerate(names):
+        prefix = name.removesuffix(BASE_RATE)
+        if prefix == name or (prefix and not prefix.endswith(": ")):
+            continue
+        others = [h for h, other in enumerate(names) if h != g and other.startswith(prefix)]
+        alone = not any(shared[h] for h in others) and bool(others or not prefix)
+        if alone or prefix == f"{BASE_RATE}: ":  # class frequencies that were counted once
+            found.append(g)
+    return tuple(found)
 
 
 def _join_features(arrays: Arrays) -> None:

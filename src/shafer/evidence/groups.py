@@ -13,7 +13,6 @@ from shafer._checks.frames import numbered
 from shafer._checks.labels import is_one_label
 from shafer._text import listed
 from shafer._typing import FloatArray
-from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.sources import WeightSource
 
 Groups: TypeAlias = str | Mapping[str, Any] | Iterable[Any]
@@ -117,7 +116,7 @@ def automatic_groups(
     A base rate that is a component of its own stays alone, and is not counted.
     """
     n, n_components, n_classes = source.shape
-    own = base_rate_positions(source, names)  # an input may have the same name
+    own = source.base_rates()
     free = [g for g in range(n_components) if g not in own]
     rows = _some_rows(n, n_components, n_classes)
     weights = np.asarray(to_numpy(source.rows(rows).dense()), dtype=np.float64)[:, free]

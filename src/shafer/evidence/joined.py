@@ -23,6 +23,7 @@ from shafer.evidence.sources import (
     Positions,
     ScaledWeights,
     WeightSource,
+    groups_of,
     stored_kind,
     take,
 )
@@ -186,6 +187,14 @@ class JoinedWeights(WeightSource):
         full = [xp.broadcast_to(block, (n, *block.shape[1:])) for block in blocks]
         return xp.concat(full, axis=1)
 
+    def base_rates(self) -> tuple[int, ...]:
+        """Return those of all parts."""
+        found, start = [], 0
+        for part in self.parts:
+            found += [start + g for g in part.source.base_rates()]
+            start += part.n_components
+        return tuple(found)
+
     def _where(self, components: Positions) -> list[tuple[int, list[int]]]:
         """Split positions into runs inside one part: its number, and the positions there."""
         ends = np.cumsum([part.n_components for part in self.parts])
@@ -212,7 +221,8 @@ class JoinedWeights(WeightSource):
         sums = [self.keep(group).pooled().logits for group in groups]
         known = self.base_shares()
         shares = xp.stack([xp.sum(take(known, group, -2), axis=-2) for group in groups], axis=-2)
-        return DenseWeights(xp.stack(sums, axis=-2), shares[0] if shares.shape[0] == 1 else shares)
+        shares = shares[0] if shares.shape[0] == 1 else shares
+        return DenseWeights(xp.stack(sums, axis=-2), shares, groups_of(self.base_rates(), groups))
 
     def scaled(self, factor: Any) -> JoinedWeights:
         """Multiply all weights by a number, or by one for each instance."""

@@ -8,7 +8,6 @@ So a row with the odds ``odds`` has ``points``, and ``pdo`` more points double t
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, final
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from shafer._checks.labels import one_position
 from shafer._text import listed
 from shafer._typing import Array, Label
-from shafer.evidence.base_rate import BASE_RATE
 
 
 @final
@@ -57,20 +55,21 @@ class PointScale:
         """The score of a row with odds of 1."""
         return self.points - self.factor * math.log(self.odds)
 
-    def shares(self, names: Sequence[str]) -> list[float]:
+    def shares(self, n_components: int, base_rate: int | None) -> list[float]:
         """Return the part of the offset that each component has.
 
         The base rate, where it is a component of its own, has all of it; otherwise all components
         share it equally.
         """
-        if BASE_RATE in names:
-            return [self.offset if name == BASE_RATE else 0.0 for name in names]
-        return [self.offset / len(names)] * len(names)
+        if base_rate is not None:
+            return [self.offset if g == base_rate else 0.0 for g in range(n_components)]
+        return [self.offset / n_components] * n_components
 
-    def of_weights(self, weights: Array, names: Sequence[str]) -> Array:
-        """Return the points of weights (n, G) or (n, G, K) of the components with these names."""
+    def of_weights(self, weights: Array, n_components: int, base_rate: int | None) -> Array:
+        """Return the points of weights (n, G) or (n, G, K), given the place of the base rate."""
         xp = array_namespace(weights)
-        shares = xp.asarray(self.shares(names), dtype=weights.dtype, device=weights.device)
+        given = self.shares(n_components, base_rate)
+        shares = xp.asarray(given, dtype=weights.dtype, device=weights.device)
         return self.factor * weights + (shares if weights.ndim == 2 else shares[:, None])
 
 

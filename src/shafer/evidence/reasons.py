@@ -17,7 +17,6 @@ from shafer._checks.labels import is_missing, one_position
 from shafer._column import ColumnKind
 from shafer._typing import Array, FloatArray, Label
 from shafer.decision.policy import answers
-from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.contrast import most_probable_but
 from shafer.evidence.errors import class_std, interval, known_errors
 from shafer.evidence.table import label_texts, native_frame
@@ -170,7 +169,7 @@ def check_whole(ev: Evidence) -> None:
 
 def ranked_reasons(ev: Evidence, pair: AskedClasses, asked: ReasonOptions) -> RankedReasons:
     """Return the reasons that :meth:`shafer.Evidence.reasons` documents."""
-    apart = base_rate_positions(ev.source, ev.component_names)
+    apart = ev.source.base_rates()
     candidates = [g for g in range(ev.n_components) if g not in apart]
     if not candidates:
         raise ValueError("reasons needs a component besides the base rate; there is none.")

@@ -109,6 +109,10 @@ class WeightSource(ABC):
         elsewhere have none: zeros.
         """
 
+    def base_rates(self) -> tuple[int, ...]:
+        """Return the positions of the components that are a base rate and nothing else."""
+        return ()
+
     def has_changed(self, pooled: Pooled) -> bool:
         """Return whether the source no longer gives ``pooled``: it may share a user's array."""
         del pooled  # a source of its own cannot change
@@ -117,6 +121,17 @@ class WeightSource(ABC):
     @abstractmethod
     def arrays(self) -> dict[str, Array]:
         """Return the arrays that make up the source, by the names of its fields."""
+
+
+def kept_positions(marked: Sequence[int], components: Positions) -> tuple[int, ...]:
+    """Return where marked components are among those that are kept."""
+    return tuple(place for place, g in enumerate(components) if int(g) in marked)
+
+
+def groups_of(marked: Sequence[int], groups: Sequence[Positions]) -> tuple[int, ...]:
+    """Return which groups hold marked components alone."""
+    own = ([int(g) in marked for g in group] for group in groups)
+    return tuple(place for place, inside in enumerate(own) if inside and all(inside))
 
 
 # Weights held in full.
@@ -129,6 +144,7 @@ class DenseWeights(WeightSource):
     weights: Annotated[Array, "... G K"]
     # In memory also (1, K); of each instance: (..., G, K).
     shares: Annotated[Array | None, "G K", "... G K", LEFT_OUT] = None
+    base: Annotated[tuple[int, ...], LEFT_OUT] = ()  # files tell it for all sources together
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -144,16 +160,17 @@ class DenseWeights(WeightSource):
         shares = self.shares
         if shares is not None and self._shares_differ:
             shares = take(shares, positions, 0)
-        return DenseWeights(take(self.weights, positions, 0), shares)
+        return replace(self, weights=take(self.weights, positions, 0), shares=shares)
 
     def of_classes(self, positions: Positions) -> DenseWeights:
         shares = None if self.shares is None else take(self.shares, positions, -1)
-        return DenseWeights(take(self.weights, positions, -1), shares)
+        return replace(self, weights=take(self.weights, positions, -1), shares=shares)
 
     def keep(self, components: Positions) -> DenseWeights:
         shares = self._all_shares()
         kept = None if shares is None else take(shares, components, -2)
-        return DenseWeights(take(self.weights, components, -2), kept)
+        base = kept_positions(self.base, components)
+        return DenseWeights(take(self.weights, components, -2), kept, base)
 
     def grouped(self, groups: Sequence[Positions]) -> DenseWeights:
         xp = array_namespace(self.weights)
@@ -163,12 +180,12 @@ class DenseWeights(WeightSource):
         shares = self._all_shares()
         if shares is not None:
             shares = xp.stack([xp.sum(take(shares, g, -2), axis=-2) for g in groups], axis=-2)
-        dtype = self.weights.dtype
-        return DenseWeights(xp.astype(xp.stack(sums, axis=-2), dtype, copy=False), shares)
+        weights = xp.astype(xp.stack(sums, axis=-2), self.weights.dtype, copy=False)
+        return DenseWeights(weights, shares, groups_of(self.base, groups))
 
     def scaled(self, factor: float) -> DenseWeights:
         shares = None if self.shares is None else self.shares * factor
-        return DenseWeights(self.weights * factor, shares)
+        return replace(self, weights=self.weights * factor, shares=shares)
 
     @property
     def _shares_differ(self) -> bool:
@@ -188,6 +205,9 @@ class DenseWeights(WeightSource):
             return self.shares
         xp, like = array_namespace(self.weights), self.weights
         return xp.zeros((1, like.shape[-1]), dtype=like.dtype, device=like.device)
+
+    def base_rates(self) -> tuple[int, ...]:
+        return self.base
 
     def arrays(self) -> dict[str, Array]:
         known = {} if self.shares is None else {"shares": self._all_shares()}
@@ -554,6 +574,10 @@ class ScaledWeights(WeightSource):
         """Multiply the shares of the base rate too."""
         return self.source.base_shares() * self.factor[..., None, None]
 
+    def base_rates(self) -> tuple[int, ...]:
+        """Return those of the source."""
+        return self.source.base_rates()
+
     def has_changed(self, pooled: Pooled) -> bool:
         """Ask the source about the instances whose factor leaves something to compare."""
         factor = to_numpy(self.factor)
@@ -638,7 +662,7 @@ class BaseRateWeights(WeightSource):
         return BaseRateWeights(self.source.grouped(groups[:-1]), self.base_rate)
 
     def _in_full(self) -> DenseWeights:
-        return DenseWeights(self.dense(), self.base_shares())
+        return DenseWeights(self.dense(), self.base_shares(), self.base_rates())
 
     def scaled(self, factor: float) -> BaseRateWeights:
         return BaseRateWeights(self.source.scaled(factor), self.base_rate * factor)
@@ -651,13 +675,8 @@ class BaseRateWeights(WeightSource):
         last = xp.broadcast_to(self.base_rate, (*rows, 1, n_classes))
         return xp.concat([inner, last], axis=-2)
 
-    def is_alone_in(self, components: list[int]) -> bool:
-        """Tell whether these are the base rate and no other component has a share of it.
-
-        This takes no table of shares, which is large for the words of a text.
-        """
-        last = self.shape[-2] - 1
-        return components == [last] and not to_numpy(self.source.base_shares()).any()
+    def base_rates(self) -> tuple[int, ...]:
+        return (*self.source.base_rates(), self.shape[-2] - 1)
 
     def has_changed(self, pooled: Pooled) -> bool:
         return self.source.has_changed(self._added(pooled, -1.0))
@@ -714,7 +733,9 @@ def region_weights(source: WeightSource, layout: GridLayout, regions: RegionLayo
         blocks.append(_mixed(some.dense(), here, layout.n_components))
         bases.append(_base(some, here, layout.n_components, len(rows)))
     xp = array_namespace(blocks[0])
-    return DenseWeights(xp.concat(blocks, axis=0), xp.concat(bases, axis=0))
+    moved = shares.shape[-1] - layout.n_components
+    base = tuple(g + moved for g in source.base_rates() if g >= layout.n_components)
+    return DenseWeights(xp.concat(blocks, axis=0), xp.concat(bases, axis=0), base)
 
 
 def _base(some: WeightSource, shares: FloatArray, n_cells: int, n: int) -> Array:

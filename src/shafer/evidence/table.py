@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -42,21 +43,27 @@ def label_texts(classes: NDArray[Any]) -> list[str]:
     return plain if len(set(plain)) == len(plain) else [repr(x) for x in classes.tolist()]
 
 
+def members_text(names: Iterable[Any]) -> str:
+    """Write names as a set: ``{a, b}``. What would read as no name or two gets quotes."""
+    texts = [str(name) for name in names]
+    return "{" + ", ".join(repr(x) if _is_unclear(x) else x for x in texts) + "}"
+
+
+def _is_unclear(text: str) -> bool:
+    return not text.strip() or ", " in text or text[0] in "'\"{"
+
+
 def set_names(chosen: NDArray[np.bool_], classes: NDArray[Any]) -> list[str]:
-    """Write each row of a boolean (n, K) array as a set of labels: ``{a, b}``."""
+    """Write each row of a boolean (n, K) array as a set of labels, as :func:`members_text` does."""
     labels = label_texts(classes)
     # Few different sets occur, and each is written once.
     packed = np.packbits(chosen, axis=1)
     keys = np.ascontiguousarray(packed).view(f"V{max(1, packed.shape[1])}").ravel()
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     names = np.empty(len(first), dtype=object)
-    names[:] = [_set_name(chosen[row], labels) for row in first]
+    names[:] = [members_text(labels[k] for k in np.flatnonzero(chosen[row])) for row in first]
     found: list[str] = names[place].tolist()
     return found
-
-
-def _set_name(chosen: NDArray[np.bool_], labels: list[str]) -> str:
-    return "{" + ", ".join(labels[k] for k in np.flatnonzero(chosen)) + "}"
 
 
 # What a column of class labels holds, by the kind of their array; texts otherwise.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._checks.arrays import to_numpy
-from shafer._files.codec import LABELS
+from shafer._files.codec import LABELS, LEFT_OUT
 from shafer._typing import Array, FloatArray
 from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.discounted_evidence import DiscountedEvidence
@@ -95,7 +95,8 @@ class WeightProfile:
 
     .. math:: t(x) = \frac{1 + \#\{i : d_i \ge d(x)\}}{n_c + 1},
 
-    linear between the :math:`d_i`, and :math:`t = \frac{2}{n_c + 1} \frac{1 + d_{max}}{1 + d}`
+    linear between the :math:`d_i` (of many rows, about two thousand are kept, all in the tail among
+    them), and :math:`t = \frac{2}{n_c + 1} \frac{1 + d_{max}}{1 + d}`
     beyond the largest (if one row has it), so that instances out there remain ordered. A class
     with fewer than two rows is compared with the whole background.
 
@@ -210,7 +211,7 @@ class WeightProfile:
 def _varying(ev: Evidence) -> tuple[WeightSource, tuple[str, ...]]:
     """Return the weights and the names of all components but the base rate, which is constant."""
     source, names = ev.unchanged_source(), ev.component_names
-    position = base_rate_position(ev)  # an input may have the same name
+    position = base_rate_position(ev)
     if position is None:
         return source, names
     kept = [g for g in range(len(names)) if g != position]
@@ -357,8 +358,10 @@ class ClassProfile:
         Principal directions of the standardised weights, and the reciprocals of their variances.
     rest : float
         Reciprocal of the variance in all other directions.
-    distances : array of shape (n_c,)
-        Of the rows themselves, each measured by the others, ascending.
+    distances : array of shape (n,)
+        Of the rows themselves, each measured by the others, ascending: of all rows, or of some.
+    ranks : array of shape (n,) or None
+        The typicality at each distance; None if the distances are those of all rows.
     """
 
     mean: Annotated[FloatArray, "G"]
@@ -368,6 +371,15 @@ class ClassProfile:
     precision: Annotated[FloatArray, "r"]
     rest: float
     distances: Annotated[FloatArray, "n"]
+    ranks: Annotated[FloatArray | None, "n", LEFT_OUT] = None
+
+    def __post_init__(self) -> None:
+        """Refuse ranks that do not go down where distances go up."""
+        if self.ranks is None:
+            return
+        up = (np.diff(self.distances) > 0.0).all()
+        if not (up and (np.diff(self.ranks) < 0.0).all() and 0.0 < self.ranks[-1] <= 1.0):
+            raise ValueError("ranks must go down from at most 1 where distances go up.")
 
     def distance(self, profiles: Profiles) -> FloatArray:
         """Return squared Mahalanobis distances of profiles (m, G); infinite if a constant moved."""
@@ -403,9 +415,9 @@ class ClassProfile:
     def typicality(self, profiles: Profiles) -> FloatArray:
         """Rank the distances of profiles (m, G) among those of the rows, (m,) in (0, 1]."""
         distance = self.distance(profiles)
-        n = len(self.distances)
-        values, first = np.unique(self.distances, return_index=True)
-        ranks = (1.0 + n - first) / (n + 1.0)
+        values, ranks = self.distances, self.ranks
+        if ranks is None:
+            values, ranks = _ranked(values)
         largest = values[-1]
         tail = ranks[-1] * ((1.0 + largest) / (1.0 + distance))
         inside = np.interp(np.minimum(distance, largest), values, ranks)
@@ -434,7 +446,35 @@ def class_profile(blocks: Iterable[Profiles], overall: FloatArray, eps: float) -
     rest = 1.0 / shrinkage if axes.shape[1] < n_components else 0.0
     profile = ClassProfile(found.mean, spread, noise, axes, precision, rest, np.zeros(1))
     squared = np.concatenate([profile.distance(block) for block in blocks])
-    return replace(profile, distances=np.sort(_without_itself(squared, n, shrinkage)))
+    distances = np.sort(_without_itself(squared, n, shrinkage))
+    if n <= _ALL_ROWS:
+        return replace(profile, distances=distances)
+    values, ranks = _thinned(*_ranked(distances))
+    return replace(profile, distances=values, ranks=ranks)
+
+
+# A model of more rows keeps some of their distances, so that it does not grow with them.
+_ALL_ROWS = 2048
+_TAIL = 256  # of the least usual rows, each
+_LEVELS = 1024  # evenly over all ranks, and as many by equal ratios down to the tail
+
+
+def _ranked(distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the different distances, ascending, and the typicality at each."""
+    n = len(distances)
+    values, first = np.unique(distances, return_index=True)
+    return values, (1.0 + n - first) / (n + 1.0)
+
+
+def _thinned(values: FloatArray, ranks: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Keep some distances: ranks between two of them are 0.1 % or 1 % of their size apart."""
+    up = ranks[::-1]
+    least = up[min(_TAIL, len(up) - 1)]
+    wanted = np.concatenate([np.linspace(least, 1.0, _LEVELS), np.geomspace(least, 1.0, _LEVELS)])
+    places = len(up) - 1 - np.minimum(np.searchsorted(up, wanted), len(up) - 1)
+    tail = np.arange(max(0, len(up) - _TAIL), len(up))
+    kept = np.unique(np.concatenate([[0], places, tail]))
+    return values[kept], ranks[kept]
 
 
 @final

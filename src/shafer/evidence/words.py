@@ -241,8 +241,8 @@ def input_words(name: str, value: Any, usual: Usual | None, *, known: bool = Tru
     return f"{whole}, most often {short_name(usual.most)},"
 
 
-def factor_words(log_odds: float, odds: str) -> str:
-    """Say what log-odds do to the odds of a class.
+def factor_words(log_odds: float, odds: str = "") -> str:
+    """Say what log-odds do to the odds of a class, which may be named.
 
     Examples
     --------
@@ -250,16 +250,16 @@ def factor_words(log_odds: float, odds: str) -> str:
     ('multiplies the odds of CHD by 3.4', 'divides the odds of CHD by 2.0', \
 'leaves the odds of CHD as they are')
     """
-    factor = math.exp(min(abs(log_odds), 700.0))
+    factor, odds = math.exp(min(abs(log_odds), 700.0)), f"odds of {odds}" if odds else "odds"
     if factor < 1.005:
-        return f"leaves the odds of {odds} as they are"
+        return f"leaves the {odds} as they are"
     if abs(log_odds) > 13.8:
         shown = "more than a million"
     elif factor < 1.1:
         shown = f"{factor:.2f}"
     else:
         shown = f"{factor:.1f}" if factor < 10.0 else f"{factor:.0f}"
-    return f"{'multiplies' if log_odds > 0.0 else 'divides'} the odds of {odds} by {shown}"
+    return f"{'multiplies' if log_odds > 0.0 else 'divides'} the {odds} by {shown}"
 
 
 def reason_words(

@@ -26,7 +26,7 @@ from shafer.decision.policy import Cutoff, LeastLoss, Policy, read_answer_rule
 from shafer.decision.temperature import tempering_factor
 from shafer.deferral.control import DeferralControl, deferral_state
 from shafer.errors import UnsupportedModelError
-from shafer.evidence.base_rate import BASE_RATE, has_own_base_rate
+from shafer.evidence.base_rate import has_own_base_rate
 from shafer.evidence.groups import N_GROUPS, Groups
 from shafer.evidence.least_commitment import Pool
 from shafer.evidence.mass_evidence import MassEvidence
@@ -651,10 +651,9 @@ class Explainer(Predictor):
         weighed, cutoff, promises = self.weighed_model, self.policy.cutoff, self.promises
         background, errors = self.background, self.errors
         n = None if background is None else n_rows(background)
-        names = [name for name in self.component_names if name != BASE_RATE]
-        apart = (
-            "the base rate is one more" if weighed.prior == "own" else "they share the base rate"
-        )
+        own = weighed.prior == "own"
+        names = self.component_names[:-1] if own else self.component_names
+        apart = "the base rate is one more" if own else "they share the base rate"
         weights = [] if self.factor == 1.0 else [f"tempered by {self.factor:.3g}"]
         weights += [] if self._moderation is None else ["moderated"]
         weights += [] if errors is None else [f"error bars: {errors.plain().kind}"]

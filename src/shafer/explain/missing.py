@@ -196,7 +196,8 @@ class MissingInputs:
         xp = array_api_compat.array_namespace(added)
         shares = ev.source.base_shares() + added
         missing = xp.asarray(whole[:, :, None], device=added.device)
-        source = DenseWeights(xp.where(missing, shares, ev.weights + added), shares)
+        weights = xp.where(missing, shares, ev.weights + added)
+        source = DenseWeights(weights, shares, ev.source.base_rates())
         return Evidence.from_source(source, ev.classes, ev.component_names, errors=ev.errors)
 
 

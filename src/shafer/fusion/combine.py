@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shafer._checks.labels import log_prior
 from shafer._text import listed
 from shafer._typing import Array
-from shafer.evidence.base_rate import BASE_RATE, base_rate_positions
+from shafer.evidence.base_rate import BASE_RATE
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.sources import (
@@ -340,7 +340,7 @@ def _holders(sources: Sources) -> tuple[dict[str, list[int]], list[int]]:
     base_rates: list[int] = []
     for s, evidence in enumerate(sources.evidences):
         if isinstance(evidence, Evidence):  # without weights there are no components
-            base = base_rate_positions(evidence.unchanged_source(), evidence.component_names)
+            base = evidence.unchanged_source().base_rates()
             base_rates += [s] if base else []
             for name in _identified(evidence, set(base)):
                 holders.setdefault(name, []).append(s)
@@ -352,7 +352,7 @@ def _identified(ev: Evidence, base: set[int]) -> dict[str, None]:
     traced = ev.inputs if ev.n_components <= _MOST_TRACED else None
     found: dict[str, None] = {}
     for g, name in enumerate(ev.component_names):
-        if g not in base and not is_claim(name, ev.classes):
+        if g not in base and not (ev.inputs is None and is_claim(name, ev.classes)):
             columns = () if traced is None else traced.columns(g)
             found.update(dict.fromkeys(columns or (name,)))
     return found
@@ -418,7 +418,7 @@ def prior_evidence(prior: Any, *, classes: Any, n: int = 1) -> Evidence:
     labels = list(classes)
     weights = np.tile(log_prior(prior, labels), (n, 1, 1))
     plain = Evidence.from_weights(weights, classes=classes, names=[BASE_RATE])
-    source = DenseWeights(plain.weights, plain.weights)
+    source = DenseWeights(plain.weights, plain.weights, base=(0,))
     return Evidence.from_source(source, plain.classes, plain.component_names)
 
 
@@ -462,7 +462,13 @@ def _shifted(source: WeightSource, whole: Array) -> WeightSource:
     """Take weights (K,) from the base rate, or in equal shares from all components."""
     if isinstance(source, BaseRateWeights):
         return replace(source, base_rate=source.base_rate - whole)
+    base = source.base_rates()
+    if len(base) == 1:
+        xp = array_api_compat.array_namespace(whole)
+        place = xp.asarray([[g == base[0]] for g in range(source.shape[-2])], device=whole.device)
+        share = xp.where(place, whole, xp.zeros_like(whole))
+        return DenseWeights(source.dense() - share, source.base_shares() - share, base)
     share = whole / source.shape[-2]
     if isinstance(source, LinearWeights | SparseWeights):
         return replace(source, offset=source.offset - share)
-    return DenseWeights(source.dense() - share, source.base_shares() - share)
+    return DenseWeights(source.dense() - share, source.base_shares() - share, base)

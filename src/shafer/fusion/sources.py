@@ -91,11 +91,11 @@ def in_one_library(evidences: list[Any]) -> list[Any]:
         if isinstance(evidence, Evidence) and array_api_compat.is_numpy_array(evidence.logits):
             weights = evidence.weights.astype(np.float64)  # a copy that may be written to
             there = xp.asarray(weights, dtype=other[0].dtype, device=other[0].device)
-            known = evidence.unchanged_source().base_shares().astype(np.float64)
+            given = evidence.unchanged_source()
+            known = given.base_shares().astype(np.float64)
             shares = xp.asarray(known, dtype=other[0].dtype, device=other[0].device)
-            evidence = Evidence.from_source(
-                DenseWeights(there, shares), evidence.classes, evidence.component_names
-            )
+            source = DenseWeights(there, shares, given.base_rates())
+            evidence = Evidence.from_source(source, evidence.classes, evidence.component_names)
         result.append(evidence)
     return result
 

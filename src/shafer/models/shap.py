@@ -11,7 +11,6 @@ from scipy.special import expit, softmax
 from shafer._checks.arrays import float_array, to_numpy
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
-from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.least_commitment import least_commitment_additive
 from shafer.models.read_model import both_classes
@@ -132,7 +131,7 @@ def to_shap(evidence: Evidence, X: Any = None) -> Any:
     labels = [str(label) for label in evidence.classes.tolist()]
     if evidence.n_classes == 2:
         weights = weights[..., 1] - weights[..., 0]
-    base = base_rate_positions(evidence.unchanged_source(), evidence.component_names)
+    base = list(evidence.unchanged_source().base_rates())
     inputs = [g for g in range(evidence.n_components) if g not in base]
     return shap.Explanation(
         values=weights[:, inputs],

@@ -75,11 +75,12 @@ def component_checks(
     names: list[str],
     classes: NDArray[Any],
     most_bins: int,
+    asked: int = 1,
 ) -> list[BatchCheck]:
-    """Compare the weights of each component."""
+    """Compare the weights of each component, with two classes for the one that is ``asked``."""
     before, now = reference.facts.mean_weights, batch.mean_weights
     return [
-        _component(reference, batch, g, name, classes, (before[g], now[g]), most_bins)
+        _component(reference, batch, g, name, classes, (before[g], now[g]), most_bins, asked)
         for g, name in enumerate(names)
     ]
 
@@ -92,6 +93,7 @@ def _component(
     classes: NDArray[Any],
     means: tuple[FloatArray, FloatArray],
     most_bins: int,
+    asked: int,
 ) -> BatchCheck:
     axes = np.flatnonzero(reference.axes.used[g])
     scores, usual = batch.scores[:, g], reference.facts.scores[:, g]
@@ -100,7 +102,7 @@ def _component(
         for r in axes
     ]
     strongest = min(shifts, key=lambda shift: (shift.p, -shift.ks))
-    a, b = compared_pair(means[1] - means[0])
+    a, b = compared_pair(means[1] - means[0], asked)
     labels = classes.tolist()
     return BatchCheck(
         "component",
@@ -117,10 +119,10 @@ def _component(
     )
 
 
-def compared_pair(change: FloatArray) -> tuple[int, int]:
-    """Return the two classes to compare: the second over the first of two, else the most moved."""
+def compared_pair(change: FloatArray, asked: int = 1) -> tuple[int, int]:
+    """Return the classes to compare: of two the one that is asked about, else the most moved."""
     if len(change) == 2:
-        return 1, 0
+        return asked, 1 - asked
     a, b = int(change.argmax()), int(change.argmin())
     return (a, b) if a != b else (1, 0)
 
@@ -132,7 +134,11 @@ def _spread(usual: FloatArray, scores: FloatArray) -> float:
 
 
 def row_checks(
-    reference: ReferenceRows, batch: RowFacts, typicality: FloatArray, classes: NDArray[Any]
+    reference: ReferenceRows,
+    batch: RowFacts,
+    typicality: FloatArray,
+    classes: NDArray[Any],
+    asked: int = 1,
 ) -> list[BatchCheck]:
     """Compare what is known of the rows without their classes."""
     usual = reference.facts
@@ -154,7 +160,7 @@ def row_checks(
         _share("unseen categories", usual.unseen, batch.unseen),
         _gaps(usual.gaps, batch.gaps),
     ]
-    return checks + _class_shares(usual.probability, batch.probability, label_texts(classes))
+    return checks + _class_shares(usual.probability, batch.probability, label_texts(classes), asked)
 
 
 def label_checks(reference: LabelFacts | None, batch: LabelFacts) -> list[BatchCheck]:
@@ -202,9 +208,11 @@ def _gaps(usual: FloatArray, values: FloatArray) -> BatchCheck:
     return BatchCheck("batch", "gaps", float(usual.mean()), float(values.mean()), p)
 
 
-def _class_shares(usual: FloatArray, values: FloatArray, labels: list[str]) -> list[BatchCheck]:
+def _class_shares(
+    usual: FloatArray, values: FloatArray, labels: list[str], asked: int
+) -> list[BatchCheck]:
     """Compare the mean probability of each class; two classes are one test."""
-    shown = range(1, 2) if len(labels) == 2 else range(len(labels))
+    shown = range(asked, asked + 1) if len(labels) == 2 else range(len(labels))
     return [_mean(f"probability of {labels[k]}", usual[:, k], values[:, k]) for k in shown]
 
 

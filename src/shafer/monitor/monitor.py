@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from shafer._checks.frames import in_row_order
+from shafer.decision.policy import asked_class
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.explain.explainer import Explainer
 from shafer.monitor.compare import component_checks, decisions_moved, label_checks, row_checks
@@ -176,16 +177,16 @@ class Monitor:
         random = np.random.default_rng(options.seed)
         typicality = conformal_p_values(batch.typicality, reference.fresh_typicality, random)
         names, classes = list(self.component_names), self.explainer.classes
-        checks = component_checks(reference, batch, names, classes, options.bins)
-        checks += row_checks(reference, batch, typicality, classes)
+        rule = self.explainer.policy.cutoff
+        asked = asked_class(rule)
+        checks = component_checks(reference, batch, names, classes, options.bins, asked)
+        checks += row_checks(reference, batch, typicality, classes, asked)
         if y is not None:
             labels = label_facts(self.explainer, X, y, batch)
             checks += label_checks(reference.labels, labels)
         adjusted = adjusted_p_values(np.array([check.p for check in checks]))
         moved = np.flatnonzero(adjusted[: len(names)] <= options.alpha).tolist()
-        counts, together = decisions_moved(
-            reference, batch, moved, options.seed, self.explainer.policy.cutoff
-        )
+        counts, together = decisions_moved(reference, batch, moved, options.seed, rule)
         return MonitorReport(
             len(batch),
             len(reference),

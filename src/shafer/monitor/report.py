@@ -145,6 +145,42 @@ class MonitorReport:
         ]
         return columns
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values, which ``json.dumps`` takes.
+
+        Returns
+        -------
+        dict
+            ``alarm``, ``moved``, ``moved_quantities``, ``n_rows``, ``n_reference``, ``alpha``,
+            ``classes``, ``decisions_moved``, ``summary`` (the lines of the printed report) and
+            ``checks``: a dict for each row of :meth:`to_frame`. What does not apply is None, and an
+            infinite ``psi`` is the text ``"Infinity"``, since JSON has no such number.
+
+        Examples
+        --------
+        >>> import json, numpy as np, shafer
+        >>> rows = np.random.default_rng(0).normal(size=(300, 2))
+        >>> explainer = shafer.Explainer(([1.0, -2.0], 0.0), rows, names=["u", "v"])
+        >>> report = shafer.Monitor.fit(explainer, rows[:200]).check(rows[200:] + [0.0, 1.0])
+        >>> json.loads(json.dumps(report.to_dict()))["moved"]
+        ['v']
+        """
+        columns = self.columns()
+        rows = zip(*columns.values(), strict=True)
+        checks = [dict(zip(columns, map(_plain_number, row), strict=True)) for row in rows]
+        return {
+            "alarm": self.alarm,
+            "moved": list(self.moved),
+            "moved_quantities": list(self.moved_quantities),
+            "n_rows": self.n_rows,
+            "n_reference": self.n_reference,
+            "alpha": self.alpha,
+            "classes": [_text(label) for label in self.classes.tolist()],
+            "decisions_moved": self.decisions_moved,
+            "summary": report_lines(self),
+            "checks": checks,
+        }
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the shifts of the components, as :meth:`shafer.Monitor.display` of one batch.
 
@@ -172,6 +208,18 @@ class MonitorReport:
 
 def _text(label: Any) -> str | None:
     return None if label is None else str(label)
+
+
+def _plain_number(value: Any) -> Any:
+    """Return a cell of the table as JSON can hold it."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if not isinstance(value, float | np.floating | np.integer):
+        return value
+    number = float(value)
+    if np.isfinite(number):
+        return number
+    return None if np.isnan(number) else "Infinity" if number > 0 else "-Infinity"
 
 
 # Reports of a monitor over time, as arrays for ``MonitorDisplay``.
@@ -219,8 +267,8 @@ def arrays_of(reports: list[MonitorReport], names: Any) -> BatchArrays:
     if len(batches) != len(reports):
         raise ValueError(f"names must hold {len(reports)} names; got {len(batches)}.")
     n = len(components)
-    classes = reports[0].classes.tolist()
-    pair = f"log-odds: + for {classes[1]}, − for {classes[0]}"
+    classes, first = reports[0].classes.tolist(), reports[0].checks[0]
+    pair = f"log-odds: + for {first.class_}, − for {first.over}"
     shifts = np.array([[check.shift for check in report.checks[:n]] for report in reports]).T
     moved = np.array([report.adjusted_p[:n] <= report.alpha for report in reports]).T
     order = component_order(shifts, moved)

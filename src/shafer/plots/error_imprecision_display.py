@@ -131,13 +131,14 @@ class ErrorImprecisionDisplay:
         self.ax_, self.figure_ = axes_for(ax)
         position = sum(not str(line.get_label()).startswith("_") for line in self.ax_.lines)
         area = f"area {self.area:.3f}"
+        curve = "sets at every threshold" if self.name is None else literal(self.name)
         self.ax_.plot(
             self.imprecision,
             self.error,
             color=color(position),
             linestyle=line_style(position),
             linewidth=2.0,
-            label=area if self.name is None else f"{literal(self.name)} ({area})",
+            label=f"{curve} ({area})",
         )
         self._draw_rules(position + 1)
         right = max(self._far_enough, self.ax_.get_xlim()[1] / 1.02 if position else 0.0)

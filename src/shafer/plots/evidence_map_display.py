@@ -21,6 +21,7 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.labels import label_positions, one_position, positions_of
 from shafer._kernels.pooling import Pooled
 from shafer._typing import FloatArray, Label
+from shafer.evidence.base_rate import base_rate_position, shares_base_rate
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import GridLayout, RegionLayout
 from shafer.evidence.mass_evidence import MassEvidence
@@ -38,11 +39,9 @@ from shafer.plots.images import (
 )
 from shafer.plots.style import (
     SHARED_NOTE,
-    base_rate_position,
     degree,
     drawn_html,
     numbers,
-    shares_base_rate,
     signed,
     take_row,
     without_middle,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Self, final
 import numpy as np
 
 from shafer._typing import FloatArray, Label
-from shafer.evidence.base_rate import base_rate_positions
 from shafer.evidence.errors import interval
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
@@ -134,7 +133,7 @@ class ImportanceDisplay:
         ev = of_instances(evidence.weighed)
         if len(ev) == 0:
             raise ValueError("importance needs at least one row of evidence; got none.")
-        apart = base_rate_positions(ev.source, ev.component_names)
+        apart = ev.source.base_rates()
         stay = [g for g in range(ev.n_components) if g not in apart]
         if not stay:
             raise ValueError("importance needs a component besides the base rate; there is none.")

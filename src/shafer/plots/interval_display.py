@@ -31,7 +31,8 @@ from shafer.plots.style import (
 )
 
 _MOST_INSTANCES = 24
-_AXIS = "bar: belief to plausibility, not a confidence interval\nwidth of the bar = ignorance"
+_AXIS = "bar: belief to plausibility, not a confidence interval\nwidth of the bar = "
+_WIDTH = ("ignorance", "mass on sets of this class and others")  # of two classes, and of more
 _NOTE = (
     "* The probability is the normalised plausibility. With more than\n"
     "two classes it can lie below belief, but never above plausibility."
@@ -42,13 +43,14 @@ _NOTE = (
 class IntervalDisplay:
     """Every class of one or several instances as the interval from belief to plausibility.
 
-    Such a bar is not a confidence interval: its width is ignorance. The probability is marked. It
-    is the plausibility divided by the sum of all plausibilities, which is at least 1. So it is
-    never above the plausibility. With two classes it is never below the belief; with more it can
-    be: then the name of the class has an asterisk, and a note explains it. A class is dominated, or
-    ruled out, if its plausibility is below the belief of another class: its interval is grey and
-    ends left of the dotted line. Decided classes are dark, with bold names. With many
-    classes, the most plausible are drawn, and the last bar spans the intervals of all others.
+    Such a bar is not a confidence interval. Its width is the mass on sets of this class and others;
+    with two classes it is the ignorance. The probability is marked. It is the plausibility divided
+    by the sum of all plausibilities, which is at least 1. So it is never above the plausibility.
+    With two classes it is never below the belief; with more it can be: then the name of the class
+    has an asterisk, and a note explains it. A class is dominated, or ruled out, if its plausibility
+    is below the belief of another class: its interval is grey and ends left of the dotted line.
+    Decided classes are dark, with bold names. With many classes, the most plausible are drawn, and
+    the last bar spans the intervals of all others.
 
     Make one with :meth:`from_evidence`.
 
@@ -289,7 +291,7 @@ class IntervalDisplay:
         ax.grid(axis="x", color=GREY, alpha=0.25, linewidth=0.8)
         ax.set_axisbelow(True)
         note = f"\n{_NOTE}" if _any_below(blocks) else ""
-        ax.set_xlabel(f"{_AXIS}{note}")
+        ax.set_xlabel(f"{_AXIS}{_WIDTH[self.belief.shape[1] > 2]}{note}")
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
         for name, y in zip(self.names or (), heads, strict=True):

@@ -18,7 +18,7 @@ from matplotlib.patheffects import AbstractPathEffect, withStroke
 
 from shafer._checks.arrays import to_numpy
 from shafer._typing import Array, FloatArray
-from shafer.evidence.base_rate import BASE_RATE, base_rate_positions
+from shafer.evidence.base_rate import base_rate_position, shares_base_rate
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 
@@ -31,8 +31,14 @@ FOR, AGAINST = COLORS[0], COLORS[1]
 GREY = "#8c8c8c"
 """For what is dominated or left out: visible on white and on black."""
 
-RAMP = LinearSegmentedColormap.from_list("shafer", ["#1f5fae", "#8f8f95", "#f2a72e"])
-"""From low to high, ever lighter: readable in grey, and on light and dark backgrounds."""
+RAMP = LinearSegmentedColormap.from_list("shafer", ["#6c38a3", "#2a9d8f", "#a3cf3f"])
+"""From low to high, ever lighter: readable in grey, and on light and dark backgrounds.
+
+Neither end is a colour of evidence for or against, and no part is the grey of unknown values.
+"""
+
+WRONG_RAMP = LinearSegmentedColormap.from_list("wrong", ["#1f5fae", "#8f8f95", "#f2a72e"])
+"""From right to wrong, near the colours of right and wrong points."""
 
 LINE_STYLES: tuple[Any, ...] = (
     "solid",
@@ -231,9 +237,10 @@ def draw_strips(ax: Axes, instances: Mapping[str, FloatArray]) -> None:
             marker=MARKERS[position % len(MARKERS)],
             markersize=2.8,
             markeredgewidth=0.5,
-            markerfacecolor="none" if position % 2 else color(position),
-            markeredgecolor=color(position),
-            alpha=0.7,
+            # Not in colours: those of the curves mean something else.
+            markerfacecolor="none" if position % 2 else ink(),
+            markeredgecolor=ink(),
+            alpha=0.6,
             label=f"instances: {without_middle(name)}",
         )
 
@@ -280,35 +287,8 @@ def take_row(evidence: _Mass, row: int) -> _Mass:
 SHARED_NOTE = "each component includes a share of the base rate"
 
 
-def base_rate_position(evidence: Evidence) -> int | None:
-    """Return the position of the base rate, if it is a component of its own beside others.
-
-    A user's component may have the same name. Then the components share the base rate.
-    """
-    if BASE_RATE not in evidence.component_names or evidence.n_components == 1:
-        return None
-    position = evidence.component_names.index(BASE_RATE)
-    others = np.delete(_shares(evidence), position, axis=-2)
-    return None if np.any(others) else position
-
-
-def shares_base_rate(evidence: Evidence) -> bool:
-    """Return whether the components share a base rate that is not zero.
-
-    Combined sources may each have a base rate of their own; then nothing is shared.
-    """
-    own = base_rate_positions(evidence.unchanged_source(), evidence.component_names)
-    return bool(np.any(np.delete(_shares(evidence), own, axis=-2)))
-
-
 def base_rate_notes(evidence: Evidence) -> list[str]:
     """Return what a summary, which leaves out the base rate, must add about it."""
     if base_rate_position(evidence) is not None:
         return ["without the base rate"]
     return [SHARED_NOTE] if shares_base_rate(evidence) else []
-
-
-def _shares(evidence: Evidence) -> FloatArray:
-    shares = numbers(evidence.unchanged_source().base_shares())
-    *rows, _, n_classes = shares.shape
-    return np.broadcast_to(shares, (*rows, evidence.n_components, n_classes))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.labels import component_names, one_position, positions_of
 from shafer._typing import FloatArray, Label
+from shafer.evidence.base_rate import base_rate_position
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import (
@@ -32,7 +33,6 @@ from shafer.plots.style import (
     RAMP,
     axes_for,
     base_rate_notes,
-    base_rate_position,
     drawn_html,
     ink,
     numbers,
@@ -316,7 +316,9 @@ class SummaryDisplay:
             ScalarMappable(cmap=RAMP), ax=self.ax_, ticks=[0.0, 1.0], fraction=0.04, aspect=30
         )
         bar.ax.set_yticklabels(["low", "high"], fontsize="small")
-        bar.set_label("feature value", labelpad=-12, fontsize="small")
+        grey = self.values is not None and not np.isfinite(self.values).any(axis=0).all()
+        words = "feature value (grey: not a number)" if grey else "feature value"
+        bar.set_label(words, labelpad=-12, fontsize="small")
         bar.ax.tick_params(length=0)
         bar.outline.set_visible(False)
 

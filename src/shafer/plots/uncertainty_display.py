@@ -17,7 +17,7 @@ from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.style import (
     COLORS,
     GREY,
-    RAMP,
+    WRONG_RAMP,
     axes_for,
     drawn_html,
     halo,
@@ -556,7 +556,7 @@ def draw_hexagons(
         "extent": (*limits[0], *limits[1]),
         "mincnt": 1,
         "linewidths": 0.2,
-        "cmap": RAMP,
+        "cmap": WRONG_RAMP,
         "zorder": 2,
     }
     counted = ax.hexbin(x, y, **grid)

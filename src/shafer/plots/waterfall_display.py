@@ -13,10 +13,12 @@ from scipy.special import softmax
 
 from shafer._checks.labels import component_names
 from shafer._typing import FloatArray, Label
-from shafer.evidence.base_rate import BASE_RATE
+from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base_rate
 from shafer.evidence.contrast import disputed_classes
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
+from shafer.evidence.reasons import input_cells
+from shafer.evidence.words import IN_TEXT, LACKING, NOT_IN_TEXT
 from shafer.plots.compared_classes import (
     ODDS_NOTE,
     WEIGHT_NOTE,
@@ -25,21 +27,26 @@ from shafer.plots.compared_classes import (
     compared_in_row,
 )
 from shafer.plots.feature_values import MISSING, values_of_row
-from shafer.plots.gauges import draw_gauges, gauges_of
+from shafer.plots.gauges import (
+    Gauge,
+    dispute_line,
+    draw_gauges,
+    gauges_of,
+    sides_of,
+    surprise_line,
+)
 from shafer.plots.style import (
     AGAINST,
     FOR,
     GREY,
     SHARED_NOTE,
     axes_for,
-    base_rate_position,
     degree,
     drawn_html,
     halo,
     ink,
     inner_width,
     numbers,
-    shares_base_rate,
     signed,
     take_row,
     text_points,
@@ -59,8 +66,8 @@ class WaterfallDisplay:
     Bars to the right support the class over another one, bars to the left the other one: +1
     multiplies the odds by 2.7. The picture starts at the foot with the base rate, if it is a
     component of its own (``prior="own"``). Each bar starts where the one below ends, the largest is
-    the highest, and their sum is on top. Above are the ignorance and the disagreement, which the
-    sum does not show.
+    the highest, and their sum is on top. Above are the two sides of the scale, as factors on the
+    odds, and the lack and the contradiction, which the sum does not show.
 
     If the errors of the weights are known, each bar has its error bar: how far it could move with
     another training sample. A component whose error bar includes zero is pale. The bar of an input
@@ -88,8 +95,10 @@ class WaterfallDisplay:
         Of the class it is compared with; with two classes it is not needed.
     base_probability : pair of floats, optional
         Probabilities of the class, and of the one it is compared with, at the base rate.
+    lack, contradiction : float, optional
+        Of the instance; written above the bars, with the factors of both sides.
     ignorance, disagreement : float, optional
-        Of the instance; written above the bars if given.
+        Of the instance; written above the bars if given without lack and contradiction.
     disputed : pair of class labels, optional
         The classes that the components disagree about most.
     intervals : WaterfallIntervals, optional
@@ -135,6 +144,8 @@ class WaterfallDisplay:
         probability: float | None = None,
         over_probability: float | None = None,
         base_probability: tuple[float, float] | None = None,
+        lack: float | None = None,
+        contradiction: float | None = None,
         ignorance: float | None = None,
         disagreement: float | None = None,
         disputed: tuple[Label, Label] | None = None,
@@ -153,6 +164,8 @@ class WaterfallDisplay:
         self.probability = probability
         self.over_probability = over_probability
         self.base_probability = base_probability
+        self.lack = lack
+        self.contradiction = contradiction
         self.ignorance = ignorance
         self.disagreement = disagreement
         self.disputed = disputed
@@ -225,11 +238,13 @@ class WaterfallDisplay:
             probability=float(bet[compared.class_]),
             over_probability=None if two or len(pair) == 1 else float(bet[pair[1]]),
             base_probability=None if at_base is None else (float(at_base[0]), float(at_base[1])),
+            lack=float(numbers(one.lack)[0]),
+            contradiction=float(numbers(one.contradiction)[0]),
             ignorance=float(numbers(one.ignorance)[0]),
             disagreement=float(numbers(plain.disagreement)[0]),
             disputed=disputed and (labels[disputed[0]], labels[disputed[1]]),
             intervals=waterfall_intervals(plain, compared, features_at, base, top, level),
-            values=values_of_row(features, names, row, len(evidence)),
+            values=values_of_row(_or_words(features, plain), names, row, len(evidence)),
             shared_base_rate=shares_base_rate(plain),
             top=top,
         )
@@ -315,8 +330,18 @@ class WaterfallDisplay:
         name = f"{BASE_RATE} (average {'weight' if self.over is None else 'log-odds'})"
         return total, WaterfallEnd(name, self.base_rate, words, bars and bars.base_rate)
 
+    def _gauges(self) -> list[Gauge]:
+        if self.lack is None or self.contradiction is None:
+            return gauges_of(self.ignorance, self.disagreement, self.disputed)
+        lines = [surprise_line(self.lack, self.contradiction)]
+        if self.disputed is not None and (self.disagreement or 0.0) >= LACKING:
+            lines.append(dispute_line(self.disputed))
+        if self.over is None:  # not odds
+            return lines
+        return [*sides_of(self.weights.tolist(), self.base_rate or 0.0), *lines]
+
     def _write_head(self, gaps: bool) -> None:
-        gauges = gauges_of(self.ignorance, self.disagreement, self.disputed)
+        gauges = self._gauges()
         level = None if self.intervals is None else self.intervals.level
         beneath = whisker_legend(self.ax_, level, gaps=gaps)
         room = draw_gauges(self.ax_, gauges, beneath) if gauges else beneath
@@ -562,6 +587,14 @@ def waterfall_intervals(
     )
 
 
+def _or_words(features: Any, one: Evidence) -> Any:
+    """Return the values that were given, or whether each word is in the text of the row."""
+    if features is not None:
+        return features
+    cells = input_cells(one, 0) or {}
+    return {n: cell for n, cell in cells.items() if cell in (IN_TEXT, NOT_IN_TEXT)} or None
+
+
 # The words of a waterfall: its title, its axis, the names of its rows, its probabilities.
 
 _LONGEST = 42  # characters: name and value
@@ -603,10 +636,18 @@ def row_name(name: str, value: str | None) -> str:
     --------
     >>> row_name("savings", "1000 DM or more"), row_name("age", None)
     ('savings = 1000 DM or more', 'age')
+    >>> row_name("age", "missing")
+    'age not measured'
+    >>> row_name("fuel", "not in the text")
+    '‘fuel’ not in the text'
     """
     short = without_middle(name)
     if value is None:
         return short
+    if value == MISSING:
+        return f"{short} not measured"
+    if value in (IN_TEXT, NOT_IN_TEXT):
+        return f"‘{short}’ {value}"
     return f"{short} = {without_end(value, max(_LONGEST - 3 - len(short), 10))}"
 
 

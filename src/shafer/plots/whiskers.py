@@ -76,7 +76,9 @@ def whisker_legend(
     handles: list[Any] = []
     if level is not None:
         bar = Line2D([], [], color=ink(), linewidth=1.1, marker="|")
-        bar.set_label(f"{level:.0%} interval{of or ': error from the training sample'}")
+        bar.set_label(
+            f"{level:.0%} interval{of or ' of where the bar ends: error from the training sample'}"
+        )
         pale = f"pale: {level:.0%} interval includes no effect"
         handles += [bar, Patch(**pale_look(FOR), label=pale)]
     if gaps:

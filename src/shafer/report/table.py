@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from shafer._checks.arrays import to_numpy
+from shafer._checks.frames import frame_of
 from shafer._checks.labels import component_names
 from shafer._text import listed, shortened
 from shafer._values import Value, plain, shown_value
@@ -39,9 +40,9 @@ def columns_of(
     """
     if sparse.issparse(X):
         return _sparse_columns(X.tocsr(), names, components)
-    frame = nw.from_native(X, pass_through=True, eager_only=True)
-    if isinstance(frame, nw.DataFrame):
-        return {str(name): [plain(v) for v in frame[name].to_list()] for name in frame.columns}
+    frame = frame_of(X)
+    if frame is not None:
+        return {name: [plain(v) for v in frame[name].to_list()] for name in frame.columns}
     texts = texts_of(X)
     if texts is not None:
         return {_free("text", components): [shortened(text, _LONGEST_TEXT) for text in texts]}

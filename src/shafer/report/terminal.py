@@ -25,7 +25,7 @@ from shafer.evidence.contrast import (
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.reasons import row_reasons
-from shafer.evidence.table import label_texts, set_names
+from shafer.evidence.table import label_texts, members_text, set_names
 from shafer.evidence.words import below_belief_words, close_call
 from shafer.report.sentences import BARS, LEVEL, OVERLAP, contrast_errors, overview, sum_error
 from shafer.report.study import Study
@@ -175,7 +175,7 @@ def _sets(study: Study, row: int, labels: list[str], width: int) -> list[str]:
     for focal in found:
         members = sorted(place[label] for label in focal.classes)
         whole = len(members) == len(labels)
-        text = "{" + ", ".join(labels[k] for k in members) + "}"
+        text = members_text(labels[k] for k in members)
         named.append(("all classes" if whole else label(text, _names(width)), focal.mass))
     first = max(cells(text) for text, _ in named)
     room = _room(width, first + 11)
@@ -316,13 +316,20 @@ class Case:
     reason: str
 
 
-def _open_rows(decided: BoolArray, probability: FloatArray) -> tuple[BoolArray, str]:
-    """Return the rows that are hard to decide, and the word for them."""
-    undecided: BoolArray = decided.sum(axis=1) > 1
-    if undecided.any():
-        return undecided, "undecided"
-    distance = np.abs(probability - 0.5)
-    return distance <= max(0.1, float(np.quantile(distance, 0.05))), "p near one half"
+def _open_rows(
+    evidence: MassEvidence, probability: FloatArray, focus: int
+) -> tuple[BoolArray, str]:
+    """Return the rows that are hard to decide, and the words for them."""
+    rule = evidence.weighed.cutoff
+    if not isinstance(rule, Cutoff):
+        undecided: BoolArray = to_numpy(evidence.decide("interval_dominance")).sum(axis=1) > 1
+        if undecided.any():
+            return undecided, "undecided" if rule is None else "several left open"
+        rule = Cutoff(0.5, focus)
+    limit = rule.threshold if rule.position == focus else 1.0 - rule.threshold
+    middle = "one half" if limit == 0.5 else f"{limit:.3g}"
+    distance = np.abs(probability - limit)
+    return distance <= max(0.1, float(np.quantile(distance, 0.05))), f"p near {middle}"
 
 
 def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
@@ -358,7 +365,7 @@ def notable_cases(evidence: MassEvidence, class_: Label) -> list[Case]:
     probability = to_numpy(evidence.betting_probability)[:, focus]
     ignorance = to_numpy(evidence.ignorance)
     disagreement = to_numpy(evidence.weighed.disagreement)
-    hard, word = _open_rows(to_numpy(evidence.decide("interval_dominance")), probability)
+    hard, word = _open_rows(evidence, probability, focus)
     picks = [
         (f"{name} most probable", np.argmax(probability)),
         (f"{name} least probable", np.argmin(probability)),

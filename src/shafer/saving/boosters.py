@@ -71,6 +71,19 @@ class LightGBMFormat(ObjectFormat):
 
 # CatBoost's models, in its own binary format.
 
+_OF_THE_DAY = ("train_finish_time", "model_guid")
+
+
+def _without_time(content: bytes, model: Any) -> bytes:
+    """Return a model without the time of its training, and without a number that is random."""
+    notes = model.get_metadata()
+    for name in _OF_THE_DAY:
+        if name in notes.keys():  # noqa: SIM118 - it is no mapping
+            held = str(notes[name]).encode()
+            content = content.replace(held, b"0" * len(held))
+    return content
+
+
 _CLASSES = ("catboost.core.CatBoost", "catboost.core.CatBoostClassifier")
 
 
@@ -95,7 +108,7 @@ class CatBoostFormat(ObjectFormat):
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, "model.cbm")
                 value.save_model(str(path), format="cbm")
-                written["file"] = sink.member("cbm", path.read_bytes())
+                written["file"] = sink.member("cbm", _without_time(path.read_bytes(), value))
         return written
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import io
 import json
 import os
@@ -18,6 +19,7 @@ from shafer._files.archive import open_archive, read_array, read_member
 from shafer._files.atomic import replacing
 from shafer._text import printable, shortened
 from shafer.saving.boosters import CatBoostFormat, LightGBMFormat, XGBoostFormat
+from shafer.saving.canonical import zipped
 from shafer.saving.formats import (
     ObjectFormat,
     ObjectSink,
@@ -59,10 +61,12 @@ class ArtefactReader(ObjectSource):
     ) -> None:
         self._source, self._trusted, self._wording = source, trusted, wording
         self._given_module, self._module_taken = module, False
-        self._archive = _stored_archive(file)
-        description = _description(self._archive)
+        self._archive = stored_archive(file)
+        description = described(self._archive)
         self._libraries = description.get("libraries")
-        _check_version(description, source)
+        check_version(description, source)
+        if description["version"] >= FIRST_WITH_DIGESTS:
+            check_digests(self._archive)
         self.class_name = current_name(str(description["class"]))
         self._root, self._objects = description["root"], list(description["objects"])
         self._arrays = open_archive(io.BytesIO(read_member(self._archive, ARRAYS)))
@@ -150,7 +154,8 @@ class ArtefactReader(ObjectSource):
             raise RefusedFileError(str(error)) from error
 
 
-def _stored_archive(file: BinaryIO) -> zipfile.ZipFile:
+def stored_archive(file: BinaryIO) -> zipfile.ZipFile:
+    """Open a saved file, whose members are not compressed."""
     archive = open_archive(file)
     # Archives in the archive have limits of their own, so compression must not multiply them.
     if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
@@ -158,7 +163,8 @@ def _stored_archive(file: BinaryIO) -> zipfile.ZipFile:
     return archive
 
 
-def _description(archive: zipfile.ZipFile) -> dict[str, Json]:
+def described(archive: zipfile.ZipFile) -> dict[str, Json]:
+    """Return the description of a saved file."""
     try:
         description = json.loads(read_member(archive, DESCRIPTION, most=_LARGEST_DESCRIPTION))
     except (ValueError, RecursionError) as error:
@@ -168,7 +174,8 @@ def _description(archive: zipfile.ZipFile) -> dict[str, Json]:
     return description
 
 
-def _check_version(description: dict[str, Json], source: str) -> None:
+def check_version(description: dict[str, Json], source: str) -> None:
+    """Refuse a file of a format that is not read here."""
     version = description.get("version")
     if type(version) is not int:
         raise ValueError(f"its {DESCRIPTION} has no version")
@@ -190,7 +197,9 @@ def _check_version(description: dict[str, Json], source: str) -> None:
 # Writing a saved file: a zip archive with a description, arrays, and the models.
 
 FORMAT = "shafer"
-VERSION = 1
+VERSION = 2
+FIRST_WITH_DIGESTS = 2
+DIGESTS = "SHA256SUMS"
 DESCRIPTION = "description.json"
 ARRAYS = "arrays.npz"
 MODELS = "model/"
@@ -217,18 +226,47 @@ def written(value: Any) -> bytes:
 def _archive(
     description: Json, arrays: dict[str, NDArray[Any]], members: dict[str, bytes]
 ) -> bytes:
-    packed = io.BytesIO()
-    np.savez(packed, allow_pickle=False, **arrays)
+    held = io.BytesIO()
+    np.savez(held, allow_pickle=False, **arrays)
     text = json.dumps(description, allow_nan=False, indent=1)
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_STORED) as archive:
-        for name, raw in (
-            (DESCRIPTION, text.encode()),
-            (ARRAYS, packed.getvalue()),
-            *members.items(),
-        ):
-            archive.writestr(zipfile.ZipInfo(name), raw)  # without the time of day
-    return content.getvalue()
+    return packed({DESCRIPTION: text.encode(), ARRAYS: held.getvalue(), **members})
+
+
+def packed(members: dict[str, bytes]) -> bytes:
+    """Return a saved file of some members, and of their digests."""
+    given = {name: raw for name, raw in members.items() if name != DIGESTS}
+    return zipped({**given, DIGESTS: _digests(given)})
+
+
+def _digests(members: dict[str, bytes]) -> bytes:
+    """Return the SHA-256 of each member, as ``sha256sum`` writes and checks them."""
+    digests = {name: hashlib.sha256(raw).hexdigest() for name, raw in members.items()}
+    return "".join(f"{digests[name]}  {name}\n" for name in sorted(digests)).encode()
+
+
+def check_digests(archive: zipfile.ZipFile) -> str:
+    """Compare every member with its digest, and return the digest of all.
+
+    Raises
+    ------
+    ValueError
+        If a member was changed, added or taken away after the file was written.
+    """
+    raw = read_member(archive, DIGESTS, most=_LARGEST_DESCRIPTION)
+    names = [name for name in archive.namelist() if name != DIGESTS]
+    found = _digests({name: read_member(archive, name) for name in names})
+    if found != raw:
+        told, here = _by_name(raw.decode("utf-8", "replace")), _by_name(found.decode())
+        odd = sorted(name for name in {*told, *here} if told.get(name) != here.get(name))
+        raise ValueError(
+            f"it was changed after it was saved: {', '.join(map(repr, odd[:3]))} is not what "
+            f"its {DIGESTS} says"
+        )
+    return hashlib.sha256(raw).hexdigest()
+
+
+def _by_name(lines: str) -> dict[str, str]:
+    return {line.partition("  ")[2]: line for line in lines.split("\n")}
 
 
 @final

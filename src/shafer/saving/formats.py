@@ -193,7 +193,8 @@ class StateFormat(ObjectFormat):
         """Write the class and the attributes."""
         own = class_name(value) in OWN_CLASSES
         state = value.__getstate__() if own else vars(value)
-        return {"class": stored_name(class_name(value)), "state": sink.value(dict(state))}
+        held = {name: state[name] for name in sorted(state)}  # in one order, whoever set them
+        return {"class": stored_name(class_name(value)), "state": sink.value(held)}
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
         """Make the object without calling its class."""

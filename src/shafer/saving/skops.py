@@ -20,6 +20,7 @@ from shafer._checks.arrays import check_compressed, check_indices
 from shafer._files.archive import check_array, open_archive, read_array, read_member
 from shafer._text import listed, one_line, printable, shortened
 from shafer.models.sklearn.wrappers import without_search
+from shafer.saving.canonical import canonical
 from shafer.saving.formats import (
     PLACEHOLDER,
     ObjectFormat,
@@ -32,6 +33,7 @@ from shafer.saving.formats import (
 )
 from shafer.saving.trusted import (
     BY_LOADER,
+    DTYPES,
     FORMER_NAMES,
     NEVER,
     SPLINES,
@@ -98,7 +100,7 @@ class SkopsFormat(ObjectFormat):
 
         rest = with_parts(value, taken_out)
         try:
-            content = skops.dumps(rest)
+            content = canonical(skops.dumps(rest))
             with open_archive(io.BytesIO(content)) as archive:
                 audit(archive)
         except Exception as error:  # the user's objects can fail in any way
@@ -255,7 +257,7 @@ Node: TypeAlias = dict[str, Any]
 
 _LARGEST_SCHEMA = 256 * 2**20
 _MOST_CONTAINERS = 4_000_000
-_KEY_TYPES = tuple(name for name in BY_LOADER["TypeNode"] if name != "collections.OrderedDict")
+_KEY_TYPES = tuple(set(BY_LOADER["TypeNode"]) - {"collections.OrderedDict", *DTYPES})
 
 
 @final

@@ -84,6 +84,7 @@ _SKLEARN_PARTS = (
     "sklearn.calibration._CalibratedClassifier",
     "sklearn.calibration._SigmoidCalibration",
     "sklearn.calibration._TemperatureScaling",
+    "sklearn.compose._column_transformer.make_column_selector",  # holds what it selects by
     "sklearn.ensemble._hist_gradient_boosting.binning._BinMapper",
     "sklearn.metrics._scorer._PassthroughScorer",
     "sklearn.model_selection._split.KFold",
@@ -129,6 +130,9 @@ _ARRAY_FUNCTIONS = (
     "sklearn.feature_selection._univariate_selection.f_classif",
 )
 
+# What make_column_selector selects by.
+DTYPES = ("builtins.object", *(f"numpy.{n}" for n in ("floating", "integer", "number", "object_")))
+
 BY_LOADER: dict[str, tuple[str, ...]] = {
     "BytearrayNode": ("builtins.bytearray",),
     "BytesNode": ("builtins.bytes",),
@@ -153,7 +157,7 @@ BY_LOADER: dict[str, tuple[str, ...]] = {
     ),
     "TreeNode": (),
     "TupleNode": ("builtins.tuple",),
-    "TypeNode": (*_PRIMITIVES, *_NUMPY_NUMBERS, "collections.OrderedDict"),
+    "TypeNode": (*_PRIMITIVES, *_NUMPY_NUMBERS, *DTYPES, "collections.OrderedDict"),
 }
 """For each skops loader that may be used, the names it may be used for."""
 

@@ -6,6 +6,7 @@ a class that the file names.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from abc import ABC, abstractmethod
@@ -61,7 +62,10 @@ def write_value(value: Any, sink: ValueSink) -> Json:
     if kind is float:
         return {"type": "float", "value": repr(value)}
     if kind in (tuple, set, frozenset):
-        return {"type": kind.__name__, "items": [write_value(item, sink) for item in value]}
+        items = [write_value(item, sink) for item in value]
+        if kind is not tuple:  # its order changes with the process
+            items.sort(key=json.dumps)
+        return {"type": kind.__name__, "items": items}
     if kind in _DICTS:
         pairs = [[write_value(k, sink), write_value(v, sink)] for k, v in value.items()]
         return {"type": "dict", "items": pairs}

@@ -26,6 +26,7 @@ from shafer.evidence.reasons import reason_column_kinds, reason_columns
 from shafer.evidence.table import (
     mass_columns,
     mass_kinds,
+    members_text,
     probability_columns,
     probability_kinds,
 )
@@ -291,7 +292,7 @@ def _of_names(classes: NDArray[Any]) -> dict[Any, Any]:
 
 
 def _text(names: tuple[Any, ...]) -> str:
-    return str(names[0]) if len(names) == 1 else "{" + ", ".join(map(str, names)) + "}"
+    return str(names[0]) if len(names) == 1 else members_text(names)
 
 
 def promised_lines(model: MeasuredModel, X: Any, frame: Any, row: int) -> list[str]:

@@ -9,7 +9,15 @@ from typing import Any, final
 from uuid import uuid4
 
 from shafer.rows.background import SumOfPart
-from shafer.scale.engines import WORKERS_DIE, FrameEngine, JobEngine, Work, one_thread
+from shafer.scale.engines import (
+    ANSWERS_WITHIN,
+    WORKERS_DIE,
+    FrameEngine,
+    JobEngine,
+    Work,
+    check_answers,
+    one_thread,
+)
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
 
@@ -93,6 +101,8 @@ class DaskJobs(JobEngine):
 
     def __init__(self, address: str | None, workers: int) -> None:
         self._address, self._workers = address, workers
+        if address is not None:
+            check_answers("Dask", address)
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
         from distributed import Client, KilledWorker, LocalCluster, as_completed
@@ -109,8 +119,8 @@ class DaskJobs(JobEngine):
                     )
                 )
             try:
-                client = open_.enter_context(Client(target))
-            except OSError as error:
+                client = open_.enter_context(Client(target, timeout=ANSWERS_WITHIN))
+            except (OSError, MemoryError, ValueError) as error:  # something else may answer
                 raise ValueError(
                     f"No Dask scheduler answers at {target}. Check --address. ({error})"
                 ) from error

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any, final
 
+from shafer._text import one_line
 from shafer.rows.background import SumOfPart
 from shafer.rows.schema import pandas_of_arrow
-from shafer.scale.engines import WORKERS_DIE, FrameEngine, JobEngine, Work, one_thread
+from shafer.scale.engines import (
+    ANSWERS_WITHIN,
+    WORKERS_DIE,
+    FrameEngine,
+    JobEngine,
+    Work,
+    check_answers,
+    one_thread,
+)
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
 
@@ -93,19 +103,17 @@ class RayJobs(JobEngine):
 
     def __init__(self, address: str | None, workers: int) -> None:
         self._address, self._workers = address, workers
+        if address is not None:
+            check_answers("Ray", address)
+            # Something else may listen there. Ray reads this when it is imported.
+            os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", str(round(ANSWERS_WITHIN)))
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
         import ray
 
         running = ray.is_initialized()
         if not running:
-            own: dict[str, Any] = {"num_cpus": self._workers, "include_dashboard": False}
-            ray.init(
-                address=self._address or "local",
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-                **(own if self._address is None else {}),
-            )
+            _connect(self._address, self._workers)
         try:
             deaths = (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError)
             shipped = ray.put(work)
@@ -121,6 +129,27 @@ class RayJobs(JobEngine):
         finally:
             if not running:
                 ray.shutdown()
+
+
+def _connect(address: str | None, workers: int) -> None:
+    """Join a cluster, or start one on this machine."""
+    import ray
+
+    own: dict[str, Any] = {"num_cpus": workers, "include_dashboard": False}
+    try:
+        ray.init(
+            address=address or "local",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            **(own if address is None else {}),
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        if address is None:
+            raise
+        raise ValueError(
+            f"No Ray cluster answers at {address}: {one_line(error)} Check --address, and that the "
+            "cluster runs."
+        ) from error
 
 
 def _called(work: Work, item: Any) -> Any:

@@ -18,7 +18,13 @@ from uuid import uuid4
 
 from shafer.rows.background import SumOfPart
 from shafer.rows.schema import pandas_of_arrow
-from shafer.scale.engines import FrameEngine, JobEngine, Work, one_thread
+from shafer.scale.engines import (
+    FrameEngine,
+    JobEngine,
+    Work,
+    check_answers,
+    one_thread,
+)
 from shafer.scale.inputs import ModelColumns
 from shafer.scale.scorer import RowScorer
 
@@ -159,6 +165,9 @@ def _shipped(frame: Any, value: Any) -> _Shipped:
 
 _ATTEMPTS = 4  # of a task; Spark's own default everywhere but on one machine
 _POLL = 0.2  # seconds
+_OPENING = b"\0\0\0\0\0\0\0\x15\r\n\r\n"
+"""The length of a message and its beginning: Spark waits for the rest, others refuse it."""
+_MASTERS = re.compile(r"local(\[.*\])?|yarn|k8s://.+|spark://.+")
 
 
 @final
@@ -172,13 +181,21 @@ class SparkJobs(JobEngine):
                 "openjdk-17-jre-headless"
             )
         self._master = _with_attempts(address or f"local[{workers}]")
+        if _MASTERS.fullmatch(self._master) is None:
+            raise ValueError(
+                f"--address must be a Spark master such as spark://host:7077, yarn or "
+                f"k8s://https://host:443; got {address}."
+            )
+        if not self._master.startswith("local"):
+            spoken = self._master.startswith("spark://")
+            check_answers("Spark", self._master.removeprefix("k8s://"), _OPENING if spoken else b"")
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
         from pyspark import cloudpickle
         from pyspark.sql import SparkSession
 
         running = SparkSession.getActiveSession()
-        session = running or _session(self._master)
+        session = running or _started(self._master)
         context = session.sparkContext
         try:
             shipped = context.broadcast(cloudpickle.dumps(work))
@@ -204,9 +221,22 @@ def _session(master: str) -> Any:
     builder = SparkSession.builder.master(master).appName("shafer")
     builder = builder.config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    builder = builder.config("spark.log.level", "OFF")
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+def _started(master: str) -> Any:
+    """Start a session."""
+    if master.startswith("local"):
+        return _session(master)
+    try:
+        return _session(master)
+    except Exception as error:  # of Java
+        raise ValueError(
+            f"Spark did not start with --address {master}: {_reason(error)}"
+        ) from error
 
 
 def _with_attempts(master: str) -> str:

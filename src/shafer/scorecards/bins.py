@@ -297,6 +297,11 @@ def _sources_of_components(weighed: WeighedModel, background: Any) -> tuple[list
             "A scorecard needs a table with a column for each input; the background is a sparse "
             "matrix. Make the Explainer with a data frame, and encode it inside the pipeline."
         )
+    if frame_columns(background) is None and np.ndim(background) != 2:
+        raise UnsupportedModelError(
+            "A scorecard needs a table with a column for each input; the background holds texts, "
+            "images or signals. Their evidence is shown by the displays of shafer.plots."
+        )
     try:
         order, sources = component_sources(weighed.model, background, names)
     except UnsupportedModelError as error:

@@ -45,9 +45,8 @@ def scorecard(
     Returns
     -------
     data frame
-        Columns ``component``, ``bin``, ``weight`` and ``points``, and with three or more
-        classes ``class``. For two classes the weight is that for ``class_`` over the other, in
-        log-odds.
+        Columns ``component``, ``bin``, ``log_odds`` (of ``class_`` over the other class) and
+        ``points``. With three or more classes ``class``, and ``weight`` in place of ``log_odds``.
 
     See Also
     --------
@@ -89,8 +88,9 @@ def scorecard(
 
     background = in_order(explainer.background, explainer.columns)
     components = finite_components(explainer.weighed_model, of_bins, background)
+    base = len(components) - 1 if explainer.pool.base_rate is not None else None
     return points_table(
-        components, PointScale(points, odds, pdo), explainer.classes, class_, backend
+        components, PointScale(points, odds, pdo), explainer.classes, class_, backend, base
     )
 
 
@@ -103,13 +103,14 @@ def points_table(
     classes: NDArray[Any],
     class_: Label | None,
     backend: str | None,
+    base_rate: int | None,
 ) -> Any:
     """Return a data frame of weights and points; for three or more classes with their class."""
     names = list(components)
     owner = np.repeat(np.arange(len(names)), [len(one.bins) for one in components.values()])
     stacked = np.concatenate([one.weights for one in components.values()])
     weights = scored_weights(stacked, classes, class_).reshape(len(owner), -1)  # a column each
-    points = scale.factor * weights + np.array(scale.shares(names))[owner, None]
+    points = scale.factor * weights + np.array(scale.shares(len(names), base_rate))[owner, None]
     labels = classes.tolist() if weights.shape[1] == len(classes) else [class_]
     bins = [label for one in components.values() for label in one.bins]
     rows = [(names[g], label, one) for g, label in zip(owner, bins, strict=True) for one in labels]

@@ -25,6 +25,7 @@ from shafer.serve.waiting import WaitingRows
 
 _MOST_TOGETHER = 128
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 _LOG = logging.getLogger("shafer.serve")
 _REFUSED = "The model does not take this row: a value is missing that it needs, or is unknown."
 
@@ -221,6 +222,9 @@ class Service:
             "shafer_answer_seconds", "Seconds from a request for an answer to the answer.", _SECONDS
         )
         self.in_progress = 0
+        self._together = Histogram(
+            "shafer_rows_together", "Rows that passed through the model together.", _ROWS
+        )
         self._rows = Counter("shafer_rows_total", "Rows that were answered.")
         self._answers = Counter("shafer_answers_total", "Answers, by class.")
         self._deferred = Counter("shafer_deferred_total", "Rows for a person, by reason.")
@@ -300,6 +304,7 @@ class Service:
 
     def records(self, rows: Sequence[Any]) -> list[dict[str, Any]]:
         """Return the entries of rows that were checked."""
+        self._together.add(len(rows))
         return self._predictor.answer(self.reader.table(rows), self._reasons).records()
 
     def _refusal(self, error: ValueError) -> BodyError:
@@ -347,6 +352,7 @@ class Service:
         for counter in (*counters, self._sets):
             yield from counter.lines()
         yield from self.seconds.lines()
+        yield from self._together.lines()
 
 
 def _version() -> str:
