@@ -26,7 +26,7 @@ Check = dict[str, Callable[..., Any]]
 # The name is not on a package index yet, so whoever registers it would be installed.
 BY_NAME = re.compile(
     r"\b(?:pip|pipx|uv|conda|poetry)\b[^\n`]*?\b(?:install|add)\b[^\n`]*?[\s'\"]shafer(?![\w./-])"
-    r"|\bshafer\[[a-z]|\buvx shafer\b"
+    r"|(?<![/\w])shafer\[[a-z]|\buvx shafer\b"
 )
 
 
@@ -58,6 +58,7 @@ def test_nothing_is_installed_by_a_name_that_is_not_published() -> None:
         ("uv add shafer", True),
         ("the extra shafer[dask]", True),
         ("uvx shafer report", True),
+        ("pip install '/src/shafer[cli]'", False),
         ("pip install '.[onnx]' in a copy of the repository", False),
         ("pip install dist/shafer-0.2.0-py3-none-any.whl", False),
         ("shafer score new.csv", False),
