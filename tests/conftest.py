@@ -35,13 +35,47 @@ ITS_CALLERS = {"deferral", "texts", "torch", "test_text_display.py"}
 # Random cases run the same lines again and again, and tracing makes the drawing of them slow too.
 RANDOM = {"test_against_oracle.py"}
 
-GOLDEN = Path(__file__).parent / "golden"
+# `pytest --core`: tests in which another library, Python or the system can change the result. They
+# run with the lowest and the newest libraries, and on other systems. The rest is arithmetic, or
+# needs an engine, a browser or the documentation.
+TESTS = Path(__file__).parent
+CORE = {
+    *("cli", "datasets", "estimators", "export", "kernels", "models", "plots", "report", "rows"),
+    *("saving", "scale", "scorecards"),
+    *("evidence/test_file.py", "evidence/test_table.py", "evidence/test_reasons.py"),
+    *("test_golden.py", "test_public_api.py"),
+}
+NOT_CORE = {
+    *("scale/test_on_dask.py", "scale/test_on_ray.py", "scale/test_on_spark.py"),
+    "plots/test_gallery.py",  # pixels, which differ with matplotlib and FreeType
+}
+
+GOLDEN = TESTS / "golden"
 
 # The same examples on every machine: a failure in CI is a failure at the desk.
 settings.register_profile(
     "shafer", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("shafer")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--core", action="store_true", help="only what other libraries can change")
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-mpl reads it
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--core"):
+        config.option.mpl = False  # pictures are drawn, not compared
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if not config.getoption("--core") or not collection_path.is_relative_to(TESTS):
+        return None
+    name = collection_path.relative_to(TESTS).as_posix()
+    folders = {str(p) for entry in CORE for p in Path(entry).parents}
+    inside = any(name == entry or name.startswith(entry + "/") for entry in CORE)
+    return None if (inside or name in folders) and name not in NOT_CORE else True
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -322,7 +322,7 @@ def test_evidence_names() -> None:
         ),
         (shafer.Monitor.check, ["self", "X", "y"]),
         (shafer.export.to_onnx, ["explainer", "outputs", "dtype", "check", "rows"]),
-        (shafer.export.pyfunc, ["explainer", "reasons", "evidence"]),
+        (shafer.export.pyfunc, ["explainer", "reasons", "evidence", "labels_only"]),
         (shafer.Monitor.watch, ["self", "alpha", "seed"]),
         (shafer.Monitor.load, ["path", "explainer"]),
         (shafer.typicality, ["ev", "background"]),

@@ -140,7 +140,9 @@ def test_rows_by_id_in_every_command(files: Path) -> None:
     data = ("--data", files / "rows.csv", "--model", files / "m.shafer", "--id", "patient")
     shown = run("explain", *data, "--row", "017")
     assert shown.exit_code == 0, shown.output
-    assert "rows of rows.csv, 017" in shown.output
+    assert shown.output.startswith("rows.csv, 017\n")
+    first = run("explain", *data).output
+    assert first == run("explain", *data, "--row", ROWS["patient"][0]).output
     by_number = run("explain", *data[:4], "--row", "17").output
     assert by_number.split("\n")[2:] == shown.output.split("\n")[2:]
     refused("--row 999 is not an id of", "explain", *data, "--row", "999")

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
 import shafer
@@ -203,7 +204,7 @@ def test_a_column_that_the_model_uses_may_be_the_group() -> None:
 def test_a_model_that_is_often_wrong_decides_nothing() -> None:
     noise = LogisticRegression().fit(X[TRAIN], RANDOM.permutation(Y[TRAIN]))
     explainer = shafer.Explainer(noise, X[TRAIN])
-    with pytest.warns(UserWarning, match="No threshold keeps the promise .700 rows.: among the"):
+    with pytest.warns(UserWarning, match="No threshold keeps the promise .700 rows.: even the"):
         explainer.control_error(X[CAL], RANDOM.permutation(Y[CAL]), 0.05)
     found = explainer.predict_or_defer(X[TEST])
     assert found.share_decided == 0.0
@@ -317,6 +318,28 @@ def test_a_budget_by_subpopulation(explainer: shafer.Explainer) -> None:
         assert 0.1 < found.deferred[SITE[TEST] == site].mean() < 0.3
     assert "in each group of 'site'; of the decided rows are wrong at most" in found.promise
     assert explainer.deferral.too_small == ()
+
+
+def test_the_bounds_of_a_budget_hold_in_each_subpopulation() -> None:
+    """Two groups whose chance of an error at every score is known, and one threshold for each."""
+    random, slopes = np.random.default_rng(0), {"sure": 1.5, "unsure": 0.6}
+    explainer = shafer.Explainer(([1.5], 0.0), np.zeros((1, 1)))
+    sizes = np.sort(np.abs(random.normal(scale=2.0, size=20_000)))  # of the rows of both groups
+    above = {
+        name: (np.cumsum(expit(-slope * sizes)[::-1]) / np.arange(1, 20_001))[::-1]
+        for name, slope in slopes.items()
+    }
+    held = []
+    for _ in range(150):
+        x, site = random.normal(scale=2.0, size=160), random.choice(list(slopes), 160)
+        y = (random.random(160) < expit(np.where(site == "sure", 1.5, 0.6) * x)).astype(int)
+        explainer.control_budget(x[:, None], y, share=0.2, confidence=0.8, by=site)
+        bound, threshold = explainer.promises.error_bound, explainer.deferral.threshold
+        for name in slopes:
+            first = np.searchsorted(sizes, logit(threshold[name]) / 1.5, side="right")
+            held.append(above[name][first] <= bound[name])
+    assert np.mean(held) >= 0.8 - 2.33 * np.sqrt(0.16 / len(held))
+    assert np.mean(held) <= 0.92  # not by being wide
 
 
 def test_a_budget_that_cannot_be_kept(explainer: shafer.Explainer) -> None:

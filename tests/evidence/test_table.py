@@ -97,8 +97,13 @@ def test_answers_and_three_reasons() -> None:
     assert "<strong>× 1.6</strong>&ensp;age" in page
     assert "sbp" in page
     assert "typea" not in page  # the fourth reason
-    assert str(ev).splitlines()[1] == "pat0  1  0.615  × 1.6 age; × 1.1 ldl; × 1.05 sbp"
-    assert str(ev).splitlines()[-1] == "..."
+    assert str(ev).splitlines()[1:4] == [
+        "pat0  1  0.615  × 1.6  age",
+        "                × 1.1  ldl",
+        "                × 1.05 sbp",
+    ]
+    assert str(ev).splitlines()[-2] == "..."
+    assert str(ev).splitlines()[-1].startswith("× 2 doubles the odds of the answer")
     decided = dataclasses.replace(ev, cutoff=Cutoff(0.7))
     assert "The answer is 1 from a probability of 0.7 on." in decided._repr_html_()
     assert "&lt;b&gt;" in decided._repr_html_()

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,11 +19,13 @@ import httpx
 import numpy as np
 import pandas as pd
 import pytest
+from lightgbm import LGBMClassifier
 from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from xgboost import XGBClassifier
 
 import shafer
 from own_loop import run_apart
@@ -68,7 +77,9 @@ def test_the_table_is_that_of_the_engines(explainer: shafer.Explainer) -> None:
     found = pyfunc(explainer, evidence=True).predict(None, ROWS)
     plain = explainer(ROWS).to_frame(backend="pandas")
     pd.testing.assert_frame_equal(found[list(plain.columns)], plain)
-    assert list(found.columns) == shafer.scale.schema(explainer, evidence=True).names
+    names = shafer.scale.schema(explainer, evidence=True).names
+    assert list(found.columns) == ["prediction", *names]
+    assert found["prediction"].tolist() == found["answer"].tolist()
 
 
 def test_the_signature_names_all_columns(explainer: shafer.Explainer) -> None:
@@ -79,7 +90,7 @@ def test_the_signature_names_all_columns(explainer: shafer.Explainer) -> None:
         ("code", "long"),
     ]
     names = shafer.scale.schema(explainer, reasons=1, evidence=True).names
-    assert [spec.name for spec in signature.outputs] == names
+    assert [spec.name for spec in signature.outputs] == ["prediction", *names]
 
 
 @pytest.mark.usefixtures("quiet")
@@ -120,6 +131,95 @@ def test_serve(saved: Path, explainer: shafer.Explainer) -> None:
     assert "missing inputs ['sex', 'code']" in wrong.json()["message"]
 
 
+def test_models_serve(saved: Path, explainer: shafer.Explainer) -> None:
+    """The command of the guide, in the environment of the tests."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [str(Path(sys.executable).with_name("mlflow")), "models", "serve", "-m", str(saved)]
+    started = subprocess.Popen(
+        [*command, "--env-manager", "local", "--port", port],
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{Path(sys.executable).parent}:/bin"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # the command starts uvicorn, which would outlive it
+    )
+    try:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60) as client:
+            for _ in range(600):
+                try:
+                    client.get("/ping")
+                    break
+                except httpx.ConnectError:
+                    assert started.poll() is None, started.communicate()[1]
+                    time.sleep(0.1)
+            rows = {"dataframe_records": ROWS[:2].to_dict(orient="records")}
+            told = client.post("/invocations", json=rows).json()["predictions"]
+    finally:
+        os.killpg(started.pid, signal.SIGTERM)
+        started.communicate(timeout=20)
+    assert [row["prediction"] for row in told] == explainer.predict(ROWS[:2]).tolist()
+    assert [row["belief_yes"] for row in told] == explainer(ROWS[:2]).belief[:, 1].tolist()
+
+
+@pytest.mark.parametrize("way", ["labels only", "a function", "a column"])
+def test_evaluate(
+    way: str, explainer: shafer.Explainer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
+    data, model, given = ROWS.assign(ill=ILL), None, {}
+    if way == "labels only":
+        model = str(tmp_path / "labels")
+        wrapped = pyfunc(explainer, labels_only=True)
+        assert [spec.name for spec in wrapped.signature.outputs] == ["prediction"]
+        mlflow.pyfunc.save_model(model, **wrapped.log_options(tmp_path / "m.shafer"))
+    elif way == "a function":
+        model = lambda rows: pyfunc(explainer).predict(None, rows)["prediction"]  # noqa: E731
+    else:
+        data["prediction"] = pyfunc(explainer).predict(None, ROWS)["prediction"]
+        given = {"predictions": "prediction"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of MLflow and matplotlib
+        found = mlflow.models.evaluate(
+            model,
+            data,
+            targets="ill",
+            model_type="classifier",
+            evaluator_config={
+                "log_model_explainability": False,
+                "log_metrics_with_dataset_info": False,
+            },
+            **given,
+        )
+    assert found.metrics["accuracy_score"] == np.mean(explainer.predict(ROWS) == ILL)
+
+
+def test_requirements_are_complete_and_can_be_installed(
+    explainer: shafer.Explainer, tmp_path: Path
+) -> None:
+    options = pyfunc(explainer).log_options(tmp_path / "m.shafer")
+    own, *others = options["pip_requirements"]
+    assert own.startswith("shafer @ file:///")  # it is installed from a copy here
+    names = {line.partition("==")[0] for line in others}
+    assert names == {"mlflow-skinny", "numpy", "pandas", "scikit-learn", "skops"}
+    numbers = ROWS[["age", "code"]]
+    y = (ILL == "yes").astype(int)
+    boosters = {
+        "lightgbm": LGBMClassifier(n_estimators=2, verbose=-1, n_jobs=1),
+        "xgboost-cpu": make_pipeline(StandardScaler(), XGBClassifier(n_estimators=2, n_jobs=1)),
+    }
+    wheel = tmp_path / "shafer-1-py3-none-any.whl"
+    wheel.touch()
+    for name, booster in boosters.items():
+        wrapped = pyfunc(shafer.Explainer(booster.fit(numbers, y), numbers))
+        options = wrapped.log_options(tmp_path / "b.shafer", source=wheel)
+        assert options["pip_requirements"][0] == f"shafer @ {wheel.as_uri()}"
+        assert any(line.startswith(f"{name}==") for line in options["pip_requirements"])
+    with pytest.raises(ValueError, match="source must be a wheel or a folder.*does not exist"):
+        pyfunc(explainer).log_options(tmp_path / "m.shafer", source=tmp_path / "none.whl")
+
+
 def test_a_model_of_arrays(tmp_path: Path) -> None:
     features = RNG.normal(size=(30, 2))
     y = (features[:, 0] > 0).astype(int)
@@ -149,8 +249,11 @@ def test_a_model_of_texts(tmp_path: Path) -> None:
 def test_a_loaded_explainer_and_a_classifier(explainer: shafer.Explainer, tmp_path: Path) -> None:
     explainer.save(tmp_path / "m.shafer")
     loaded = pyfunc(shafer.Explainer.load(tmp_path / "m.shafer"))
-    assert loaded.input_example is None
-    assert "input_example" not in loaded.log_options(tmp_path / "again.shafer")
+    assert loaded.input_example["sex"].tolist() == ROWS["sex"][:2].tolist()
+    explainer.save(tmp_path / "bare.shafer", rows=False)
+    bare = pyfunc(shafer.Explainer.load(tmp_path / "bare.shafer"))
+    assert bare.input_example is None
+    assert "input_example" not in bare.log_options(tmp_path / "again.shafer")
     types = [(spec.name, spec.type.name) for spec in loaded.signature.inputs]
     assert types == [("age", "double"), ("sex", "string"), ("code", "long")]
     classifier = shafer.EvidentialClassifier(LogisticRegression(), moderate="laplace+discount")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -197,6 +198,49 @@ def test_an_error_about_the_arrays_is_no_failure_of_the_compiler(
     with pytest.raises((TypeError, ValueError)):
         dispatch.pool(np.ones(3))  # no components
     assert not dispatch._failed
+
+
+THREADS = """
+import threading
+import numpy as np
+from shafer._kernels import dispatch, pooling
+dispatch._LOADING = 0
+rng = np.random.default_rng(0)
+given = rng.normal(size=(80_000, 30)), np.zeros(30), rng.normal(size=(30, 2)), np.zeros(2)
+plain = np.stack(pooling.pool_linear(*given)).tobytes()
+def call():
+    for _ in range(5):
+        assert np.stack(dispatch.pool_linear(*given)).tobytes() == plain
+call()
+from shafer._kernels.compiled.kernel import _THREADS
+assert _THREADS.started
+"""
+
+
+@pytest.mark.parametrize(
+    ("layer", "then"),
+    [
+        (
+            "workqueue",
+            "rest = [threading.Thread(target=call) for _ in range(3)]\n"
+            "[t.start() for t in rest]\n[t.join() for t in rest]",
+        ),
+        (
+            "default",
+            "import os\nchild = os.fork()\nif child == 0:\n    call()\n    os._exit(7)\n"
+            "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7",
+        ),
+    ],
+    ids=["threads without libgomp", "fork"],
+)
+def test_threads_and_forks_do_not_end_the_process(layer: str, then: str) -> None:
+    warm_up()  # nothing to do, if the tests are run by make
+    threads = {"NUMBA_NUM_THREADS": "2", "NUMBA_THREADING_LAYER": layer}
+    command = [sys.executable, "-W", "ignore", "-c", THREADS + then]
+    done = subprocess.run(
+        command, env={**os.environ, **threads}, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # Files of kernels.

@@ -244,7 +244,7 @@ def test_weight_picture(binary: LinearPool) -> None:
     assert_allclose(curve.get_ydata(), display.weight_for("yes"))
     assert ax.get_xlabel() == "age"
     assert ax.get_ylabel() == (
-        "log-odds of yes over no\nfrom age alone; +1 multiplies the odds by 2.7"
+        "log-odds of yes over no\nadded by age; +1 multiplies the odds by 2.7"
     )
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert legend == ["instances: yes", "instances: no"]
@@ -286,7 +286,7 @@ def test_one_class_of_several() -> None:
     weights[:, 0, 0] = np.linspace(-1.0, 1.0, 5)
     evidence = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
     display = DependenceDisplay.from_evidence(evidence, 0, np.arange(5.0)).plot(classes=["a"])
-    assert display.ax_.get_ylabel() == "weight of evidence for a\nfrom x0 alone"
+    assert display.ax_.get_ylabel() == "weight of evidence for a\nadded by x0"
     assert display.ax_.get_legend() is None
     assert_allclose(display.cutoffs("a"), [2.0])
     assert display.cutoffs("b").size == 0
@@ -306,6 +306,61 @@ def test_log_odds_over_a_class(make: Callable[..., Any]) -> None:
     assert len(display.cutoffs(labels[0], labels[2])) == len(crossings)
     with pytest.raises(ValueError, match="over must be another class"):
         display.plot(classes=labels, over=labels[2])
+
+
+def test_weights_that_other_inputs_change_are_points() -> None:
+    """As of trees: rows of one value have different weights, so no line may join them."""
+    rng = np.random.default_rng(0)
+    ages = np.repeat(np.arange(20.0, 60.0), 3)
+    for other in (rng.normal(size=120), np.zeros(120)):
+        w = 0.05 * (ages - 40.0) + other
+        evidence = shafer.Evidence.from_weights(
+            np.stack([-w, w], axis=1)[:, None, :], names=["age"]
+        )
+        display = DependenceDisplay.from_evidence(evidence, "age", ages).plot()
+        assert display.curve == (not other.any())
+        drawn = display.ax_.lines[1]  # after the zero
+        assert (drawn.get_linestyle() == "-") == display.curve
+        assert (drawn.get_marker() == "None") == display.curve
+        assert "alone" not in display.ax_.get_ylabel()
+        assert bool(display.ax_.texts) == display.curve  # no cut-off of points
+        masses = DependenceDisplay.from_evidence(evidence, "age", ages).plot(kind="masses")
+        assert all((line.get_marker() == "None") == display.curve for line in masses.ax_.lines[:3])
+    jumps = np.where(rng.random(500) < 0.5, -1.0, 1.0)  # no value twice
+    evidence = shafer.Evidence.from_weights(np.stack([-jumps, jumps], axis=1)[:, None, :])
+    assert not DependenceDisplay.from_evidence(evidence, 0, np.arange(500.0)).curve
+
+
+def test_categories_along_the_axis() -> None:
+    values = np.array(["none", "some", "much", None] * 5, dtype=object)
+    w = np.tile([-1.0, 0.2, 0.9, 0.0], 5)
+    evidence = shafer.Evidence.from_weights(
+        np.stack([-w, w], axis=1)[:, None, :], names=["savings"]
+    )
+    ordered = pd.Categorical(values, categories=["none", "some", "much", "unseen"], ordered=True)
+    for given, order in [
+        (values, ["missing", "much", "none", "some"]),
+        (ordered, ["none", "some", "much", "missing"]),
+    ]:
+        display = DependenceDisplay.from_evidence(
+            evidence, "savings", given, instances={"bad": given[:8]}
+        ).plot()
+        assert [text.get_text() for text in display.ax_.get_xticklabels()] == order
+        x, y = display.ax_.lines[1].get_data()
+        nearest = [order[round(place)] for place in x]
+        expected = dict(zip(["none", "some", "much", "missing"], 2.0 * w[:4], strict=True))
+        assert_allclose(y, [expected[name] for name in nearest])
+
+
+def test_numbers_of_near_cut_offs_stand_below_each_other() -> None:
+    x = np.linspace(0.0, 1.0, 200)
+    w = np.sin(12.0 * x)
+    evidence = shafer.Evidence.from_weights(np.stack([-w, w], axis=1)[:, None, :], names=["x"])
+    display = DependenceDisplay.from_evidence(evidence, "x", x).plot()
+    display.figure_.canvas.draw()
+    boxes = [text.get_window_extent() for text in display.ax_.texts]
+    assert len(boxes) >= 3
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
 def test_wrong_use_of_dependence_display(binary: LinearPool) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from sklearn._loss._loss import CyHalfBinomialLoss
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
@@ -349,6 +350,12 @@ _SKLEARN: dict[str, Callable[[], Saved]] = {
         GradientBoostingClassifier(n_estimators=3), trusted=(TREES,)
     ),
 }
+
+# Before 1.9, the losses of scikit-learn name a module that does not exist: none can be written.
+UNSAVABLE_LOSSES: dict[str, Callable[[], Saved]] = {}
+if CyHalfBinomialLoss.__module__ == "_loss":
+    for _name in ("sgd", "histogram boosting", "gradient boosting"):
+        UNSAVABLE_LOSSES[_name] = _SKLEARN.pop(_name)
 
 
 def families() -> dict[str, Callable[[], Saved]]:

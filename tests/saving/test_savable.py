@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 import torch
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
@@ -25,6 +26,8 @@ from xgboost import XGBClassifier
 
 import shafer
 from shafer.saving.file import loaded_bytes, saved_bytes
+
+from .families import UNSAVABLE_LOSSES
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = np.where(X[:, 0] > 0, "yes", "no")
@@ -121,6 +124,14 @@ def test_what_skops_cannot_write_is_named() -> None:
     words = "LogisticRegression cannot be saved without pickle: no default"
     with pytest.raises(ValueError, match=words):
         saved_bytes(shafer.Explainer(model, X))
+
+
+def test_losses_of_scikit_learn_before_1_9_are_named() -> None:
+    older = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
+    assert len(UNSAVABLE_LOSSES) == (3 if older else 0)
+    for make in UNSAVABLE_LOSSES.values():
+        with pytest.raises(ValueError, match="cannot be saved without pickle: it holds _loss"):
+            saved_bytes(make().model)
 
 
 def test_saving_does_not_change_the_model() -> None:

@@ -23,9 +23,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
 
 import shafer
+from shafer.rows.csv_cells import escaped
 from shafer.rows.schema import ColumnSchema
 from shafer.scale.inputs import model_inputs
-from shafer.scale.tables import chunks_of, read_table, survey
+from shafer.scale.tables import chunks_of, raw_chunks, read_table, survey
 
 N = 240
 LARGE = 2**53
@@ -342,3 +343,47 @@ def test_a_pipeline_without_a_background_knows_its_categories(tmp_path: Path, na
     table = read_table(tmp_path / "d.csv")
     rows = model_inputs(model, table.kinds, table.path).read(table)
     np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(X), atol=1e-12)
+
+
+FORMULAS = {
+    "bare": (["=1", "+49 1", "a"], True),
+    "with an apostrophe": (["'=1", "'-x", "a"], True),
+    "with two": (["''=1", "'a", "a"], True),
+    "none": (["'k", "-1", "a"], True),
+    "both": (["'=1", "=1", "a"], False),
+}
+
+
+@pytest.mark.parametrize("escape", [False, True])
+@pytest.mark.parametrize("name", FORMULAS)
+def test_apostrophes_before_formulas_are_those_of_training(
+    name: str, escape: bool, tmp_path: Path
+) -> None:
+    """Others write `'=1` for `=1`, as this library does; it may be a category of its own, too."""
+    values, clear = FORMULAS[name]
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 3, N)
+    X = pd.DataFrame({"age": rng.normal(size=N), "code": np.array(values, dtype=object)[code]})
+    y = (X["age"] + 3.0 * code + rng.normal(size=N) > 3).astype(int)
+    model, _ = MODELS["one-hot"](X, y)
+    explainer = shafer.Explainer(model, X)
+    explainer.save(tmp_path / "m.shafer")
+    path = tmp_path / "d.csv"
+    (escaped(X) if escape else X).to_csv(path, index=False)
+    for asked in (explainer, shafer.Explainer.load(tmp_path / "m.shafer"), model):
+        inputs = model_inputs(asked, survey(path, 9).kinds, path)
+        table = read_table(path)
+        if not clear:
+            with pytest.raises(ValueError, match="'code' must not begin with an apostrophe"):
+                model_inputs(asked, table.kinds, path).read(table)
+            with pytest.raises(ValueError, match="'code' must not begin with an apostrophe"):
+                list(chunks_of(path, inputs.columns, 9))
+            continue
+        found = model_inputs(asked, table.kinds, path).read(table)
+        assert found["code"].tolist() == X["code"].tolist()
+        chunked = pd.concat(chunks_of(path, inputs.columns, 9))
+        assert chunked["code"].tolist() == X["code"].tolist()
+    if not clear and not escape:
+        columns = model_inputs(explainer, survey(path, 9).kinds, path).columns
+        raw = [chunk.read() for chunk in raw_chunks(path, columns, (), 9, raw_csv=True)]
+        assert pd.concat(raw)["code"].tolist() == X["code"].tolist()

@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 @errors_option
 @click.option(
     "--row",
-    default="0",
-    show_default=True,
-    help="The row, counted from 0; with --id, the id of the row.",
+    help="The row, counted from 0; with --id, the id of the row. By default the first row.",
 )
 @click.option("--class", "class_text", metavar="CLASS", help="Explain this class, not the answer.")
 @click.option(
@@ -64,7 +62,7 @@ def explain(
     data: Path | None,
     options: ModelOptions,
     errors: str | None,
-    row: str,
+    row: str | None,
     class_text: str | None,
     over_text: str | None,
     reasons: int | None,
@@ -110,10 +108,12 @@ def explain(
             say(f"\n{study.about[0]}")
 
 
-def _place(study: Study, row: str, options: ModelOptions, data: Path | None) -> int:
+def _place(study: Study, row: str | None, options: ModelOptions, data: Path | None) -> int:
     """Return the position of the row that was asked for, by its id or its number."""
     from shafer.scale.ids import row_of
 
+    if row is None:
+        return 0
     if options.ids and data is not None:
         return row_of(row, study.ids, data)
     if not (row.isascii() and row.isdigit()):

@@ -200,7 +200,7 @@ _LEGEND = (
     "",
     "shift       of the mean, in log-odds for components: +1 multiplies the odds by 2.7",
     "spread      standard deviation of the file over that of the reference",
-    "adjusted p  for all rows of this table; an alarm from the chance of a false alarm down",
+    "adjusted p  of the line, adjusted for all lines; an alarm if at most the chance above",
     "decisions   that would change if the component were as in the reference",
 )
 

@@ -278,8 +278,8 @@ def warn_if_unreachable(control: DeferralControl) -> None:
         )
     if failed:
         messages.append(
-            f"No threshold keeps the promise{_named(control, failed)}: among the surest rows there "
-            "are too many errors for a threshold that is chosen from many."
+            f"No threshold keeps the promise{_named(control, failed)}: even the surest answers "
+            "are wrong too often for it."
         )
     advice = "Every such row will be deferred. Give more rows, or promise less."
     message = " ".join([*messages, advice])

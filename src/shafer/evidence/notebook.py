@@ -215,10 +215,16 @@ def answers_text(evidence: Evidence) -> str:
     lines = [repr(evidence) + _rule(evidence)]
     width = max((len(row.name) for row in rows), default=0)
     wide = max((len(row.answer) for row in rows), default=0)
+    factors = [factor for row in rows for factor, _ in row.reasons]
+    long = max(map(len, factors), default=0)
     for row in rows:
-        reasons = "; ".join(f"{factor} {words}" for factor, words in row.reasons)
-        said = reasons or "no component favours it"
-        lines.append(f"{row.name:<{width}}  {row.answer:<{wide}}  {row.probability:.3f}  {said}")
+        start = f"{row.name:<{width}}  {row.answer:<{wide}}  {row.probability:.3f}  "
+        reasons = [f"{factor:<{long}} {words}" for factor, words in row.reasons]
+        for reason in reasons or ["no component favours it"]:
+            lines.append(start + reason)
+            start = " " * len(start)
     if len(evidence) > len(rows):
         lines.append("...")
+    if factors:
+        lines.append("× 2 doubles the odds of the answer over the most probable other class.")
     return "\n".join(lines)

@@ -314,8 +314,8 @@ def read_bags(adapted: ReadModel, model: str) -> TermBags:
     if not isinstance(adapted, AdditiveModel) or adapted.bags is None:
         raise UnsupportedModelError(
             "errors='bags' needs a model that was trained on several bags, an "
-            f"ExplainableBoostingClassifier; {model} is not one. Use errors='laplace' for a linear "
-            "model, or errors='bootstrap' with refits=."
+            f"ExplainableBoostingClassifier; {model} is not one. Use errors='sandwich' for a "
+            "linear model, or errors='bootstrap' with refits=."
         )
     return adapted.bags()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterable
-from importlib.metadata import version
+from importlib.metadata import distribution, packages_distributions, version
 from pathlib import Path
 from typing import Any, final
 
@@ -42,7 +43,11 @@ _REASONS = 3
 
 
 def pyfunc(
-    explainer: Explainer | EvidentialClassifier, *, reasons: int = _REASONS, evidence: bool = False
+    explainer: Explainer | EvidentialClassifier,
+    *,
+    reasons: int = _REASONS,
+    evidence: bool = False,
+    labels_only: bool = False,
 ) -> EvidencePythonModel:
     """Wrap an explainer as a model for MLflow, which returns a table of answers and reasons.
 
@@ -53,6 +58,9 @@ def pyfunc(
         Reasons for each row; 0 for none.
     evidence : bool
         Also belief, plausibility, pignistic probability, ignorance and conflict.
+    labels_only : bool
+        ``predict`` returns the labels only, a series named ``prediction``. This is what
+        ``mlflow.models.evaluate`` takes from a model.
 
     Returns
     -------
@@ -70,17 +78,17 @@ def pyfunc(
     >>> rows = pd.DataFrame({"u": [1.0, -1.0], "v": [0.0, 0.0]})
     >>> explainer = shafer.Explainer(([1.0, -2.0], 0.5), rows)
     >>> wrapped = shafer.export.pyfunc(explainer, reasons=1)
-    >>> wrapped.predict(None, rows)[["answer", "probability_1", "reason_1"]].round(3)
-       answer  probability_1 reason_1
-    0       1          0.818        u
-    1       0          0.378        u
+    >>> wrapped.predict(None, rows)[["prediction", "probability_1", "reason_1"]].round(3)
+       prediction  probability_1 reason_1
+    0           1          0.818        u
+    1           0          0.378        u
     """
     if isinstance(reasons, bool) or not isinstance(reasons, int) or reasons < 0:
         raise ValueError(f"reasons must be a whole number of at least 0; got {reasons!r}.")
     columns = listed_columns(explainer, reasons, _explainer_of(explainer).columns or ())[1]
     if columns.left_out:
         warnings.warn(columns.left_out, UserWarning, stacklevel=2)
-    return EvidencePythonModel(explainer, reasons, evidence)
+    return EvidencePythonModel(explainer, reasons, evidence, labels_only)
 
 
 def _explainer_of(given: Any) -> Explainer:
@@ -99,8 +107,9 @@ def _explainer_of(given: Any) -> Explainer:
 class EvidencePythonModel(PythonModel):
     """An explainer as a model for MLflow; make one with :func:`pyfunc`.
 
-    Its table has the columns of :func:`shafer.scale.score`. Groups of sets and promises must be a
-    column that the model takes.
+    Its table has the column ``prediction``, the label under the name that MLflow uses, and then
+    the columns of :func:`shafer.scale.score`, whose ``answer`` is the same label. Groups of sets
+    and promises must be a column that the model takes.
 
     Parameters
     ----------
@@ -109,6 +118,7 @@ class EvidencePythonModel(PythonModel):
         one, ``load_context`` reads the file that :meth:`log_options` wrote.
     reasons : int
     evidence : bool
+    labels_only : bool
 
     See Also
     --------
@@ -122,8 +132,8 @@ class EvidencePythonModel(PythonModel):
     >>> model = shafer.export.EvidencePythonModel(explainer, reasons=0)
     >>> import pandas as pd
     >>> model.predict(None, pd.DataFrame({"u": [1.0], "v": [0.0]})).round(3)
-       answer  probability_0  probability_1
-    0       1          0.182          0.818
+       prediction  answer  probability_0  probability_1
+    0           1       1          0.182          0.818
     """
 
     def __init__(
@@ -131,10 +141,12 @@ class EvidencePythonModel(PythonModel):
         explainer: Explainer | EvidentialClassifier | None = None,
         reasons: int = _REASONS,
         evidence: bool = False,
+        labels_only: bool = False,
     ) -> None:
         self._model = explainer
         self._reasons = reasons
         self._evidence = evidence
+        self._labels_only = labels_only
 
     @property
     def explainer(self) -> Explainer:
@@ -154,15 +166,22 @@ class EvidencePythonModel(PythonModel):
     @property
     def signature(self) -> ModelSignature:
         """The columns that go in and out, and their types."""
-        return model_signature(self._answering, self._reasons, self._evidence)
+        found = model_signature(self._answering, self._reasons, self._evidence)
+        if self._labels_only:
+            return ModelSignature(found.inputs, Schema(found.outputs.inputs[:1]))
+        return found
 
     @property
     def input_example(self) -> Any:
-        """Two rows of the background; None if the explainer did not keep it."""
+        """Two rows of the background; None if the explainer kept none of them."""
         return input_example(self.explainer)
 
     def log_options(
-        self, path: str | os.PathLike[str], *, trusted: Iterable[str] = ()
+        self,
+        path: str | os.PathLike[str],
+        *,
+        trusted: Iterable[str] = (),
+        source: str | os.PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """Save the explainer, and return what MLflow needs to log or save it without pickle.
 
@@ -173,6 +192,9 @@ class EvidencePythonModel(PythonModel):
         trusted : sequence of str
             Full names of classes that :meth:`shafer.Explainer.load` may load besides those known
             to be safe.
+        source : str or Path, optional
+            What installs shafer where the model is served: a wheel, or a copy of the source. By
+            default what it was installed from here, or its version if that was an index.
 
         Returns
         -------
@@ -186,10 +208,11 @@ class EvidencePythonModel(PythonModel):
             "model_config": {
                 "reasons": self._reasons,
                 "evidence": self._evidence,
+                "labels_only": self._labels_only,
                 "trusted": list(trusted),
             },
             "signature": self.signature,
-            "pip_requirements": _requirements(),
+            "pip_requirements": _requirements(self.explainer, source),
         }
         example = self.input_example
         return options if example is None else {**options, "input_example": example}
@@ -206,6 +229,7 @@ class EvidencePythonModel(PythonModel):
             settings = context.model_config or {}
             self._reasons = int(settings.get("reasons", _REASONS))
             self._evidence = bool(settings.get("evidence", False))
+            self._labels_only = bool(settings.get("labels_only", False))
             path, trusted = context.artifacts[_ARTIFACT], settings.get("trusted", ())
             self._model = load_object(path, trusted=trusted)
             _explainer_of(self._model)  # an error for other objects
@@ -215,8 +239,8 @@ class EvidencePythonModel(PythonModel):
         context: Any,  # noqa: ARG002 - the interface of MLflow
         model_input: pd.DataFrame,
         params: dict[str, Any] | None = None,  # noqa: ARG002 - the same
-    ) -> pd.DataFrame:
-        """Return the answers about rows, one row of the table for each.
+    ) -> pd.DataFrame | pd.Series[Any]:
+        """Return the answers about rows, one row of the table for each; or the labels only.
 
         Parameters
         ----------
@@ -229,23 +253,58 @@ class EvidencePythonModel(PythonModel):
 
         Returns
         -------
-        pandas data frame of n rows
+        pandas data frame of n rows, or series
         """
-        return score_table(self._answering, model_input, self._reasons, self._evidence)
+        reasons = 0 if self._labels_only else self._reasons
+        evidence = self._evidence and not self._labels_only
+        table = score_table(self._answering, model_input, reasons, evidence)
+        return table[_LABEL] if self._labels_only else table
 
     def __getstate__(self) -> dict[str, Any]:
         saved = None if self._model is None else saved_bytes(self._model)
-        return {"explainer": saved, "reasons": self._reasons, "evidence": self._evidence}
+        kept = {"explainer": saved, "reasons": self._reasons, "evidence": self._evidence}
+        return {**kept, "labels_only": self._labels_only}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         saved, self._reasons = state["explainer"], state["reasons"]
         self._evidence = state["evidence"]
+        self._labels_only = state.get("labels_only", False)
         self._model = None if saved is None else loaded_bytes(saved)
 
 
-def _requirements() -> list[str]:
-    names = ("shafer", "mlflow-skinny", "numpy", "pandas", "scikit-learn", "skops")
-    return [f"{name}=={version(name)}" for name in names]
+def _requirements(explainer: Explainer, source: Any) -> list[str]:
+    """Return what pip installs where the model is served."""
+    names = ["mlflow-skinny", "numpy", "pandas", "scikit-learn", "skops"]
+    found = [f"{name}=={version(name)}" for name in names + _libraries(explainer)]
+    return [_own_requirement(source), *dict.fromkeys(found)]
+
+
+def _own_requirement(source: Any) -> str:
+    """Return shafer as a requirement: where it comes from, as versions may not be published."""
+    if source is not None:
+        place = Path(source).resolve()
+        if not place.exists():
+            raise ValueError(f"source must be a wheel or a folder; {str(source)!r} does not exist.")
+        return f"shafer @ {place.as_uri()}"
+    told = distribution("shafer").read_text("direct_url.json")
+    url = json.loads(told).get("url", "") if told else ""
+    return f"shafer @ {url}" if url.startswith("file:") else f"shafer=={version('shafer')}"
+
+
+def _libraries(explainer: Explainer) -> list[str]:
+    """Return the packages of the model and its transformers, such as that of a booster."""
+    read = explainer.weighed_model.model
+    parts = [explainer.model, read.core, *read.encoders]
+    for part in list(parts):
+        if hasattr(part, "get_params"):
+            parts += part.get_params(deep=True).values()
+    modules = {base.__module__.partition(".")[0] for part in parts for base in type(part).__mro__}
+    if "torch" in modules:
+        modules.add("safetensors")
+    known = packages_distributions()
+    inside = {"builtins", "shafer", "mlflow"}
+    names = {name for module in modules - inside for name in known.get(module, ())[:1]}
+    return sorted(names)
 
 
 # The scores of rows as a pandas table, and the names and types of its columns for MLflow.
@@ -257,6 +316,8 @@ _KINDS = {
     "truth": DataType.boolean,
     "whole": DataType.long,
 }
+_LABEL = "prediction"
+"""The column of labels, as MLflow and Spark name it."""
 _TEXT = "text"
 """The column of a model that takes texts."""
 
@@ -279,6 +340,7 @@ def score_table(
     table = ScoredRows(model, given, rows).table(columns)
     # MLflow turns a missing text into the text "nan" on Spark, so there are none.
     plain = {name: _texts(x) if isinstance(x, list) else x for name, x in table.items()}
+    plain = {_LABEL: plain["answer"], **plain}
     return pd.DataFrame(plain, index=rows.index if frame else None)
 
 
@@ -299,14 +361,16 @@ def model_signature(
     outputs: list[ColSpec | TensorSpec] = [
         ColSpec(_KINDS[column.kind], column.name) for column in columns
     ]
+    outputs.insert(0, ColSpec(_KINDS[columns.listed[0].kind], _LABEL))  # that of the answer
     return ModelSignature(inputs=_inputs(_explainer_of(answering)), outputs=Schema(outputs))
 
 
 def input_example(explainer: Explainer) -> Any:
-    """Return two rows of the background, a pandas frame or an array; None if there are none."""
-    if explainer.background is None:
+    """Return two rows of the background, or of those a file keeps; None if there are none."""
+    given = explainer.few_rows if explainer.background is None else explainer.background
+    if given is None:
         return None
-    rows = take_rows(explainer.background, list(range(min(2, n_rows(explainer.background)))))
+    rows = take_rows(given, list(range(min(2, n_rows(given)))))
     if _takes_texts(explainer):
         return _named(pd.DataFrame({_TEXT: [str(text) for text in rows]}))
     frame = frame_of(rows)

@@ -15,10 +15,14 @@ from shafer.evidence.mass_evidence import MassEvidence
 from shafer.plots.compared_classes import ODDS_NOTE, axis_text, other_than
 from shafer.plots.mass_curves import (
     axis_name,
+    axis_values,
+    beside_each_other,
     component_alone,
     draw_masses,
     dress_curves,
+    is_function,
     mass_curves,
+    point_look,
 )
 from shafer.plots.style import axes_for, color, drawn_html, halo, ink, line_style, without_middle
 
@@ -35,6 +39,9 @@ class DependenceDisplay:
     :math:`w_j`, the log-odds of one class over the other. With more classes each has its own
     curve: its weight of evidence, or its log-odds over a class of your choice. A cut-off is a value
     at which a curve changes its sign. With two classes the component gives no evidence there.
+
+    Where rows with one value have different weights, as in trees that also look at other inputs,
+    each row is a point, and there is no line. So it is with categories.
 
     Make one with :meth:`from_evidence`.
 
@@ -55,6 +62,10 @@ class DependenceDisplay:
     instances : mapping of name to array, optional
         Feature values for groups of instances, drawn along the axis; two groups take the lower and
         the upper axis.
+    value_names : sequence of strings, optional
+        Names of the values 0, 1, ..., if they are categories.
+    curve : bool
+        Whether the weights are a function of the value, so that a line joins them.
 
     Attributes
     ----------
@@ -86,6 +97,8 @@ class DependenceDisplay:
         *,
         name: str = "feature",
         instances: Mapping[str, FloatArray] | None = None,
+        value_names: Sequence[str] | None = None,
+        curve: bool = True,
     ) -> None:
         self.values = values
         self.weights = weights
@@ -94,6 +107,8 @@ class DependenceDisplay:
         self.classes = class_labels(classes, weights.shape[1])
         self.name = name
         self.instances = dict(instances or {})
+        self.value_names = None if value_names is None else tuple(value_names)
+        self.curve = curve
 
     @classmethod
     def from_evidence(
@@ -104,7 +119,7 @@ class DependenceDisplay:
         *,
         top: int = 8,
         sets: Sequence[Collection[Label]] | None = None,
-        instances: Mapping[str, FloatArray] | None = None,
+        instances: Mapping[str, Any] | None = None,
     ) -> Self:
         """Return a Display of the component's weights and masses in every row.
 
@@ -115,7 +130,7 @@ class DependenceDisplay:
         component : str or int
             Name or position of the component.
         values : array of shape (n,)
-            Value of the feature in each row.
+            Value of the feature in each row: numbers, or categories.
         top : int
             Sets whose masses are kept at most; the others are pooled.
         sets : sequence of collections of class labels, optional
@@ -128,7 +143,8 @@ class DependenceDisplay:
         DependenceDisplay
             Call its :meth:`plot`.
         """
-        alone = component_alone(evidence, component, values)
+        places, categories = axis_values(values)
+        alone = component_alone(evidence, component, places)
         curves = mass_curves(alone, top, sets)
         return cls(
             curves.values,
@@ -137,7 +153,9 @@ class DependenceDisplay:
             curves.sets,
             evidence.classes,
             name=curves.name,
-            instances=instances,
+            instances=_along(instances, categories),
+            value_names=categories,
+            curve=categories is None and is_function(curves.values, curves.weights),
         )
 
     def weight_for(self, class_: Label, over: Label | None = None) -> FloatArray:
@@ -223,15 +241,28 @@ class DependenceDisplay:
         if kind == "weight":
             self._draw_weights(chosen, over)
         else:
-            draw_masses(self.ax_, self.values, self.masses, self.sets)
-        self._draw_cutoffs(chosen, over, height=0.86 if kind == "weight" else 0.5)
+            drawn = self._places()
+            draw_masses(self.ax_, drawn, self.masses, self.sets, points=not self.curve)
+        if self.curve:
+            self._draw_cutoffs(chosen, over, height=0.86 if kind == "weight" else 0.5)
         several = kind == "masses" or len(chosen) > 1
         if not several:  # the axis names the only curve
             for line in self.ax_.lines:
                 line.set_label("_")
         named = legend and (several or bool(self.instances))
         dress_curves(self.ax_, axis_name(self.name), self.instances, legend=named)
+        if self.value_names is not None:
+            names = [without_middle(name, 24) for name in self.value_names]
+            slanted = sum(map(len, names)) > 60
+            self.ax_.set_xticks(range(len(names)), names)
+            self.ax_.tick_params(axis="x", rotation=30.0 if slanted else 0.0)
         return self
+
+    def _places(self) -> FloatArray:
+        """Return where each row stands along the axis; rows of a category beside each other."""
+        if self.value_names is None:
+            return self.values
+        return beside_each_other(self.values)
 
     def _chosen(self, wanted: Label | Iterable[Label] | None, over: Label | None) -> list[Label]:
         every: list[Label] = self.classes.tolist()
@@ -247,13 +278,13 @@ class DependenceDisplay:
     def _draw_weights(self, chosen: list[Label], over: Label | None) -> None:
         self.ax_.axhline(0.0, color=ink(), linewidth=0.8, alpha=0.6)
         for position, label in enumerate(chosen):
+            line = {"linestyle": line_style(position), "linewidth": 2.0}
             self.ax_.plot(
-                self.values,
+                self._places(),
                 self.weight_for(label, over),
                 color=color(position),
-                linestyle=line_style(position),
-                linewidth=2.0,
                 label=without_middle(label),
+                **(line if self.curve else point_look(position)),
             )
         self.ax_.margins(x=0.02, y=0.12)
         self.ax_.set_ylabel(self._weight_axis(chosen, over))
@@ -264,14 +295,18 @@ class DependenceDisplay:
         if over is None and len(self.classes) == 2:
             known = self._other(one_position(chosen[0], self.classes), None)
             other = self.classes[known] if len(chosen) == 1 else "the other class"
-        text = f"{axis_text(label, other)}\nfrom {without_middle(self.name)} alone"
+        text = f"{axis_text(label, other)}\nadded by {without_middle(self.name)}"
         return text if other is None else f"{text}; {ODDS_NOTE}"
 
     def _draw_cutoffs(self, chosen: list[Label], over: Label | None, height: float) -> None:
         """Mark the cut-offs; with several classes, each in the colour of its curve."""
         only = len(self.classes) == 2 or len(chosen) == 1
+        room = 0.3 * float(np.ptp(self.values))  # of a label
         for position, label in enumerate(chosen):
-            for cutoff in self.cutoffs(label, over):
+            before, lowered = -np.inf, 0
+            for cutoff in self.cutoffs(label, over).tolist():
+                lowered = lowered + 1 if cutoff - before < room else 0
+                before = cutoff
                 self.ax_.axvline(
                     cutoff,
                     color=ink() if only else color(position),
@@ -281,7 +316,7 @@ class DependenceDisplay:
                 if only:
                     self.ax_.annotate(
                         f" no effect at {cutoff:.4g}",
-                        (cutoff, height),
+                        (cutoff, height - 0.06 * lowered),
                         xycoords=self.ax_.get_xaxis_transform(),
                         fontsize="small",
                         path_effects=halo(),
@@ -289,3 +324,16 @@ class DependenceDisplay:
 
     def _repr_html_(self) -> str:
         return drawn_html(self)
+
+
+def _along(
+    instances: Mapping[str, Any] | None, categories: Sequence[str] | None
+) -> Mapping[str, FloatArray] | None:
+    """Return the places of groups of instances along the axis."""
+    if instances is None or categories is None:
+        return instances
+    place = {name: float(k) for k, name in enumerate(categories)}
+    return {
+        name: beside_each_other(np.array([place.get(str(value), np.nan) for value in values]))
+        for name, values in instances.items()
+    }

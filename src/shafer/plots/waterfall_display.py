@@ -17,7 +17,8 @@ from shafer.evidence.base_rate import BASE_RATE, base_rate_position, shares_base
 from shafer.evidence.contrast import disputed_classes
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
-from shafer.evidence.words import LACKING
+from shafer.evidence.reasons import input_cells
+from shafer.evidence.words import IN_TEXT, LACKING, NOT_IN_TEXT
 from shafer.plots.compared_classes import (
     ODDS_NOTE,
     WEIGHT_NOTE,
@@ -243,7 +244,7 @@ class WaterfallDisplay:
             disagreement=float(numbers(plain.disagreement)[0]),
             disputed=disputed and (labels[disputed[0]], labels[disputed[1]]),
             intervals=waterfall_intervals(plain, compared, features_at, base, top, level),
-            values=values_of_row(features, names, row, len(evidence)),
+            values=values_of_row(_or_words(features, plain), names, row, len(evidence)),
             shared_base_rate=shares_base_rate(plain),
             top=top,
         )
@@ -586,6 +587,14 @@ def waterfall_intervals(
     )
 
 
+def _or_words(features: Any, one: Evidence) -> Any:
+    """Return the values that were given, or whether each word is in the text of the row."""
+    if features is not None:
+        return features
+    cells = input_cells(one, 0) or {}
+    return {n: cell for n, cell in cells.items() if cell in (IN_TEXT, NOT_IN_TEXT)} or None
+
+
 # The words of a waterfall: its title, its axis, the names of its rows, its probabilities.
 
 _LONGEST = 42  # characters: name and value
@@ -629,12 +638,16 @@ def row_name(name: str, value: str | None) -> str:
     ('savings = 1000 DM or more', 'age')
     >>> row_name("age", "missing")
     'age not measured'
+    >>> row_name("fuel", "not in the text")
+    '‘fuel’ not in the text'
     """
     short = without_middle(name)
     if value is None:
         return short
     if value == MISSING:
         return f"{short} not measured"
+    if value in (IN_TEXT, NOT_IN_TEXT):
+        return f"‘{short}’ {value}"
     return f"{short} = {without_end(value, max(_LONGEST - 3 - len(short), 10))}"
 
 

@@ -22,6 +22,7 @@ from shafer._files.codec import LEFT_OUT, OneOf
 from shafer._text import shortened
 from shafer._typing import BoolArray
 from shafer.errors import BadRowsError
+from shafer.rows.csv_cells import apostrophes
 from shafer.rows.usual import UsualValues
 
 KINDS = ("number", "whole", "truth", "text", "category", "values", "written", "other")
@@ -62,6 +63,8 @@ class ColumnSchema:
         How missing values were held in training; empty if there were none.
     empty : bool
         Whether the empty text was one of the values.
+    apostrophes : tuple of int
+        How many apostrophes stood before texts that a spreadsheet would run as formulas.
     """
 
     kind: Annotated[str, OneOf(*KINDS)]
@@ -69,6 +72,7 @@ class ColumnSchema:
     ordered: Annotated[bool, LEFT_OUT] = False
     gap: Annotated[str, OneOf("", "nan", "none"), LEFT_OUT] = ""
     empty: Annotated[bool, LEFT_OUT] = False
+    apostrophes: Annotated[tuple[int, ...], LEFT_OUT] = ()
 
     @classmethod
     def of(cls, column: Any) -> Self:
@@ -96,14 +100,16 @@ class ColumnSchema:
         numbers = isinstance(known.dtype, np.dtype) and kind in "biuf"
         values = np.asarray(known) if numbers else _objects(known.tolist())
         ordered = bool(column.cat.ordered)
-        return cls("category", values, ordered, _gap_of(column), "" in values.tolist())
+        marks = _apostrophes(values.tolist())
+        return cls("category", values, ordered, _gap_of(column), "" in values.tolist(), marks)
 
     @classmethod
     def _of_objects(cls, column: Any, content: str) -> Self:
         gap = _gap_of(column)
         if content in ("string", "empty"):
             kind = "text" if content == "string" else "other"
-            return cls(kind, gap=gap, empty=bool((column == "").fillna(False).any()))
+            empty = bool((column == "").fillna(False).any())
+            return cls(kind, gap=gap, empty=empty, apostrophes=_apostrophes(column))
         if content in ("integer", "boolean"):
             return cls("whole" if content == "integer" else "truth", gap=gap)
         if content in ("floating", "mixed-integer-float"):
@@ -113,7 +119,8 @@ class ColumnSchema:
             if all(isinstance(_plain(value), _PLAIN) for value in values):
                 found = list({_key(value): _plain(value) for value in values}.values())
                 if len(found) <= _LARGEST_KEPT:
-                    return cls("values", _objects(found), gap=gap, empty="" in found)
+                    marks = _apostrophes(found)
+                    return cls("values", _objects(found), False, gap, "" in found, marks)
         return cls("other")
 
     @classmethod
@@ -128,17 +135,18 @@ class ColumnSchema:
     def joined(self, other: ColumnSchema) -> ColumnSchema:
         """Describe the same column in two batches of the training data."""
         gap, empty = self.gap or other.gap, self.empty or other.empty
+        marks = tuple(sorted({*self.apostrophes, *other.apostrophes}))
         kinds = {self.kind, other.kind}
         if self.same_categories(other) and len(kinds) == 1:
-            return replace(self, gap=gap, empty=empty)
+            return replace(self, gap=gap, empty=empty, apostrophes=marks)
         if kinds == {"number", "whole"}:
             return ColumnSchema("number", gap=gap)
         if kinds == {"values"}:
             found = list({_key(v): v for v in (*self.known, *other.known)}.values())
-            return ColumnSchema("values", _objects(found), gap=gap, empty=empty)
+            return ColumnSchema("values", _objects(found), False, gap, empty, marks)
         if kinds == {"category"}:  # batches that were converted one by one
             columns = ColumnSchema.of_known((*self.known, *other.known))
-            return replace(columns, gap=gap, empty=empty)
+            return replace(columns, gap=gap, empty=empty, apostrophes=marks)
         return ColumnSchema("other")
 
     def same_categories(self, other: ColumnSchema) -> bool:
@@ -163,7 +171,7 @@ class ColumnSchema:
         """Whether the cells of a CSV file are read as texts first."""
         return self.kind != "number"
 
-    def of_cells(self, cells: Any, name: str) -> Any:
+    def of_cells(self, cells: Any, name: str, *, raw_csv: bool = False) -> Any:
         """Return the texts of a CSV column, a pandas series, as they were in training.
 
         Parameters
@@ -172,9 +180,13 @@ class ColumnSchema:
             As they are written; a column of numbers may have been read already.
         name : str
             The column, for messages.
+        raw_csv : bool
+            Keep every apostrophe. By default one is removed that stands before a formula, if
+            the texts of training had one less there.
         """
         if getattr(cells.dtype, "kind", "O") in "iufb" or self.kind == "other":
             return self.of_values(cells, name)
+        cells = cells if raw_csv or not self.apostrophes else self._unescaped(cells, name)
         words = GAP_WORDS if self.kind in ("number", "whole", "truth") else ("",)
         gaps = cells.isin(words) | cells.isna()
         if self.empty and gaps.any():
@@ -185,6 +197,22 @@ class ColumnSchema:
                 )  # fmt: skip
             return self.of_values(cells.astype(object).where(~gaps, ""), name)
         return self.of_values(cells.astype(object).where(~gaps, np.nan), name)
+
+    def _unescaped(self, cells: Any, name: str) -> Any:
+        """Remove the apostrophe that keeps a spreadsheet from running a text, where one was added.
+
+        Both readings of a cell may be texts of training; then it is refused.
+        """
+        found = cells.map(apostrophes, na_action="ignore")
+        one_less = found.sub(1).isin(self.apostrophes)
+        unclear = one_less & found.isin(self.apostrophes)
+        if unclear.any():
+            raise _misfit(
+                name, cells, unclear, "not begin with an apostrophe and a sign in a CSV file, "
+                "because training had such texts with and without it. Use a Parquet file, or read "
+                "the file with --raw-csv",
+            )  # fmt: skip
+        return cells.where(~one_less, cells.astype(str).str[1:]) if one_less.any() else cells
 
     def takes(self, dtype: Any) -> bool:
         """Return whether ``of_values`` gives any pandas column of this type back as it is."""
@@ -607,13 +635,19 @@ def _as_array(numbers: list[Any]) -> NDArray[Any]:
     return _objects(numbers) if large else np.array(numbers, dtype=float)
 
 
+def _apostrophes(values: Iterable[Any]) -> tuple[int, ...]:
+    """Return how many apostrophes stand before the texts that start a formula."""
+    return tuple(sorted({found for value in values if (found := apostrophes(value)) is not None}))
+
+
 def _misfit(name: str, values: Any, wrong: Any, must: str) -> BadRowsError:
     rows = np.flatnonzero(np.asarray(wrong)).tolist()
-    if " empty in a CSV" in must:
-        reasons = [f"Column {name!r} must {must}."] * len(rows)
-        message = f"{reasons[0]} Row {values.index[rows[0]]} has an empty cell."
-        return BadRowsError(message, rows, reasons, name)
     given = [shortened(repr(_plain(values.iloc[row]))) for row in rows]
+    if " in a CSV file" in must:
+        reasons = [f"Column {name!r} must {must}."] * len(rows)
+        cell = "an empty cell" if " empty " in must else given[0]
+        message = f"{reasons[0]} Row {values.index[rows[0]]} has {cell}."
+        return BadRowsError(message, rows, reasons, name)
     start = f"Column {name!r} must {must}, as in training"
     reasons = [f"{start}; it has {value}." for value in given]
     message = f"{start}; row {values.index[rows[0]]} has {given[0]}."

@@ -36,6 +36,7 @@ from shafer.saving.trusted import (
     DTYPES,
     FORMER_NAMES,
     NEVER,
+    SPLINES,
     TRUSTABLE,
     TrustWording,
     current_name,
@@ -573,7 +574,7 @@ def check_vocabularies(model: Any, source: str) -> None:
 def make_splines_again(model: Any, source: str) -> None:
     """Give every spline the attributes that SciPy makes of its numbers, after it checked them."""
     for part in _parts(model):
-        if class_name(part) == "scipy.interpolate._bsplines.BSpline":
+        if class_name(part) in SPLINES:
             try:
                 again = type(part)(part.t, part.c, part.k, part.extrapolate, part.axis)
             except Exception as error:  # its attributes may be anything

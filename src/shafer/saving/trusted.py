@@ -113,7 +113,8 @@ _NUMPY_NUMBERS = tuple(
 )
 
 # Splines of SplineTransformer: they are made again from their numbers, which SciPy then checks.
-_SPLINES = ("scipy.interpolate._bsplines.BSpline",)
+# Since SciPy 1.18, a BSpline holds another object with the numbers.
+SPLINES = ("scipy.interpolate._bsplines.BSpline", "scipy.interpolate._bsplines._BSpline")
 
 # Functions of arrays that FunctionTransformer, SelectKBest and splines hold. They do nothing but
 # compute.
@@ -144,7 +145,7 @@ BY_LOADER: dict[str, tuple[str, ...]] = {
     "LossNode": _LOSSES,
     "MaskedArrayNode": ("numpy.ma.MaskedArray", "numpy.ma.core.MaskedArray"),
     "NdArrayNode": ("numpy.ndarray", *_NUMPY_NUMBERS),
-    "ObjectNode": (*_SKLEARN_PARTS, *_SPLINES, *OWN_CLASSES),
+    "ObjectNode": (*_SKLEARN_PARTS, *SPLINES, *OWN_CLASSES),
     "RandomGeneratorNode": ("numpy.random._generator.Generator",),
     "RandomStateNode": ("numpy.random.mtrand.RandomState", "numpy.random.RandomState"),
     "SetNode": ("builtins.set",),

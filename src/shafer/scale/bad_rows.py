@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from shafer._files.atomic import replacing
 from shafer._text import one_line
 from shafer.errors import BadRowsError
+from shafer.rows.csv_cells import check_names, escaped
 from shafer.rows.schema import ColumnSchema
-from shafer.scale.csv_cells import check_names, escaped
 from shafer.scale.tables import SIDE_COLUMNS, column_names, format_of, raw_chunks
 
 T = TypeVar("T")

@@ -179,11 +179,12 @@ def job_engine(name: str | None, address: str | None, workers: int | None) -> Jo
 # Addresses of clusters. The libraries try for minutes where nothing answers, so we knock first.
 
 ANSWERS_WITHIN = 5.0  # seconds, for all hosts of an address together
+_SILENT_FOR = 1.0
 _HOST = re.compile(r"(?:[a-z]+://)?(\[[0-9a-f:]+\]|[^\s:/,]+):([0-9]+)", re.IGNORECASE)
 
 
-def check_answers(engine: str, address: str) -> None:
-    """Refuse an address at which nothing listens.
+def check_answers(engine: str, address: str, opening: bytes = b"") -> None:
+    """Refuse an address at which nothing listens, or something else than a cluster.
 
     Parameters
     ----------
@@ -192,6 +193,8 @@ def check_answers(engine: str, address: str) -> None:
     address : str
         Hosts with ports, such as ``spark://one:7077,two:7077``; one of them must answer. Anything
         else, such as ``yarn`` or ``auto``, is left to the library.
+    opening : bytes
+        What a cluster waits silently after, and other servers answer.
     """
     places = [_HOST.fullmatch(part) for part in address.rstrip("/").split(",")]
     hosts = [(found[1].strip("[]"), int(found[2])) for found in places if found is not None]
@@ -200,14 +203,26 @@ def check_answers(engine: str, address: str) -> None:
     reasons = []
     for host in hosts:
         try:
-            with socket.create_connection(host, timeout=ANSWERS_WITHIN / len(hosts)):
-                return
+            with socket.create_connection(host, timeout=ANSWERS_WITHIN / len(hosts)) as peer:
+                if not opening or _is_silent(peer, opening):
+                    return
+            reasons.append("something else listens there")
         except (OSError, OverflowError) as error:
             reasons.append(getattr(error, "strerror", None) or str(error))
     raise ValueError(
         f"No {engine} cluster answers at {address}: {reasons[0]}. Check --address, and that the "
         "cluster runs."
     )
+
+
+def _is_silent(peer: socket.socket, opening: bytes) -> bool:
+    peer.settimeout(_SILENT_FOR)
+    peer.sendall(opening)
+    try:
+        peer.recv(1)
+    except TimeoutError:
+        return True
+    return False
 
 
 # Jobs in this process, one item after the other.

@@ -20,6 +20,7 @@ from shafer._column import Column
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
 from shafer._text import listed
+from shafer.rows.csv_cells import check_names, escaped
 from shafer.rows.schema import ColumnSchema
 from shafer.scale.background_means import MeansOptions, MeasuredModel, measured_model
 from shafer.scale.bad_rows import (
@@ -34,7 +35,6 @@ from shafer.scale.bad_rows import (
     write_bad_rows,
 )
 from shafer.scale.columns import ROW, ScoreColumns, ScoreOptions, kept_columns
-from shafer.scale.csv_cells import check_names, escaped
 from shafer.scale.engines import JobEngine, LocalJobs
 from shafer.scale.ids import check_columns, check_ids, check_not_inputs, kept_types
 from shafer.scale.inputs import ModelInputs, model_inputs
@@ -652,10 +652,11 @@ class FileScorer:
 
     def _bad_row(self, chunk: RawChunk, row: int, text: str) -> BadRow:
         names = list(self.scorer.inputs.names)
-        cells = chunk.frame.iloc[row]
+        frame = chunk.frame
+        cells = {name: frame[name].iloc[row] for name in (*names, *self.ids)}
         named = ", ".join(f"{name} {cells[name]}" for name in self.ids)
         reason = with_column(text, names, [cells[name] for name in names])
-        return BadRow(int(chunk.frame.index[row]), named, reason)
+        return BadRow(int(frame.index[row]), named, reason)
 
 
 def _trained(data: Path, kinds: Kinds, options: MeansOptions) -> tuple[MeasuredModel, ModelInputs]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import pickle
-import queue
 import re
 import shutil
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,7 +19,6 @@ from uuid import uuid4
 from shafer.rows.background import SumOfPart
 from shafer.rows.schema import pandas_of_arrow
 from shafer.scale.engines import (
-    ANSWERS_WITHIN,
     FrameEngine,
     JobEngine,
     Work,
@@ -168,7 +165,8 @@ def _shipped(frame: Any, value: Any) -> _Shipped:
 
 _ATTEMPTS = 4  # of a task; Spark's own default everywhere but on one machine
 _POLL = 0.2  # seconds
-_JAVA_STARTS_WITHIN = 60.0  # seconds
+_OPENING = b"\0\0\0\0\0\0\0\x15\r\n\r\n"
+"""The length of a message and its beginning: Spark waits for the rest, others refuse it."""
 _MASTERS = re.compile(r"local(\[.*\])?|yarn|k8s://.+|spark://.+")
 
 
@@ -189,7 +187,8 @@ class SparkJobs(JobEngine):
                 f"k8s://https://host:443; got {address}."
             )
         if not self._master.startswith("local"):
-            check_answers("Spark", self._master.removeprefix("k8s://"))
+            spoken = self._master.startswith("spark://")
+            check_answers("Spark", self._master.removeprefix("k8s://"), _OPENING if spoken else b"")
 
     def _outcomes(self, work: Work, items: Sequence[Any]) -> Iterator[Any]:
         from pyspark import cloudpickle
@@ -229,42 +228,15 @@ def _session(master: str) -> Any:
 
 
 def _started(master: str) -> Any:
-    """Start a session. Spark itself would try for a minute where something else answers."""
+    """Start a session."""
     if master.startswith("local"):
         return _session(master)
-    found = queue.SimpleQueue[Any]()
-
-    def start() -> None:
-        try:
-            found.put(_session(master))
-        except BaseException as error:
-            found.put(error)
-
-    threading.Thread(target=start, daemon=True).start()
-    deadline = time.monotonic() + _JAVA_STARTS_WITHIN
-    while found.empty() and time.monotonic() < deadline:
-        if _java_runs():
-            deadline = min(deadline, time.monotonic() + ANSWERS_WITHIN)
-            break
-        time.sleep(_POLL)
     try:
-        session = found.get(timeout=max(0.0, deadline - time.monotonic()))
-    except queue.Empty:
+        return _session(master)
+    except Exception as error:  # of Java
         raise ValueError(
-            f"No Spark cluster answers at {master}: something else listens there, or the cluster "
-            "takes no jobs. Check --address, and that the cluster runs."
-        ) from None
-    if isinstance(session, BaseException):
-        raise ValueError(
-            f"Spark did not start with --address {master}: {_reason(session)}"
-        ) from session
-    return session
-
-
-def _java_runs() -> bool:
-    from pyspark import SparkContext
-
-    return SparkContext._gateway is not None
+            f"Spark did not start with --address {master}: {_reason(error)}"
+        ) from error
 
 
 def _with_attempts(master: str) -> str:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from shafer._files.atomic import replacing
 from shafer._terminal import writing
 from shafer._text import listed
+from shafer.rows.csv_cells import check_names, escaped, original
 from shafer.rows.schema import GAP_WORDS, ColumnSchema, pandas_of_arrow
-from shafer.scale.csv_cells import check_names, escaped, original
 
 Kind: TypeAlias = Literal["number", "truth", "text"]
 Kinds: TypeAlias = dict[str, Kind]
@@ -264,7 +264,6 @@ def read_table(path: Path) -> Table:
         return Table(path, cells, kinds, frame)
     kinds = _kinds_of_cells(frame, cells)
     texts = [name for name, kind in kinds.items() if kind == "text"]
-    cells = original(cells, texts)
     as_texts = {name: ColumnSchema("text").of_cells(cells[name], name) for name in texts}
     return Table(path, cells, kinds, frame.assign(**as_texts))
 
@@ -418,12 +417,15 @@ class RawChunk:
         Columns that are passed on.
     written : bool
         The frame holds the texts of a CSV file.
+    raw_csv : bool
+        Keep every apostrophe before a formula.
     """
 
     frame: Any
     columns: Mapping[str, ColumnSchema]
     passed_on: tuple[str, ...]
     written: bool
+    raw_csv: bool = False
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -436,12 +438,15 @@ class RawChunk:
 
     def read(self) -> Any:
         """Return the columns as the model was trained on them; a cell that does not fit raises."""
-        return as_columns(self.frame, self.columns, written=self.written)
+        return as_columns(self.frame, self.columns, written=self.written, raw_csv=self.raw_csv)
 
     def beside(self) -> Any:
         """Return the columns that are passed on, as the file has them."""
         chosen = self.frame[list(self.passed_on)]
-        return chosen.fillna("") if self.written else chosen
+        if not self.written:
+            return chosen
+        chosen = chosen.fillna("")
+        return chosen if self.raw_csv else original(chosen, self.passed_on)
 
 
 def raw_chunks(
@@ -472,11 +477,16 @@ def raw_chunks(
     words = {name: [""] if name in as_text else GAP_WORDS for name in read}
     options = {"dtype": dict.fromkeys(as_text, str), "usecols": read, "keep_default_na": False}
     for frame in _csv_chunks(path, rows, na_values=words, **options):
-        own = frame if raw_csv else original(frame, as_text)
-        yield RawChunk(own, columns, tuple(beside), written=True)
+        yield RawChunk(frame, columns, tuple(beside), written=True, raw_csv=raw_csv)
 
 
-def as_columns(frame: Any, columns: Mapping[str, ColumnSchema], *, written: bool = False) -> Any:
+def as_columns(
+    frame: Any,
+    columns: Mapping[str, ColumnSchema],
+    *,
+    written: bool = False,
+    raw_csv: bool = False,
+) -> Any:
     """Return the columns of a frame as a model was trained on them.
 
     Parameters
@@ -486,6 +496,8 @@ def as_columns(frame: Any, columns: Mapping[str, ColumnSchema], *, written: bool
         The columns to keep and what they held in training.
     written : bool
         The frame holds the texts of a CSV file.
+    raw_csv : bool
+        Keep every apostrophe before a formula.
 
     Raises
     ------
@@ -505,7 +517,7 @@ def as_columns(frame: Any, columns: Mapping[str, ColumnSchema], *, written: bool
         if name in floats:
             found[name] = floats[name]
         elif written:
-            found[name] = column.of_cells(frame[name], name)
+            found[name] = column.of_cells(frame[name], name, raw_csv=raw_csv)
         else:
             found[name] = column.of_values(frame[name], name)
         if column.kind == "number" and found[name].dtype.kind == "b":

@@ -95,6 +95,12 @@ def test_bad_rows_of_parquet_keep_their_types_and_numbers(broken: pd.DataFrame) 
     frame.to_parquet("broken.parquet", row_group_size=8)
     call = ("score", "broken.parquet", *MODEL, "--on-error", "quarantine", "--out", "out.parquet")
     assert run(*call).exit_code == 1
+    numbered = frame.assign(patient=range(500, 560))
+    numbered.to_parquet("numbered.parquet")
+    refused(
+        "numbered.parquet, row 50 (patient 550): Column 'sbp' is infinite",
+        *("score", "numbered.parquet", *MODEL, "--id", "patient", "--out", "x.parquet"),
+    )
     assert pd.read_parquet("out.parquet")["row"].tolist() == [
         row for row in range(60) if row not in (7, 41, 50)
     ]

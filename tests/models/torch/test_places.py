@@ -275,6 +275,12 @@ REFUSED: dict[str, Callable[[], Net]] = {
     "first token after attention": lambda: Net(
         lambda m, ids: m.head(m.mixer(m.embedding(ids))[:, 0]), mixer=_attention()
     ),
+    "first token asks all others": lambda: Net(
+        lambda m, ids: m.head(
+            m.asked(m.embedding(ids)[:, :1], m.embedding(ids), m.embedding(ids))[0].mean(1)
+        ),
+        asked=nn.MultiheadAttention(WIDTH, 1, batch_first=True),
+    ),
     "batch and tokens exchanged": lambda: Net(
         lambda m, ids: m.head(m.embedding(ids).view(LENGTH, len(ids), WIDTH).tanh().mean(0))
     ),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import sys
 from collections.abc import Callable
+from functools import partial
+from threading import Lock
 from typing import Any
 
 import numba
@@ -14,6 +17,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from shafer._kernels.compilation import (
+    NotCompiledError,
     UnusableError,
     ask_to_compile,
     store_kernel,
@@ -24,13 +28,41 @@ if numba.config.DISABLE_JIT:
     raise UnusableError("NUMBA_DISABLE_JIT switches the compiler off")
 
 
+class _Threads:
+    """Lets one parallel kernel run at a time, and none in a process that was forked from one.
+
+    Where libgomp is missing, as in small images, numba ends the process if two threads of a service
+    run parallel kernels; where it is there, numba ends a forked process that runs one.
+    """
+
+    def __init__(self) -> None:
+        self.free = Lock()
+        self.started = self.forked = False
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._in_child)
+
+    def _in_child(self) -> None:
+        self.free, self.forked = Lock(), self.started
+
+    def run(self, compiled: Callable[..., Any], *given: Any) -> Any:
+        """Run a parallel kernel."""
+        if self.forked:
+            raise NotCompiledError("threads of the parent process")
+        with self.free:
+            self.started = True
+            return compiled(*given)
+
+
+_THREADS = _Threads()
+
+
 def kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function when it is called, unless it is on disk."""
 
     def made(function: Callable[..., Any]) -> Any:
         compiled = numba.njit(**options)(function)
         compiled._cache = KernelCache(f"{function.__module__}.{function.__qualname__}{options}")
-        return compiled
+        return partial(_THREADS.run, compiled) if options.get("parallel") else compiled
 
     return made
 

@@ -64,7 +64,13 @@ def prove_places(
     ------
     UnsupportedModelError
     """
-    if math.prod(sizes) < 2:  # a single place is where it is
+    if math.prod(sizes) < 2:  # a single place is where it is, if the input has no more
+        several = [min(inputs[name].shape[1:]) for name in _telling(inputs)]
+        if kind == "tokens" and several and min(several) > 1:
+            raise UnsupportedModelError(
+                "components='tokens' needs a module that keeps its tokens in their places; this "
+                f"one has a single component for {max(several)} tokens. Use components='units'."
+            )
         return
     reasons = []
     for way in _ways(inputs, sizes):

@@ -1,4 +1,8 @@
-"""Cells of CSV files that a spreadsheet would run as a formula: an apostrophe goes before them."""
+"""Cells of CSV files that a spreadsheet would run as a formula: an apostrophe goes before them.
+
+A file does not tell whether an apostrophe was put there, or was always there. Where a model reads
+the cells, the column's schema knows how many the texts of training had.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +22,13 @@ _FORMULA = re.compile(rf"'*(?!{_NUMBER}\Z)[{_SIGNS}].", re.DOTALL)
 def is_formula(text: str) -> bool:
     """Return whether a spreadsheet might run a cell."""
     return _FORMULA.match(text) is not None
+
+
+def apostrophes(text: Any) -> int | None:
+    """Return how many apostrophes stand before a formula; None if the text is not one."""
+    if not isinstance(text, str) or not is_formula(text):
+        return None
+    return len(text) - len(text.lstrip("'"))
 
 
 def escaped(frame: Any) -> Any:
