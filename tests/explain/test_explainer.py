@@ -497,7 +497,7 @@ def test_what_a_notebook_shows() -> None:
     assert "4: &lt;b&gt;, sw, pl, pw; the base rate is one more" in page
     assert "none yet: conformalize, control_error" in page
     explainer.temper(X[1::2], labels[1::2]).conformalize(X[1::2], labels[1::2], coverage=0.9)
-    assert "coverage 0.9, from 75 rows" in explainer._repr_html_()
+    assert "at least 90 %, from 75 rows" in explainer._repr_html_()
     assert "tempered by" in explainer._repr_html_()
     copied = pickle.loads(pickle.dumps(explainer))
     assert "not kept" in copied._repr_html_()

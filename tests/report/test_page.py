@@ -262,7 +262,7 @@ def test_terminal_and_page_give_the_same_figures_and_say_that_groups_overlap() -
     figures = overview(study)
     text, page = summary(study), render(study, [0])
     for share in (figures.decided, figures.left_open, figures.lacking, figures.disagreeing):
-        assert f"{share:.1%}" in text
+        assert f"{100 * share:.1f} %" in text
         assert f"<dd>{100 * share:.1f}&thinsp;%</dd>" in page
     assert OVERLAP in text
     assert OVERLAP in page

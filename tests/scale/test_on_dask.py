@@ -93,9 +93,5 @@ def test_command(cluster: Any, tmp_path: Path) -> None:
 
 
 def test_a_wrong_address() -> None:
-    engine = job_engine("dask", "tcp://127.0.0.1:1", None)
-    with (
-        dask.config.set({"distributed.comm.timeouts.connect": "0.2s"}),
-        pytest.raises(ValueError, match="No Dask scheduler answers at tcp://127"),
-    ):
-        list(engine.run(abs, [1]))
+    with pytest.raises(ValueError, match="No Dask cluster answers at tcp://127"):
+        job_engine("dask", "tcp://127.0.0.1:1", None)

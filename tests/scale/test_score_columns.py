@@ -190,7 +190,8 @@ def test_files_frames_and_mlflow_have_equal_scores(tmp_path: Path) -> None:
     served = shafer.export.pyfunc(explainer, evidence=True).predict(None, ROWS[INPUTS])
     names = shafer.scale.schema(explainer, evidence=True).names
     assert written.columns.tolist() == ["row", *names]
-    assert lazy.columns.tolist() == served.columns.tolist() == names
+    assert lazy.columns.tolist() == names
+    assert served.columns.tolist() == ["prediction", *names]
     assert "epistemic_ignorance" in names
     np.testing.assert_array_equal(
         lazy["probability_no"], explainer.predict_proba(ROWS[INPUTS])[:, 0]
@@ -199,10 +200,10 @@ def test_files_frames_and_mlflow_have_equal_scores(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(written[names], lazy, check_exact=True)
     texts = lazy.select_dtypes(exclude="number").columns
     pd.testing.assert_frame_equal(
-        served, lazy.fillna(dict.fromkeys(texts, "")), check_exact=True, check_dtype=False
+        served[names], lazy.fillna(dict.fromkeys(texts, "")), check_exact=True, check_dtype=False
     )
     signature = shafer.export.pyfunc(explainer, evidence=True).signature.outputs
-    assert [spec.name for spec in signature] == names
+    assert [spec.name for spec in signature] == ["prediction", *names]
     for frame in (ROWS, pl.from_pandas(ROWS), pa.Table.from_pandas(ROWS, preserve_index=False)):
         there = shafer.scale.score(frame, explainer, evidence=True)
         assert type(there) is type(frame)

@@ -118,9 +118,12 @@ class DaskJobs(JobEngine):
                         silence_logs=logging.CRITICAL,
                     )
                 )
+            client = Client.__new__(Client)
             try:
-                client = open_.enter_context(Client(target, timeout=ANSWERS_WITHIN))
+                client.__init__(target, timeout=ANSWERS_WITHIN)
+                open_.enter_context(client)
             except (OSError, MemoryError, ValueError) as error:  # something else may answer
+                client.close()  # collected later, it may close while Dask holds the lock it needs
                 raise ValueError(
                     f"No Dask scheduler answers at {target}. Check --address. ({error})"
                 ) from error

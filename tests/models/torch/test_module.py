@@ -308,7 +308,7 @@ def _with(X: Any, where: tuple[int, int], value: float) -> Any:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda X: _with(X, (130, 2), np.nan), "contains NaN, the first in row 130, column 2, and"),
+        (lambda X: _with(X, (130, 2), np.nan), "contains NaN, the first in row 130, column 2; the"),
         (lambda X: _with(X, (3, 0), np.inf), "X contains infinity, the first in row 3, column 0"),
         (lambda X: _with(X.numpy(), (3, 0), np.nan), "X contains NaN, the first in row 3"),
         (
