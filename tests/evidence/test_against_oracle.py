@@ -78,6 +78,23 @@ def test_conflict_between_all_for_and_all_against(w: NDArray[Any]) -> None:
     assert_allclose(ev.conflict_for_against[0], expected, rtol=10 * tolerance(w), atol=UNDERFLOW)
 
 
+@given(weights(most_classes=6))
+def test_positive_and_negative_evidence(w: NDArray[Any]) -> None:
+    ev = shafer.Evidence.from_weights(w[None])
+    above, below = np.clip(w, 0, None), np.clip(w, None, 0)
+    if w.shape[1] == 2:  # for the second class, and for the first
+        above[:, 0], below[:, 0] = below[:, 0].copy(), above[:, 0].copy()
+    oracles = [pooled_by_dempster(above), pooled_by_dempster(below)]
+    close = {"rtol": 10 * tolerance(w), "atol": UNDERFLOW}
+    for side, oracle in zip((ev.positive, ev.negative), oracles, strict=True):
+        assert_allclose(side.masses()[0], oracle.masses, **close)
+        assert_allclose(side.plausibility[0], oracle.contour, **close)
+    conflict = belief.degree_of_conflict(*oracles)
+    assert_allclose(ev.conflict_for_against[0], conflict, rtol=10 * tolerance(w), atol=1e-15)
+    both = shafer.combine([ev.positive, ev.negative])
+    assert_allclose(both.masses(), ev.masses(), **close)
+
+
 @given(weights(most_components=3))
 def test_components_are_their_own_mass_functions(w: NDArray[Any]) -> None:
     parts = shafer.Evidence.from_weights(w[None]).components

@@ -719,6 +719,44 @@ class Evidence(MassEvidence):
         return self._masses.conflict_for_against
 
     @cached_property
+    def positive(self) -> Evidence:
+        r"""The evidence for the classes alone: the paper's m⁺, evidence with components of its own.
+
+        Each component keeps the positive parts of its weights. Dempster's rule combines
+        ``positive`` and :attr:`negative` to this evidence again. Their conflict is
+        ``conflict_for_against``. With two classes, evidence against one is evidence for the other:
+        then this is all evidence for the second class, and ``negative`` all evidence for the first.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[0.9, 0.4, -1.3], [-0.2, 0.3, -0.1]]]
+        >>> ev = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+        >>> ev.positive.belief.round(2), ev.positive.ignorance.round(2)
+        (array([[0.42, 0.29, 0.  ]]), array([0.29]))
+        >>> ev.negative.belief_of(["a", "b"]).round(2)
+        array([0.75])
+        """
+        return self._side(1.0)
+
+    @cached_property
+    def negative(self) -> Evidence:
+        """The evidence against the classes alone: the paper's m⁻; see :attr:`positive`."""
+        return self._side(-1.0)
+
+    def _side(self, sign: float) -> Evidence:
+        """Keep the weights of one sign; with two classes, those of the other sign at the first."""
+        xp = array_api_compat.array_namespace(self.logits)
+        signs = xp.full_like(self.logits[:1, ...], sign)
+        if self.n_classes == 2:
+            signs = xp.concat([-signs[..., :1], signs[..., 1:]], axis=-1)
+        signs = signs[..., None, :]  # (1, ..., 1, K)
+        kept = signs * xp.clip(signs * self.weights, min=0.0) + 0.0  # no negative zero
+        source = DenseWeights(kept, base=self.source.base_rates())
+        side = self._of(source, self.component_names, self.inputs, None, self.layout)
+        return replace(side, cutoff=None)  # the threshold is one of the whole evidence
+
+    @cached_property
     def weight_of_disagreement(self) -> Array:
         """Weight of the conflict between components, −ln(1 − disagreement), (n,)."""
         if self.n_components == 1:
