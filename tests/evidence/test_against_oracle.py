@@ -90,7 +90,7 @@ def _pieces_with_unknown(w: NDArray[Any]) -> belief.MassFunction:
 
 
 @given(weights(most_classes=5), st.integers(0, 2**32 - 1))
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_an_unknown_class(w: NDArray[Any], seed: int) -> None:
     ev = shafer.Evidence.from_weights(w[None], classes=list(range(w.shape[1])))
     wider, oracle = ev.with_unknown("new"), _pieces_with_unknown(w)
@@ -135,6 +135,7 @@ def test_the_unknown_class_keeps_what_is_known_of_the_rest() -> None:
 
 
 @given(weights(most_classes=6))
+@settings(max_examples=50)
 def test_positive_and_negative_evidence(w: NDArray[Any]) -> None:
     ev = shafer.Evidence.from_weights(w[None])
     above, below = np.clip(w, 0, None), np.clip(w, None, 0)
