@@ -96,7 +96,8 @@ def test_other_measures_in_two_classes_shift_only_the_shares() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"power": 0.5}, "power must be a number of at least 1; got 0.5"),
+        ({"power": 0.5}, "power must be a number from 1 to 20; got 0.5"),
+        ({"power": 21}, "from 1 to 20; got 21"),
         ({"power": True}, "power must be"),
         ({"measured": "rows"}, "'components' or 'combined'; got 'rows'"),
         ({"power": 3}, "need the background rows; got none"),
@@ -108,6 +109,20 @@ def test_other_measures_in_two_classes_shift_only_the_shares() -> None:
 def test_what_other_measures_need(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         shafer.least_commitment([1.0, 2.0], 0.0, **options)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize(("power", "measured"), OTHER)
+def test_other_measures_have_no_unit(size: float, power: float, measured: str) -> None:
+    rng = np.random.default_rng(3)
+    coef, X = rng.normal(size=(3, 2)), np.column_stack([rng.normal(9, 2, 20), np.full(20, 7.0)])
+    how = {"features": X, "power": power, "measured": measured}
+    plain = shafer.least_commitment(coef, np.zeros(3), **how)
+    large = shafer.least_commitment(size * coef, np.zeros(3), **how)
+    assert_allclose(large.beta / size, plain.beta, rtol=1e-6)
+    assert_allclose(large.alpha / size, plain.alpha, rtol=1e-6)
+    with pytest.raises(ValueError, match="overflow"):
+        shafer.least_commitment(1e308 * np.sign(coef), np.zeros(3), **how)
 
 
 def test_other_measures_take_dense_features_and_keep_no_zero_evidence() -> None:

@@ -35,7 +35,7 @@ from shafer.decision.acts import is_number
 from shafer.evidence.base_rate import has_own_base_rate, with_base_rate_name
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import ComponentLayout
-from shafer.evidence.other_commitments import MEASURED, least_committed
+from shafer.evidence.other_commitments import LARGEST_POWER, MEASURED, least_committed
 from shafer.evidence.sources import (
     BaseRateWeights,
     DenseWeights,
@@ -248,8 +248,8 @@ def least_commitment(
         component of its own, named ``"base rate"``. Then α*_jk = −β*_jk μ_j, and a feature at its
         mean has weight 0. Probabilities are the same.
     power : float
-        The p of the information content :math:`I_p = \sum w^p` that is minimised, at least 1. The
-        paper takes 2.
+        The p of the information content :math:`I_p = \sum w^p` that is minimised, from 1 to 20.
+        The paper takes 2.
     measured : {"components", "combined"}
         Whether the information is that of each feature's mass function, as in the paper, or of the
         combined mass function of each row.
@@ -334,10 +334,10 @@ def _background(
     """Check what another measure of commitment needs; return the rows in double precision."""
     if measured not in MEASURED:
         raise ValueError(f"measured must be 'components' or 'combined'; got {measured!r}.")
-    if not is_number(power) or power < 1.0:
+    if not is_number(power) or not 1.0 <= power <= LARGEST_POWER:
         raise ValueError(
-            f"power must be a number of at least 1; got {power!r}. A smaller power may have many "
-            "minima."
+            f"power must be a number from 1 to {LARGEST_POWER}; got {power!r}. A smaller power may "
+            "have many minima."
         )
     other = power != 2.0 or measured != "components"
     if features is None or means is not None:
@@ -371,12 +371,12 @@ def _numerical(
 ) -> LinearPool:
     """Minimise another measure of commitment; each feature then has an offset of its own."""
     xp = array_api_compat.array_namespace(coef)
-    flat, base = (
-        centred_over_classes(to_numpy(array).astype(np.float64)) for array in (coef.T, intercept)
-    )
-    beta, alpha = least_committed(flat, base, rows, power, measured)
     means = rows.mean(axis=0)
-    found = (beta, alpha, means, alpha + means[:, None] * beta)
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        wide = (to_numpy(array).astype(np.float64) for array in (coef.T, intercept))
+        flat, base = map(centred_over_classes, wide)
+        beta, alpha = least_committed(flat, base, rows, power, measured)
+        found = (beta, alpha, means, alpha + means[:, None] * beta)
     for array in found:
         check_overflow(array, "weights")
     beta, alpha, means, offset = (

@@ -12,6 +12,7 @@ import numpy as np
 from shafer._typing import FloatArray
 
 MEASURED = ("components", "combined")
+LARGEST_POWER = 20  # a weight of a thousand ordinary ones still has a finite power
 _ROUNDING = (1e-1, 1e-2, 1e-3, 1e-4)  # of the corner of |w| at 0, relative to an ordinary weight
 
 
@@ -29,7 +30,7 @@ def least_committed(
         Centred over the classes.
     features : array of shape (n, J)
     power : float
-        p, at least 1.
+        p, from 1 to ``LARGEST_POWER``.
     measured : {"components", "combined"}
         Whether I_p is that of each feature's mass function, or of the combined one of each row.
     """
@@ -41,9 +42,10 @@ def least_committed(
     slopes = coef * scale[:, None]  # of the standardised features
     at_means = intercept + means @ coef
     start = z[:, :, None] * slopes + at_means / len(slopes)
-    size = float(np.sqrt(np.mean(start**2)))
-    if size == 0.0:
-        return coef, np.zeros_like(coef)
+    largest = float(np.abs(start).max())
+    if largest == 0.0 or not np.isfinite(largest):
+        return coef, at_means / len(coef) - means[:, None] * coef
+    size = largest * float(np.sqrt(np.mean((start / largest) ** 2)))
     problem = _Problem(z, slopes / size, at_means / size, power, measured)
     free = np.zeros(problem.n_free)
     for rounding in _ROUNDING:
