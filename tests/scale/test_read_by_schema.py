@@ -412,7 +412,7 @@ ROUNDED = {
 def test_texts_of_numbers_have_the_digits_of_training(
     name: str, dtype: Any, tmp_path: Path
 ) -> None:
-    """ "0.1" is another number in single precision: another category, or across the edge of a bin."""
+    """In single precision, 0.1 is another category, or on the other side of the edge of a bin."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"age": rng.normal(size=N), "dose": rng.integers(0, 8, N) / 10})
     X = X.astype({"dose": dtype})
