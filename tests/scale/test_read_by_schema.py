@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -142,6 +143,11 @@ def _optbinning(X: pd.DataFrame, y: Any) -> tuple[Any, pd.DataFrame]:
 MODELS: dict[str, Fitted] = {
     "one-hot": _pipeline(OneHotEncoder(handle_unknown="ignore")),
     "one-hot of categories": _of_categories,
+    "imputed": _pipeline(
+        make_pipeline(
+            SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+        )
+    ),
     "ordinal": _pipeline(OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)),
     "target": _pipeline(TargetEncoder(random_state=0)),
     "XGBoost": _xgboost,
@@ -349,6 +355,19 @@ def test_a_pipeline_without_a_background_knows_its_categories(tmp_path: Path, na
     table = read_table(tmp_path / "d.csv")
     rows = model_inputs(model, table.kinds, table.path).read(table)
     np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(X), atol=1e-12)
+
+
+def test_numbers_behind_an_imputer_are_numbers(tmp_path: Path) -> None:
+    X = pd.DataFrame({"dose": np.array([0.1, 0.2, np.nan, 0.4] * 9, dtype=np.float32)})
+    X["visits"] = np.arange(36)
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(X, np.arange(36) % 4 > 1)
+    explainer = shafer.Explainer(model, X)
+    X.to_csv(tmp_path / "d.csv", index=False)
+    table = read_table(tmp_path / "d.csv")
+    found = model_inputs(explainer, table.kinds, table.path).read(table)
+    assert found["dose"].to_numpy().tobytes() == X["dose"].to_numpy().tobytes()
+    with pytest.raises(ValueError, match="Column 'dose' must hold numbers.*row 3 has 'high'"):
+        explainer(X.astype(object).replace({"dose": {X["dose"][3]: "high"}})[:9])
 
 
 FORMULAS = {

@@ -705,10 +705,11 @@ def encoder_columns(
         yield from encoder_columns(part, given, columns)
     for _, part, selected in getattr(step, "transformers_", ()):
         yield from encoder_columns(part, selected_columns(selected, given, columns), columns)
-    yield from zip(given, _known_values(step), strict=False)
+    known = zip(given, _known_values(step), strict=False)
+    yield from ((place, found) for place, found in known if found is not None)
 
 
-def _known_values(step: Any) -> list[ColumnSchema]:
+def _known_values(step: Any) -> list[ColumnSchema | None]:
     """Return what a step knows of each column: its categories, what it fills in, or numbers."""
     if type(step).__name__ in _TAKE_NUMBERS:
         return [ColumnSchema("number")] * int(getattr(step, "n_features_in_", 0))
@@ -717,7 +718,9 @@ def _known_values(step: Any) -> list[ColumnSchema]:
     filled = getattr(step, "statistics_", None)
     if filled is None or np.ndim(filled) != 1:
         return []
-    return [ColumnSchema("text" if isinstance(value, str) else "other") for value in filled]
+    if filled.dtype.kind == "f":  # an imputer that was trained on numbers takes nothing else
+        return [ColumnSchema("number")] * len(filled)
+    return [ColumnSchema("text") if isinstance(value, str) else None for value in filled]
 
 
 def _of_learned(known: NDArray[Any]) -> ColumnSchema:
