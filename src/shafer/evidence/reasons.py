@@ -208,7 +208,8 @@ def _ranked_reasons(
         kept = low > _rounding(ev, weights)[row]
         row, rank, component = (x[kept] for x in (row, rank, component))
         amount, std = amount[kept], std[kept]
-    total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
+    # A row's numbers lie side by side, so that one row is summed in the same order as many.
+    total = np.ascontiguousarray(np.maximum(weights[:, candidates], 0.0)).sum(axis=1)[row]
     positive = np.maximum(amount, 0.0)
     share = np.divide(positive, total, out=np.zeros_like(amount), where=total > 0.0)
     lower, upper = None, None
