@@ -31,6 +31,8 @@ from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 
 _ROUNDINGS = 1000.0  # weights below this many are zero
+SMALLEST_SHARE = _ROUNDINGS * float(np.finfo(np.float64).eps)
+"""Pooled weights below this share of 1 plus the largest of their row are zero."""
 _LEAST_DOUBT = 1e-7  # 1 − pl below it, computed from pl, is rounding
 
 
