@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from onnx import TensorProto
 
 from shafer._kernels.forms import gauss_legendre, quadrature_size
-from shafer.conformal.scores import SMALLEST_SHARE
-from shafer.conformal.split import ConformalSets
+from shafer._kernels.pooling import ROUNDINGS_OF_POOLED
+from shafer._typing import FloatArray
 from shafer.decision.policy import AnswerRule, Cutoff
 from shafer.decision.ties import tie_width
 from shafer.export.nodes import Value
@@ -156,28 +156,30 @@ class GraphForms:
             leads = expected.op("LessOrEqual", least + least * size * 1e-13)
         return leads.cast(TensorProto.DOUBLE).first_largest()
 
-    def kept(self, sets: ConformalSets) -> Value:
+    def kept(self, score: str, threshold: float | FloatArray, *, allow_empty: bool) -> Value:
         """Return the calibrated set of each row, boolean (n, K). A row with NaN keeps all classes.
 
         Parameters
         ----------
-        sets : ConformalSets
-            The same thresholds for all rows.
+        score : str
+            Which score, as in ``conformalize``.
+        threshold : float or array of shape (K,)
+        allow_empty : bool
         """
-        score = self._conformal_score(sets.score)
-        limit = np.reshape(sets.threshold, (1, -1))
-        kept = score.op("Greater", limit + tie_width(limit)).op("Not")
-        if sets.allow_empty:
+        found = self._conformal_score(score)
+        limit = np.reshape(threshold, (1, -1))
+        kept = found.op("Greater", limit + tie_width(limit)).op("Not")
+        if allow_empty:
             return kept
-        smallest = -((-score).max())
+        smallest = -((-found).max())
         finite = smallest.at_least(np.finfo(np.float64).min)  # −∞ ties with itself only
         width = (finite.op("Abs") + 1.0) * float(tie_width(0.0))
-        near = score.op("LessOrEqual", finite + width).cast(TensorProto.DOUBLE)
+        near = found.op("LessOrEqual", finite + width).cast(TensorProto.DOUBLE)
         return kept.op("Or", self._one_hot(near.first_largest()).cast(TensorProto.BOOL))
 
     def _conformal_score(self, name: str) -> Value:
         """Return the scores of ``conformal/scores.py``, (n, K)."""
-        least = (self._pooled.max() + 1.0) * SMALLEST_SHARE
+        least = (self._pooled.max() + 1.0) * (ROUNDINGS_OF_POOLED * np.finfo(np.float64).eps)
         clear = GraphForms(
             self._pooled.op("Greater", least).op("Where", self._pooled, 0.0), self._n_classes
         )

@@ -21,8 +21,6 @@ from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_of
 from shafer._text import listed, shortened
 from shafer._typing import FloatArray
-from shafer.conformal.scores import class_scores
-from shafer.conformal.split import ConformalSets
 from shafer.decision.policy import AnswerRule, answers, first_largest
 from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
@@ -31,6 +29,7 @@ from shafer.evidence.least_commitment import AdditivePool, LinearPool
 from shafer.evidence.reasons import AskedClasses, asked_weights, row_reasons
 from shafer.explain.answered_rows import checked_reasons
 from shafer.explain.explainer import Explainer
+from shafer.explain.promises import Promises
 from shafer.explain.weighing import WeighedModel
 from shafer.export.forms import CLASS_FORMS, ROW_FORMS, GraphForms
 from shafer.export.nodes import (
@@ -151,7 +150,9 @@ def to_onnx(
             f"The columns {listed(clash)} have the names of outputs. Each column is an input of "
             "the graph, so rename these columns before training."
         )
-    told = Told(explainer.policy.cutoff, _common_sets(explainer, names), checked_reasons(reasons))
+    if "set" in names:
+        _check_sets(explainer)
+    told = Told(explainer.policy.cutoff, explainer.promises, checked_reasons(reasons))
     model = graph.model(names, element, told, **_properties(explainer, graph.rows.names))
     if rows is not None and not check:
         raise ValueError("rows are for the comparison; got check=False as well. Leave out one.")
@@ -205,11 +206,11 @@ def _one_factor(explainer: Any) -> float:
     return factor
 
 
-def _common_sets(explainer: Explainer, names: Sequence[str]) -> ConformalSets | None:
-    """Return the thresholds of sets, if they are asked for; refuse those of groups and folds."""
+def _check_sets(explainer: Explainer) -> None:
+    """Refuse sets that do not have the same thresholds for all rows."""
     kept = explainer.promises
-    if "set" not in names or (kept.conformal is not None and kept.conformal.by is None):
-        return kept.conformal
+    if kept.conformal is not None and kept.conformal.by is None:
+        return
     if kept.conformal is None and kept.cross is None:
         raise ValueError(
             "The output 'set' is a calibrated set, and this explainer was not calibrated. Call "
@@ -249,14 +250,14 @@ class Told:
     ----------
     rule : Cutoff, LeastLoss or None
         What answers; by default the most probable class.
-    sets : ConformalSets or None
+    promises : Promises
         The thresholds of sets.
     reasons : int
         Reasons for each row.
     """
 
     rule: AnswerRule | None
-    sets: ConformalSets | None
+    promises: Promises
     reasons: int
 
 
@@ -401,8 +402,9 @@ class ExplainerGraph:
             made = dict(zip(_REASONS, self._reasons(forms, told), strict=True))
         if "answer" in outputs:
             made["answer"] = forms.labels(told.rule, _graph_labels(self.weighed.pool.classes))
-        if "set" in outputs and told.sets is not None:
-            made["set"] = forms.kept(told.sets)
+        sets = told.promises.conformal
+        if "set" in outputs and sets is not None:
+            made["set"] = forms.kept(sets.score, sets.threshold, allow_empty=sets.allow_empty)
         if "weights" in outputs:
             made["weights"] = self._all_weights()
         described = [self._described(name, element, told) for name in outputs]
@@ -505,10 +507,8 @@ def check_graph(
         if name == "answer":
             _compare_labels(name, values, _answers_of(wanted))
         elif name == "set":
-            sets = explainer.promises.conformal
-            assert sets is not None
-            kept = to_numpy(sets.sets(class_scores(wanted, sets.score)))
-            _compare_labels(name, values, kept)
+            given = _doubled(rows, rounded=dtype == "float32")
+            _compare_labels(name, values, to_numpy(explainer.predict_set(given)))
         elif name not in _REASONS:
             _compare(name, values, to_numpy(getattr(wanted, name)), dtype)
     if not found.keys().isdisjoint(_REASONS):
