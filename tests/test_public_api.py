@@ -324,7 +324,7 @@ def test_evidence_names() -> None:
             ["explainer", "X_reference", "y", "alpha", "max_rows", "bins", "seed"],
         ),
         (shafer.Monitor.check, ["self", "X", "y"]),
-        (shafer.export.to_onnx, ["explainer", "outputs", "dtype", "check", "rows"]),
+        (shafer.export.to_onnx, ["explainer", "outputs", "reasons", "dtype", "check", "rows"]),
         (shafer.export.pyfunc, ["explainer", "reasons", "evidence", "labels_only"]),
         (shafer.Monitor.watch, ["self", "alpha", "seed"]),
         (shafer.Monitor.load, ["path", "explainer"]),

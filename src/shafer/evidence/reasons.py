@@ -197,7 +197,7 @@ def _ranked_reasons(
     codes: dict[int, tuple[Any, Any]] | None,
 ) -> RankedReasons:
     """Rank the components that may be reasons, in rows whose weights fit in memory."""
-    weights = _asked_weights(ev, pair)
+    weights = asked_weights(ev, pair)
     components = _best(ev, asked, weights, np.asarray(candidates), codes)
     row, rank = (x.ravel() for x in np.indices(components.shape))
     component = components.ravel()
@@ -298,7 +298,7 @@ def _without_each(
     return result
 
 
-def _asked_weights(ev: Evidence, pair: AskedClasses) -> FloatArray:
+def asked_weights(ev: Evidence, pair: AskedClasses) -> FloatArray:
     """Return the weights of all components for the class of each row, over its rival, (n, G)."""
     source = ev.unchanged_source()
     weights = np.empty(source.shape[:2])
