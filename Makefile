@@ -185,7 +185,7 @@ test-lowest test-newest: test-%: .venv-%/.ready
 SYSTEMS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-pc-windows-msvc
 resolve: .venv-release/.ready
 	@for system in $(SYSTEMS); do for python in 3.11 3.12 3.13 3.14; do \
-		.venv-release/bin/uv pip compile --quiet --only-binary :all: --python-platform $$system --python-version $$python \
+		MACOSX_DEPLOYMENT_TARGET=14.0 .venv-release/bin/uv pip compile --quiet --only-binary :all: --python-platform $$system --python-version $$python \
 			-c constraints.txt --override .venv-release/without-torch.txt --extra test-core pyproject.toml -o out/resolved.txt \
 		&& echo "$$system, Python $$python: $$(grep -c == out/resolved.txt) packages" || exit 1; done; done
 
