@@ -318,6 +318,7 @@ def test_every_row_is_compared_with_the_graph() -> None:
     [
         (X[:, :2], r"takes 'x': float32 \(n, 3\); got an array of shape \(20, 2\)"),
         (X[0], "got an array of shape"),
+        (X[:0], "at least one row"),
         (np.full((4, 3), 1e300), "which this type cannot hold"),
         (np.full((4, 3), "a"), "Pass numbers"),
     ],

@@ -192,7 +192,8 @@ class GraphInputs:
         """Return the array of each input."""
         parts = self._parts(X)
         arrays = {spec.name: spec.array(parts[spec.name]) for spec in self.specs}
-        n_rows(arrays)  # an error if they differ
+        if n_rows(arrays) == 0:  # an error if they differ
+            raise ValueError("X must have at least one row; got none. Pass some rows.")
         return arrays
 
     def _parts(self, X: Any) -> Mapping[str, Any]:
@@ -243,10 +244,10 @@ class GraphInputs:
         """
         arrays = self.arrays(X)
         total, size = n_rows(arrays), self._block
-        for start in range(0, max(total, 1), size):
+        for start in range(0, total, size):
             block = {name: array[start : start + size] for name, array in arrays.items()}
             n = n_rows(block)
-            if self._full and 0 < n < size:
+            if self._full and n < size:
                 block = {
                     name: np.concatenate([part, np.repeat(part[-1:], size - n, axis=0)])
                     for name, part in block.items()

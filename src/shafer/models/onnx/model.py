@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto
+from onnx import ModelProto, numpy_helper
 
 from shafer._text import listed
 from shafer._typing import FloatArray
@@ -312,6 +312,6 @@ def _options(found: Reading) -> dict[str, Any]:
 
 
 def _numbers_of(model: ModelProto, names: tuple[str, ...]) -> tuple[Any, ...]:
-    """Return what changes if the graph is changed: its nodes' number, and the last layer."""
-    held = [t.SerializeToString() for t in model.graph.initializer if t.name in names]
-    return (len(model.graph.node), *(part.hex() for part in held))
+    """Return what changes if the graph is changed: the number of its nodes, and the last layer."""
+    held = [tensor for tensor in model.graph.initializer if tensor.name in names]
+    return (len(model.graph.node), *map(numpy_helper.to_array, held))
