@@ -34,6 +34,11 @@ _TORCH = (
     "with torch.onnx.export, and export shafer.Explainer(shafer.LinearHead(coef, intercept), "
     "features) for the last layer. " + _ELSEWHERE
 )
+_ONNX = (
+    "is an ONNX graph already: let onnxruntime run it up to its last layer, and export "
+    "shafer.Explainer(shafer.LinearHead(coef, intercept), features) for the last layer. "
+    + _ELSEWHERE
+)
 _REASONS = {
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,
     ("sklearn", "GradientBoostingClassifier"): _TREES,
@@ -43,6 +48,7 @@ _REASONS = {
     ("lightgbm", "Booster"): _TREES,
     ("catboost", "CatBoostClassifier"): _TREES,
     ("torch", "Module"): _TORCH,
+    ("onnx", "ModelProto"): _ONNX,
 }
 
 
