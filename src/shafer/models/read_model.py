@@ -40,6 +40,7 @@ from shafer.evidence.least_commitment import (
     least_commitment_additive,
 )
 from shafer.evidence.sources import take
+from shafer.models.formula import Formula
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters
 from shafer.rows.access import by_position, take_rows, values_of
@@ -281,11 +282,15 @@ class AdditiveModel(ReadModel):
         Reads the terms of each outer bag, for models that were trained as several.
     slope : float
         The factor on the terms of the model itself, from a calibration around it.
+    formula : callable, optional
+        Given (encoded) rows, returns the terms as data; they know the categories of these rows.
+        It raises ``UnsupportedModelError`` if the terms are more than data.
     """
 
     head: Contributions
     bags: Callable[[], TermBags] | None = None
     slope: float = 1.0
+    formula: Callable[[Any], Formula] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))
