@@ -205,12 +205,15 @@ class LinearModel(ReadModel):
         As ``features``, but NaN in X stays NaN; only for heads on X itself.
     loss : PenalisedLoss, optional
         What the coefficients minimise; None if they were not trained by penalised log loss.
+    edges : sequence of arrays, optional
+        Where the feature of each column of X jumps, if it is constant between these numbers.
     """
 
     head: LinearHead
     features: Callable[[Any], Array] = values_of
     gaps: Callable[[Any], Array] | None = None
     loss: PenalisedLoss | None = None
+    edges: Sequence[FloatArray] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return self.features(encoded)

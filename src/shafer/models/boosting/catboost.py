@@ -251,13 +251,15 @@ _MOST_COMBINATIONS = 4096
 def _formula(model: Any, rows: Any) -> Formula:
     categories = _Categories.of(model, rows)
     n_features = len(model.feature_names_)
+    shared: tuple[tuple[int, ...], ...] = ()
     if _policy(model) != "SymmetricTree":
         forest = None if categories.known else _other_trees(model)
     else:
         stored = _stored(model)
         asked = _Asked.of(stored["features_info"])
         n_features += len(asked.combinations)
-        categories = replace(categories, combinations=asked.combinations)
+        shared = tuple(members for members, _ in asked.combinations)
+        categories = replace(categories, combinations=[read for _, read in asked.combinations])
         sides = {at: categories.leaves(at) for at in asked.of_categories}
         scale, _ = model.get_scale_and_bias()
         tables = [
@@ -268,7 +270,7 @@ def _formula(model: Any, rows: Any) -> Formula:
         forest = joined_trees(tables, set_goes_right=True)
     if forest is None:
         raise UnsupportedModelError("CatBoost was trained with trees that cannot be read.")
-    trees = Trees(forest, n_features, single=True, shared=tuple(categories.combinations))
+    trees = Trees(forest, n_features, single=True, shared=shared)
     return Formula(categories.numbers, trees)
 
 
@@ -283,6 +285,7 @@ class _Categories:
     rows : the rows
     known : dict of column to categories and their codes
     combinations : list of tuples of columns
+        Each is read as one number.
     """
 
     model: Any
@@ -357,14 +360,15 @@ class _Asked:
         Where a missing number goes; a category is never missing.
     of_categories : set of int
         The columns that hold codes.
-    combinations : list of tuples of int
-        The columns of each combination of categories; they come behind all columns.
+    combinations : list of pairs of tuples of int
+        Of each combination of categories the columns that share what it receives, and the columns
+        that it reads. They come behind all columns.
     """
 
     columns: list[int]
     missing_left: list[bool]
     of_categories: set[int]
-    combinations: list[tuple[int, ...]]
+    combinations: list[tuple[tuple[int, ...], tuple[int, ...]]]
 
     @classmethod
     def of(cls, info: dict[str, Any]) -> Self:
@@ -379,23 +383,38 @@ class _Asked:
         of_categories = [
             j for j, one in zip(flat, categories, strict=True) for _ in one.get("values") or ()
         ]
-        combinations: dict[tuple[int, ...], int] = {}
-        for counter in info.get("ctrs") or ():
-            parts = counter["elements"]
-            column = -1
-            if all(part["combination_element"] == "cat_feature_value" for part in parts):
-                members = tuple(sorted(flat[part["cat_feature_index"]] for part in parts))
-                known = len(flat) + len(numbers) + len(combinations)
-                column = (
-                    members[0] if len(members) == 1 else combinations.setdefault(members, known)
-                )
-            of_categories += [column] * len(counter["borders"])
+        n_columns = len(flat) + len(numbers)
+        found = [_counted(counter["elements"], flat) for counter in info.get("ctrs") or ()]
+        read: dict[tuple[int, ...], set[int]] = {}
+        for shares, members in found:
+            read.setdefault(shares, set()).update(members)
+        combinations = {
+            s: tuple(sorted(own)) for s, own in read.items() if own != set(s) or len(s) > 1
+        }
+        place: dict[tuple[int, ...], int] = {(j,): j for j in flat}
+        place |= {s: n_columns + c for c, s in enumerate(combinations)}
+        of_categories = [place[j,] for j in of_categories]
+        for counter, (shares, _) in zip(info.get("ctrs") or (), found, strict=True):
+            of_categories += [place.get(shares, -1)] * len(counter["borders"])
         return cls(
             [column for column, _ in asked] + of_categories,
             [left for _, left in asked] + [True] * len(of_categories),
             set(of_categories) - {-1},
-            list(combinations),
+            list(combinations.items()),
         )
+
+
+def _counted(parts: list[dict[str, Any]], flat: list[int]) -> tuple[tuple[int, ...], set[int]]:
+    """Return the columns that share what a counter receives, and all columns that it reads.
+
+    CatBoost leaves those out of which the counter reads one category only. The first are () if
+    the counter reads numbers.
+    """
+    if not all("cat_feature_index" in part for part in parts):
+        return (), set()
+    members = {flat[part["cat_feature_index"]] for part in parts}
+    whole = [part for part in parts if part["combination_element"] == "cat_feature_value"]
+    return tuple(sorted({flat[part["cat_feature_index"]] for part in whole})), members
 
 
 def _symmetric_tables(

@@ -139,7 +139,13 @@ def _bernoulli(model: Any) -> LinearModel:
         features=partial(_indicators, model),
         live=(_live(model),),
         column_bins=partial(_two_bins, model),
+        edges=None if model.binarize is None else _edges(model),
     )
+
+
+def _edges(model: Any) -> list[FloatArray]:
+    """Return the smallest number above the threshold, for each column."""
+    return [np.nextafter([float(model.binarize)], np.inf)] * int(model.n_features_in_)
 
 
 def _two_bins(model: Any, _: int) -> list[ColumnBin]:
