@@ -94,6 +94,14 @@ MODELS: dict[str, tuple[Callable[[], Any], pd.DataFrame]] = {
         NUMBERS.astype(float),
     ),
     "xgboost behind encoders": (lambda: pipeline(XGBClassifier(n_estimators=6)), GAPS),
+    "histogram behind encoders": (
+        lambda: pipeline(HistGradientBoostingClassifier(max_iter=6, max_bins=16)),
+        GAPS,
+    ),
+    "lightgbm behind encoders": (
+        lambda: pipeline(LGBMClassifier(n_estimators=6, verbose=-1)).set_output(transform="pandas"),
+        GAPS,
+    ),
     "lightgbm": (lambda: LGBMClassifier(n_estimators=6, verbose=-1), TYPED),
     "catboost": (lambda: catboost(cat_features=["c", "d"], max_ctr_complexity=1), GAPS),
     "catboost with combinations": (

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
@@ -25,7 +25,7 @@ from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.evidence.mass_evidence import MassEvidence
 from shafer.explain.explainer import Explainer
-from shafer.models.formula import Formula, Terms, Trees
+from shafer.models.formula import Terms, Trees
 from shafer.models.optbinning import BinnedColumns
 from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel, both_classes
 from shafer.report.what_if.cells import (
@@ -36,6 +36,7 @@ from shafer.report.what_if.cells import (
     with_values,
 )
 from shafer.report.what_if.inputs import Input, Probes, Sums, learn_sums, same
+from shafer.report.what_if.thresholds import with_raw_thresholds
 from shafer.report.what_if.written import written_terms
 
 if TYPE_CHECKING:
@@ -285,8 +286,15 @@ def _by_formula(
         formula = model.formula(encoded(rows_of(table, rows)))
     except UnsupportedModelError as error:
         raise NoSlidersError(_as_reason(str(error))) from None
+    terms = formula.terms
+
+    def ask(X: Any) -> FloatArray:
+        return formula.numbers(encoded(X))[:, :, None]
+
     try:
-        sums = learn_sums(lambda X: formula.numbers(encoded(X))[:, :, None], probes, exact=True)
+        sums = learn_sums(ask, probes, exact=True)
+        if isinstance(terms, Trees):
+            terms, sums = with_raw_thresholds(terms, sums, probes, ask)
     except ValueError as error:
         if isinstance(error, NoSlidersError):
             raise
@@ -296,8 +304,11 @@ def _by_formula(
     _check_size(sums.size)
     factor = float(np.mean(owner.calibration.factor(weighed(probes.table)[0])))
     groups = None if weighed.groups is None else list(weighed.groups.values())
-    scale = factor * model.slope
-    outcome = _outcome(explainer, formula, encoded, probes.table, scale, groups)
+    # Contributions are shifted so that they are the weights in one row.
+    true = _weights(explainer, probes.table)[0]
+    plain = Outcome(terms, factor * model.slope, groups, np.zeros_like(true))
+    shift = true - plain(sums([[value] for value in probes.reference])[..., 0])[0]
+    outcome = replace(plain, constant=shift)
     assert outcome.written  # it is not too large for the page
     return WhatIf(sums, outcome), probes
 
@@ -305,20 +316,6 @@ def _by_formula(
 def _as_reason(text: str) -> str:
     """Return a message as part of a sentence."""
     return text.rstrip(".")
-
-
-def _outcome(
-    explainer: Explains,
-    formula: Formula,
-    encoded: Callable[[Any], Any],
-    row: Any,
-    scale: float,
-    groups: list[list[int]] | None,
-) -> Outcome:
-    """Shift the contributions so that they are the weights in one row."""
-    true = _weights(explainer, row)[0]
-    plain = Outcome(formula.terms, scale, groups, np.zeros_like(true))
-    return Outcome(formula.terms, scale, groups, true - plain(formula.numbers(encoded(row)))[0])
 
 
 def _verify(
