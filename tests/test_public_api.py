@@ -166,6 +166,7 @@ def test_evidence_names() -> None:
         "masses",
         "n_classes",
         "n_components",
+        "negative",
         "odds_against",
         "odds_for",
         "of",
@@ -175,6 +176,7 @@ def test_evidence_names() -> None:
         "plausibility",
         "plausibility_of",
         "points",
+        "positive",
         "probability",
         "reasons",
         "save",
@@ -196,6 +198,7 @@ def test_evidence_names() -> None:
         "weights_of",
         "weights_std",
         "with_index",
+        "with_unknown",
         "without",
     }
 
@@ -349,7 +352,17 @@ def test_evidence_names() -> None:
         (shafer.paper.reproduce, ["out", "quick", "seed", "select_lambda"]),
         (
             shafer.least_commitment,
-            ["coef", "intercept", "feature_means", "classes", "names", "prior"],
+            [
+                "coef",
+                "intercept",
+                "feature_means",
+                "classes",
+                "names",
+                "prior",
+                "power",
+                "measured",
+                "features",
+            ],
         ),
     ],
 )

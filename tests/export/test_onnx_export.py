@@ -142,6 +142,16 @@ def test_labels_and_columns_are_those_of_training() -> None:
     assert properties["classes"] == ["setosa", "versicolor", "virginica"]
 
 
+@pytest.mark.parametrize("names", [("0", "1"), ("a b", "a_b"), ("Größe", "é"), ("x.y", "x y")])
+def test_transformed_columns_may_have_any_names(names: tuple[str, str]) -> None:
+    """skl2onnx gives columns names of its own: "a b" and "a_b" are both a_b to it."""
+    columns = {names[0]: X[:, 2], names[1]: X[:, 0], "kind": np.where(X[:, 1] > 3, "wide", "slim")}
+    frame = pd.DataFrame(columns)
+    encode = make_column_transformer((StandardScaler(), [*names]), (OneHotEncoder(), ["kind"]))
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, Y)
+    check(shafer.Explainer(model, frame), frame)
+
+
 def test_nan_does_not_become_a_number(explainer: shafer.Explainer) -> None:
     rows = X[:2].copy()
     rows[1, 2] = np.nan
