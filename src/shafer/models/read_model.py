@@ -40,6 +40,7 @@ from shafer.evidence.least_commitment import (
     least_commitment_additive,
 )
 from shafer.evidence.sources import take
+from shafer.models.formula import Formula
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters
 from shafer.rows.access import by_position, n_rows, take_rows, values_of
@@ -208,12 +209,15 @@ class LinearModel(ReadModel):
         As ``features``, but NaN in X stays NaN; only for heads on X itself.
     loss : PenalisedLoss, optional
         What the coefficients minimise; None if they were not trained by penalised log loss.
+    edges : sequence of arrays, optional
+        Where the feature of each column of X jumps, if it is constant between these numbers.
     """
 
     head: LinearHead
     features: Callable[[Any], Array] = values_of
     gaps: Callable[[Any], Array] | None = None
     loss: PenalisedLoss | None = None
+    edges: Sequence[FloatArray] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return self.features(encoded)
@@ -285,11 +289,15 @@ class AdditiveModel(ReadModel):
         Reads the terms of each outer bag, for models that were trained as several.
     slope : float
         The factor on the terms of the model itself, from a calibration around it.
+    formula : callable, optional
+        Given (encoded) rows, returns the terms as data; they know the categories of these rows.
+        It raises ``UnsupportedModelError`` if the terms are more than data.
     """
 
     head: Contributions
     bags: Callable[[], TermBags] | None = None
     slope: float = 1.0
+    formula: Callable[[Any], Formula] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))

@@ -32,6 +32,8 @@ _SCRIPTS = (
     "pointing.js",
     "state.js",
     "answers.js",
+    "trees.js",
+    "terms.js",
     "weights.js",
     "comparison.js",
     "errors.js",

@@ -32,7 +32,7 @@ from shafer.plots.images import ShownImage, read_image
 from shafer.report import sentences
 from shafer.report.sentences import LEVEL, half_widths, overview
 from shafer.report.study import Study
-from shafer.report.what_if import Input, WhatIf
+from shafer.report.what_if import WhatIf, written_model
 from shafer.rows.access import take_rows
 from shafer.texts.marked import MARKED, PLAIN, Segments, stretches, visible
 from shafer.texts.rows import RowText, has_texts, texts_of_row
@@ -72,7 +72,7 @@ def payload(
         "judgeFirst": judge_first,
     }
     left = room - len(as_json(head).encode())
-    always = set(components["ranking"][:KEPT]) if model is None else None
+    always = set(components["ranking"][:KEPT]) if model is None or model.is_costly else None
     more = (
         question_entries(study, answered, shown),
         image_entries(study, shown),
@@ -515,25 +515,7 @@ def what_if_payload(model: WhatIf | None, why_not: str) -> dict[str, Any]:
     """Return how the inputs make the weights, or why the page has no sliders."""
     if model is None:
         return {"whatIf": None, "whyNot": why_not}
-    inputs = [_input(entry) for entry in model.inputs]
-    return {"whatIf": {"base": model.base.tolist(), "inputs": inputs}, "whyNot": ""}
-
-
-def _input(entry: Input) -> dict[str, Any]:
-    choices = [choice for choice in entry.effects if choice is not None]
-    missing = entry.effects.get(None)
-    return {
-        "name": entry.name,
-        "components": entry.components,
-        "anchor": entry.anchor,
-        "low": entry.low,
-        "high": entry.high,
-        "digits": entry.digits,
-        "slope": None if entry.slope is None else entry.slope.tolist(),
-        "choices": choices,
-        "effects": [entry.effects[choice].tolist() for choice in choices],
-        "missing": None if missing is None else missing.tolist(),
-    }
+    return {"whatIf": written_model(model), "whyNot": ""}
 
 
 # Which rows the page shows when there are too many for all of them.

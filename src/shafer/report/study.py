@@ -25,7 +25,7 @@ from shafer.evidence.table import label_texts
 from shafer.evidence.words import close_call
 from shafer.report import sentences
 from shafer.report.table import columns_of
-from shafer.report.what_if import NotLinearError, learn
+from shafer.report.what_if import NoSlidersError, learn
 
 if TYPE_CHECKING:
     from shafer.report.table import Columns
@@ -297,7 +297,7 @@ class Study:
             return None, "the reliability of the discounted evidence depends on all inputs together"
         try:
             return learn(self.explainer, self.X, self.columns, rows), ""
-        except NotLinearError as reason:
+        except NoSlidersError as reason:
             return None, str(reason)
 
 

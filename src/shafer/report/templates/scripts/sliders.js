@@ -1,7 +1,7 @@
 // What-if sliders: one for each raw input.
 function drawSliders() {
   if (!data.whatIf) {
-    $("what-if-note").textContent = `No sliders: ${data.whyNot}. Sliders need a model that is linear on its raw inputs.`;
+    $("what-if-note").textContent = `No sliders: ${data.whyNot}.`;
     $("reset").hidden = true;
     return;
   }
