@@ -16,13 +16,14 @@ from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import all_estimators
 
 import shafer
@@ -55,7 +56,11 @@ _NEEDED: dict[str, dict[str, Any]] = {
 }
 _SHORT = {"n_estimators": 4, "max_iter": 20, "cv": 2, "random_state": 0, "n_restarts_optimizer": 0}
 _VARIED: dict[str, list[dict[str, Any]]] = {
-    "AdaBoostClassifier": [{"learning_rate": 0.5}],
+    "AdaBoostClassifier": [
+        {"learning_rate": 0.5},
+        {"estimator": DecisionTreeClassifier(max_depth=3)},
+        {"estimator": LogisticRegression()},
+    ],
     "BernoulliNB": [{"alpha": 0.1, "fit_prior": False}, {"binarize": 0.7}],
     "CalibratedClassifierCV": [
         {"ensemble": False},
@@ -175,11 +180,6 @@ ADVICE: dict[str, tuple[Callable[[], Any], tuple[int, ...]]] = {
     "HistGradientBoostingClassifier(max_iter=1)": (
         lambda: HistGradientBoostingClassifier(max_iter=1),
         (2, 3),
-    ),
-    "GradientBoostingClassifier": (lambda: GradientBoostingClassifier(n_estimators=3), (2, 3)),
-    "loss='exponential'": (
-        lambda: GradientBoostingClassifier(n_estimators=3, loss="exponential"),
-        (2,),
     ),
     "loss='log_loss'": (lambda: SGDClassifier(loss="log_loss", random_state=0), (2,)),
     "CalibratedClassifierCV(model, method='sigmoid', ensemble=False)": (

@@ -30,7 +30,11 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import (
@@ -199,6 +203,7 @@ BOOSTED_PARTS: dict[str, Any] = {
     "trusted": ("sklearn.tree._tree.Tree",),
     "not_exported": TREES_NOT_EXPORTED,
 }
+ADABOOST = AdaBoostClassifier(n_estimators=3)
 EBM = ExplainableBoostingClassifier(max_rounds=5, interactions=0, outer_bags=2, n_jobs=1)
 XGBOOST = XGBClassifier(n_estimators=3, n_jobs=1)
 LIGHTGBM = LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1)
@@ -223,6 +228,7 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ),
     ("adapt", "sklearn", "HistGradientBoostingClassifier"): of(HISTOGRAM, **HISTOGRAM_PARTS),
     ("adapt", "sklearn", "GradientBoostingClassifier"): of(BOOSTED, **BOOSTED_PARTS),
+    ("adapt", "sklearn", "AdaBoostClassifier"): of(ADABOOST, **BOOSTED_PARTS),
     ("adapt", "sklearn", "CalibratedClassifierCV"): calibrated(LOGISTIC),
     ("adapt", "sklearn", "Pipeline"): of(make_pipeline(StandardScaler(), LOGISTIC)),
     ("adapt", "sklearn", "BaseSearchCV"): of(SEARCH, row="GridSearchCV"),
@@ -265,6 +271,7 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
         HISTOGRAM, **HISTOGRAM_PARTS
     ),
     ("decision", "sklearn", "GradientBoostingClassifier"): calibrated(BOOSTED, **BOOSTED_PARTS),
+    ("decision", "sklearn", "AdaBoostClassifier"): calibrated(ADABOOST, **BOOSTED_PARTS),
     ("decision", "sklearn", "Pipeline"): calibrated(make_pipeline(StandardScaler(), LinearSVC())),
     ("decision", "sklearn", "BaseSearchCV"): calibrated(
         GridSearchCV(LinearSVC(), {"C": [0.1, 1.0]}, cv=2), row="GridSearchCV"

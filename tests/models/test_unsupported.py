@@ -18,7 +18,6 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
-    AdaBoostClassifier,
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -93,7 +92,6 @@ REFUSALS = [
     (SGDClassifier(loss="log_loss"), IRIS, "3 classes normalises separate sigmoids", "saga"),
     (QuadraticDiscriminantAnalysis(), IRIS, "quadratic", "PolynomialFeatures"),
     (GaussianProcessClassifier(), BINARY, "averages sigmoids", "Nystroem"),
-    (AdaBoostClassifier(n_estimators=3), IRIS, "votes of its members", "loss='exponential'"),
     (BaggingClassifier(LR, 3), IRIS, "averages the probabilities", "combine their evidence"),
     (VotingClassifier([("a", LR)]), IRIS, "averages the probabilities", "combine their evidence"),
     (StackingClassifier([("a", LR)], cv=3), IRIS, "probabilities of its members", "final_estim"),

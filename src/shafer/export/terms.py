@@ -37,6 +37,7 @@ _TORCH = (
 _REASONS = {
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,
     ("sklearn", "GradientBoostingClassifier"): _TREES,
+    ("sklearn", "AdaBoostClassifier"): _TREES,
     ("xgboost", "XGBClassifier"): _TREES,
     ("xgboost", "Booster"): _TREES,
     ("lightgbm", "LGBMClassifier"): _TREES,

@@ -76,11 +76,6 @@ REFUSED = {
         f"averages sigmoids over a posterior, {_NOT_ADDITIVE} "
         "Use LogisticRegression behind Nystroem or shafer.models.RBFLayer."
     ),
-    ("sklearn", "AdaBoostClassifier"): (
-        f"rescales the votes of its members, {_NOT_ADDITIVE} Use "
-        "GradientBoostingClassifier: with loss='exponential' for two classes, with its default "
-        "loss for more."
-    ),
     ("sklearn", "BaggingClassifier"): _MEAN,
     ("sklearn", "VotingClassifier"): _MEAN,
     ("sklearn", "StackingClassifier"): (
