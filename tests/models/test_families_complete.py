@@ -29,7 +29,10 @@ from optbinning import BinningProcess, Scorecard
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.ensemble import (
     AdaBoostClassifier,
     GradientBoostingClassifier,
@@ -42,6 +45,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -49,11 +53,13 @@ from sklearn.naive_bayes import (
     GaussianNB,
     MultinomialNB,
 )
+from sklearn.neighbors import NearestCentroid
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
 from xgboost import DMatrix, XGBClassifier
 from xgboost import train as train_xgboost
 
@@ -216,6 +222,8 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("adapt", "sklearn", "LogisticRegression"): of(LOGISTIC),
     ("adapt", "sklearn", "SGDClassifier"): of(SGDClassifier(loss="log_loss", random_state=0)),
     ("adapt", "sklearn", "LinearDiscriminantAnalysis"): of(LinearDiscriminantAnalysis()),
+    ("adapt", "sklearn", "QuadraticDiscriminantAnalysis"): of(QuadraticDiscriminantAnalysis()),
+    ("adapt", "sklearn", "NearestCentroid"): of(NearestCentroid(priors="empirical")),
     ("adapt", "sklearn", "GaussianNB"): of(GaussianNB()),
     ("adapt", "sklearn", "CategoricalNB"): of(
         CategoricalNB(min_categories=9), not_exported="CategoricalNB cannot be written to ONNX yet"
@@ -229,7 +237,11 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("adapt", "sklearn", "HistGradientBoostingClassifier"): of(HISTOGRAM, **HISTOGRAM_PARTS),
     ("adapt", "sklearn", "GradientBoostingClassifier"): of(BOOSTED, **BOOSTED_PARTS),
     ("adapt", "sklearn", "AdaBoostClassifier"): of(ADABOOST, **BOOSTED_PARTS),
+    ("adapt", "sklearn", "DecisionTreeClassifier"): of(
+        DecisionTreeClassifier(max_depth=1), **BOOSTED_PARTS
+    ),
     ("adapt", "sklearn", "CalibratedClassifierCV"): calibrated(LOGISTIC),
+    ("adapt", "sklearn", "OneVsRestClassifier"): of(OneVsRestClassifier(LOGISTIC)),
     ("adapt", "sklearn", "Pipeline"): of(make_pipeline(StandardScaler(), LOGISTIC)),
     ("adapt", "sklearn", "BaseSearchCV"): of(SEARCH, row="GridSearchCV"),
     ("adapt", "sklearn", "FrozenEstimator"): lambda: Example(
@@ -265,6 +277,10 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ),
     ("adapt", "torch", "Module"): torch_example,
     ("decision", "sklearn", "LinearClassifierMixin"): calibrated(LinearSVC(), row="LinearSVC"),
+    ("decision", "sklearn", "QuadraticDiscriminantAnalysis"): calibrated(
+        QuadraticDiscriminantAnalysis()
+    ),
+    ("decision", "sklearn", "NearestCentroid"): calibrated(NearestCentroid()),
     ("decision", "sklearn", "SVC"): calibrated(SVC()),
     ("decision", "sklearn", "NuSVC"): calibrated(NuSVC(nu=0.3)),
     ("decision", "sklearn", "HistGradientBoostingClassifier"): calibrated(
@@ -272,6 +288,7 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ),
     ("decision", "sklearn", "GradientBoostingClassifier"): calibrated(BOOSTED, **BOOSTED_PARTS),
     ("decision", "sklearn", "AdaBoostClassifier"): calibrated(ADABOOST, **BOOSTED_PARTS),
+    ("decision", "sklearn", "OneVsRestClassifier"): calibrated(OneVsRestClassifier(LinearSVC())),
     ("decision", "sklearn", "Pipeline"): calibrated(make_pipeline(StandardScaler(), LinearSVC())),
     ("decision", "sklearn", "BaseSearchCV"): calibrated(
         GridSearchCV(LinearSVC(), {"C": [0.1, 1.0]}, cv=2), row="GridSearchCV"

@@ -19,6 +19,7 @@ from shafer.export.nodes import Value
 from shafer.export.transformers import EncodedRows
 from shafer.models.heads import Contributions
 from shafer.models.read_model import AdditiveModel, ReadModel, both_classes
+from shafer.models.sklearn.class_distances import precision_roots
 
 _ELSEWHERE = (
     "To run it in another process, save the explainer with explainer.save(path), or wrap it with "
@@ -38,6 +39,7 @@ _REASONS = {
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,
     ("sklearn", "GradientBoostingClassifier"): _TREES,
     ("sklearn", "AdaBoostClassifier"): _TREES,
+    ("sklearn", "DecisionTreeClassifier"): _TREES,
     ("xgboost", "XGBClassifier"): _TREES,
     ("xgboost", "Booster"): _TREES,
     ("lightgbm", "LGBMClassifier"): _TREES,
@@ -88,6 +90,19 @@ def gaussian_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     distance = rows.numbers().with_axis(2) - mean
     squares = distance * distance / variance
     return ModelTerms((squares + np.log(2 * np.pi * variance)) * -0.5)
+
+
+# QuadraticDiscriminantAnalysis: a component adds the share of its feature in the squared distance.
+
+
+def distance_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
+    """Return the shares of the features, (n, J, K)."""
+    values, parts = rows.numbers(), []
+    for mean, root in zip(model.core.means_, precision_roots(model.core), strict=True):
+        away = values - np.asarray(mean, dtype=np.float64)
+        matrix = np.asarray(root, dtype=np.float64)
+        parts.append((((away @ matrix) @ matrix.T) * away).with_axis(2))
+    return ModelTerms(rows.graph.op("Concat", *parts, axis=2) * (-0.5 * _additive(model).slope))
 
 
 # MLPClassifier: the features are the units of the last hidden layer.
@@ -298,6 +313,8 @@ _FAMILIES = {
     ("sklearn", "ComplementNB"): linear_terms,
     ("sklearn", "BernoulliNB"): indicator_terms,
     ("sklearn", "GaussianNB"): gaussian_terms,
+    ("sklearn", "NearestCentroid"): linear_terms,
+    ("sklearn", "QuadraticDiscriminantAnalysis"): distance_terms,
     ("sklearn", "MLPClassifier"): hidden_unit_terms,
     ("sklearn", "SVC"): kernel_terms,
     ("sklearn", "NuSVC"): kernel_terms,

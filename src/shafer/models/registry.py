@@ -32,6 +32,8 @@ FAMILIES = {
     ("sklearn", "LogisticRegression"): "sklearn.linear",
     ("sklearn", "SGDClassifier"): "sklearn.linear",
     ("sklearn", "LinearDiscriminantAnalysis"): "sklearn.linear",
+    ("sklearn", "QuadraticDiscriminantAnalysis"): "sklearn.class_distances",
+    ("sklearn", "NearestCentroid"): "sklearn.class_distances",
     ("sklearn", "GaussianNB"): "sklearn.naive_bayes",
     ("sklearn", "CategoricalNB"): "sklearn.naive_bayes",
     ("sklearn", "BernoulliNB"): "sklearn.naive_bayes",
@@ -41,7 +43,9 @@ FAMILIES = {
     ("sklearn", "HistGradientBoostingClassifier"): "sklearn.gradient_boosting",
     ("sklearn", "GradientBoostingClassifier"): "sklearn.gradient_boosting",
     ("sklearn", "AdaBoostClassifier"): "sklearn.ada_boost",
+    ("sklearn", "DecisionTreeClassifier"): "sklearn.decision_tree",
     ("sklearn", "CalibratedClassifierCV"): "sklearn.calibrated",
+    ("sklearn", "OneVsRestClassifier"): "sklearn.one_vs_rest",
     ("sklearn", "Pipeline"): "sklearn.pipeline",
     ("sklearn", "BaseSearchCV"): "sklearn.wrappers",
     ("sklearn", "FrozenEstimator"): "sklearn.wrappers",
@@ -63,11 +67,14 @@ FAMILIES = {
 # The same for files with a function ``decision``, which reads a decision function.
 DECISIONS = {
     ("sklearn", "LinearClassifierMixin"): "sklearn.linear",
+    ("sklearn", "QuadraticDiscriminantAnalysis"): "sklearn.class_distances",
+    ("sklearn", "NearestCentroid"): "sklearn.class_distances",
     ("sklearn", "SVC"): "sklearn.svm",
     ("sklearn", "NuSVC"): "sklearn.svm",
     ("sklearn", "HistGradientBoostingClassifier"): "sklearn.gradient_boosting",
     ("sklearn", "GradientBoostingClassifier"): "sklearn.gradient_boosting",
     ("sklearn", "AdaBoostClassifier"): "sklearn.ada_boost",
+    ("sklearn", "OneVsRestClassifier"): "sklearn.one_vs_rest",
     ("sklearn", "Pipeline"): "sklearn.pipeline",
     ("sklearn", "BaseSearchCV"): "sklearn.wrappers",
     ("sklearn", "FrozenEstimator"): "sklearn.wrappers",
@@ -152,9 +159,11 @@ def adapt_decision(model: Any, **options: Any) -> ReadModel:
         if key in DECISIONS:
             check_not_overridden(model, *key)
             return _read(_family(DECISIONS[key]).decision, model, options)
+    given = "decision function" if hasattr(model, "decision_function") else "probabilities"
     raise UnsupportedModelError(
-        f"A calibrated {type(model).__name__} is not supported, because its scores are not a sum "
-        "of contributions. Calibrate a linear model, an SVC or a boosted model instead."
+        f"A calibrated {type(model).__name__} is not supported: what is calibrated are its "
+        f"{given}, which cannot be read as a sum of contributions. Calibrate a linear model, an "
+        "SVC or a boosted model instead."
     )
 
 

@@ -18,19 +18,15 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from shafer._kernels.trees import NAN_IS_MISSING, Forest
+from shafer._kernels.trees import Forest
 from shafer._typing import Array, FloatArray
 from shafer.errors import UnsupportedModelError
-from shafer.models.boosting.trees import (
-    ShapleyTrees,
-    TreeTable,
-    contributions_with_bias,
-    joined_trees,
-)
+from shafer.models.boosting.trees import ShapleyTrees, contributions_with_bias, joined_trees
 from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel
 from shafer.models.registry import check_option
+from shafer.models.sklearn.decision_tree import tree_table
 from shafer.models.sklearn.linear import feature_names
 from shafer.rows.checks import checked
 
@@ -133,7 +129,7 @@ def _scores(model: Any, rows: Any) -> FloatArray:
 def _forest(model: Any) -> Forest:
     """Write each member as one tree for each logit, whose leaves are its vote."""
     tables = [
-        _table(member.tree_, k, values)
+        tree_table(member.tree_, k, values)
         for member, share in _shares(model)
         for k, values in enumerate(_votes(model, _leaf_votes(member), share).T)
     ]
@@ -143,17 +139,3 @@ def _forest(model: Any) -> Forest:
 def _leaf_votes(member: Any) -> Any:
     """Return the class that each node of a tree would vote for."""
     return member.classes_[member.tree_.value[:, 0, :].argmax(axis=1)]
-
-
-def _table(tree: Any, output: int, values: FloatArray) -> TreeTable:
-    return TreeTable(
-        output,
-        tree.feature,
-        tree.threshold,
-        tree.children_left,
-        tree.children_right,
-        np.full(tree.node_count, NAN_IS_MISSING, dtype=np.uint8),
-        tree.missing_go_to_left.astype(bool),
-        values,
-        tree.weighted_n_node_samples,
-    )
