@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api
 import torch
 from catboost import CatBoostClassifier
 from interpret.glassbox import ExplainableBoostingClassifier
@@ -198,6 +199,16 @@ def scorecard() -> Example:
     return Example(model, FRAME, not_saved=saved, not_exported=BINNING_NOT_EXPORTED)
 
 
+def statsmodels_example(*, wrapped: bool) -> Example:
+    results = statsmodels.api.Logit(Y, X).fit(disp=0)
+    return Example(
+        results if wrapped else results._results,
+        row="statsmodels",
+        not_saved="of statsmodels cannot be saved",
+        not_exported="is a result of statsmodels",
+    )
+
+
 LOGISTIC = LogisticRegression()
 HISTOGRAM = HistGradientBoostingClassifier(max_iter=3)
 HISTOGRAM_PARTS: dict[str, Any] = {
@@ -275,6 +286,8 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
         trusted=("pygam.pygam.LogisticGAM", "pygam.terms.Term", "pygam.terms.TermList"),
         not_exported="LogisticGAM cannot be written to ONNX yet",
     ),
+    ("adapt", "statsmodels", "ResultsWrapper"): lambda: statsmodels_example(wrapped=True),
+    ("adapt", "statsmodels", "Results"): lambda: statsmodels_example(wrapped=False),
     ("adapt", "torch", "Module"): torch_example,
     ("decision", "sklearn", "LinearClassifierMixin"): calibrated(LinearSVC(), row="LinearSVC"),
     ("decision", "sklearn", "QuadraticDiscriminantAnalysis"): calibrated(
@@ -422,7 +435,7 @@ def test_the_guide_has_a_row(kind: tuple[str, str, str]) -> None:
 def test_the_examples_have_probabilities_of_their_own() -> None:
     """An explainer compares itself only with models that have some: most do."""
     compared = [kind for kind in LISTED if hasattr(example(*kind).model, "predict_proba")]
-    assert len(compared) >= len(LISTED) - 5
+    assert len(compared) >= len(LISTED) - 7
     for kind in compared:
         own = example(*kind).model.predict_proba(example(*kind).rows)
         found = explained(*kind)(example(*kind).rows).probability

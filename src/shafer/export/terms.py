@@ -35,7 +35,13 @@ _TORCH = (
     "with torch.onnx.export, and export shafer.Explainer(shafer.LinearHead(coef, intercept), "
     "features) for the last layer. " + _ELSEWHERE
 )
+_STATSMODELS = (
+    "is a result of statsmodels, whose design matrix has no graph. Export "
+    "shafer.Explainer(shafer.LinearHead(coef, intercept), rows) with rows of the design matrix."
+)
 _REASONS = {
+    ("statsmodels", "ResultsWrapper"): _STATSMODELS,
+    ("statsmodels", "Results"): _STATSMODELS,
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,
     ("sklearn", "GradientBoostingClassifier"): _TREES,
     ("sklearn", "AdaBoostClassifier"): _TREES,

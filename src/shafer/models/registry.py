@@ -61,6 +61,8 @@ FAMILIES = {
     ("interpret", "ExplainableBoostingClassifier"): "boosting.interpret",
     ("optbinning", "Scorecard"): "optbinning",
     ("pygam", "LogisticGAM"): "pygam",
+    ("statsmodels", "ResultsWrapper"): "statsmodels",
+    ("statsmodels", "Results"): "statsmodels",
     ("torch", "Module"): "torch.module",
 }
 

@@ -82,6 +82,7 @@ REFUSED = {
         "bins columns, but has no classifier. Pass the whole pipeline, "
         "make_pipeline(BinningProcess(...), LogisticRegression()), or a Scorecard."
     ),
+    ("statsmodels", "Model"): "is not trained. Pass the results of its fit(), not the model.",
     ("lightgbm", "LGBMRegressor"): _NUMBERS,
     ("xgboost", "XGBRegressor"): _NUMBERS,
     ("xgboost", "XGBRFRegressor"): _NUMBERS,

@@ -79,6 +79,12 @@ class SkopsFormat(ObjectFormat):
                 "stored. Save the function's numbers instead, as a LinearHead or in a file of "
                 "your own, and make the Explainer again."
             )
+        if class_name(value).startswith("statsmodels."):
+            raise ValueError(
+                f"{type(value).__name__} of statsmodels cannot be saved: it holds functions and "
+                "its training data. Save its numbers, shafer.LinearHead(coef, intercept), with an "
+                "Explainer of its own, whose rows are those of the design matrix."
+            )
         skops = skops_io()
         parts: list[Json] = []
 
