@@ -76,6 +76,8 @@ TABLES = {
     "adapt": FAMILIES,
     "decision": DECISIONS,
     "behind": TRANSFORMERS,
+    # Any unknown class with the numbers of a linear model, such as this one.
+    "like": {("cuml", "LinearLike"): "like_linear"},
     # Models that are arrays or a function have no file; the registry reads them itself.
     "itself": {("shafer", "LinearHead"): "heads", ("shafer", "Contributions"): "heads"},
 }
@@ -161,6 +163,20 @@ class LogisticGAM(BaseEstimator):
 
     def predict_proba(self, X: Any) -> Any:
         return expit(self.partial_dependence(0, X) + self.partial_dependence(1, X) + 0.3)
+
+
+class LinearLike:
+    """A stand-in for the logistic regression of a library that the registry does not know."""
+
+    __module__ = "cuml.linear_model"
+
+    def __init__(self) -> None:
+        self.coef_, self.intercept_ = np.array([[1.0, -2.0, 0.5]]), np.array([0.2])
+        self.classes_ = np.array([0, 1])
+
+    def predict_proba(self, X: Any) -> Any:
+        p = expit(np.asarray(X) @ self.coef_[0] + self.intercept_[0])
+        return np.stack([1 - p, p], axis=1)
 
 
 def network() -> Any:
@@ -313,6 +329,9 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("behind", "optbinning", "BinningProcess"): of(
         BINNED, rows=FRAME, trusted=BINNING_CLASSES, not_exported=BINNING_NOT_EXPORTED
     ),
+    ("like", "cuml", "LinearLike"): lambda: Example(
+        LinearLike(), row="coef_", trusted=("cuml.linear_model.LinearLike",)
+    ),
     ("itself", "shafer", "LinearHead"): lambda: Example(
         shafer.LinearHead(np.array([[1.0, -1.0, 0.5]]), [0.2])
     ),
@@ -344,10 +363,11 @@ every_family = pytest.mark.parametrize("kind", LISTED, ids=title)
 
 
 @pytest.fixture(autouse=True)
-def _pygam_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a file with the stand-in be read: its classes are imported by name."""
+def _stand_ins_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file with a stand-in be read: its classes are imported by name."""
     monkeypatch.setitem(sys.modules, "pygam", ModuleType("pygam"))
-    for kind in (LogisticGAM, Term, TermList):
+    monkeypatch.setitem(sys.modules, "cuml", ModuleType("cuml"))
+    for kind in (LogisticGAM, Term, TermList, LinearLike):
         module = sys.modules.get(kind.__module__, ModuleType(kind.__module__))
         monkeypatch.setattr(module, kind.__name__, kind, raising=False)
         monkeypatch.setitem(sys.modules, kind.__module__, module)
@@ -363,7 +383,7 @@ def test_the_reader_is_there(kind: tuple[str, str, str]) -> None:
     does, package, name = kind
     file = TABLES[does][package, name]
     module = importlib.import_module(f"shafer.models.{file}")
-    wanted = name if does == "itself" else does
+    wanted = {"itself": name, "like": "adapt"}.get(does, does)
     assert callable(getattr(module, wanted, None)), (
         f"The registry sends {name} of {package} to shafer/models/{file.replace('.', '/')}.py. "
         f"Add the function {wanted} to that file."

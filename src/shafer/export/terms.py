@@ -18,6 +18,7 @@ from shafer.errors import UnsupportedModelError
 from shafer.export.nodes import Value
 from shafer.export.transformers import EncodedRows
 from shafer.models.heads import Contributions
+from shafer.models.like_linear import looks_linear
 from shafer.models.read_model import AdditiveModel, ReadModel, both_classes
 from shafer.models.sklearn.class_distances import precision_roots
 
@@ -70,6 +71,8 @@ def terms_of(model: ReadModel, rows: EncodedRows) -> ModelTerms:
             raise UnsupportedModelError(f"{_named(core)} {_REASONS[kind]}")
         if kind in _FAMILIES:
             return _FAMILIES[kind](model, rows)
+    if looks_linear(core):
+        return linear_terms(model, rows)
     if isinstance(core, Contributions):
         raise UnsupportedModelError(
             "Contributions are a Python function, which cannot be written to ONNX. Export a "

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from shafer._checks.frames import frame_columns
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
+from shafer.models import like_linear
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel
 from shafer.models.unsupported import REFUSED
@@ -124,6 +125,8 @@ def adapt(
             return _read(_family(FAMILIES[key]).adapt, model, options, background, known)
         if key in REFUSED:
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
+    if like_linear.looks_linear(model):
+        return _read(like_linear.adapt, model, options, background, known)
     raise UnsupportedModelError(
         f"Models of type {type(model).__name__} are not supported. Supported are the models of "
         "docs/guide/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch). For any "
@@ -185,8 +188,7 @@ def own_probabilities(model: Any, X: Any) -> FloatArray | None:
     They are in the precision in which the model returns them. The result is None for models
     without probabilities of their own, such as a ``LinearHead``.
     """
-    families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
-    own = getattr(next(families, None), "probabilities", _predict_proba)
+    own = getattr(_reader(model), "probabilities", _predict_proba)
     given = own(model, X)
     return None if given is None else np.asarray(given)
 
@@ -198,8 +200,7 @@ def own_predictions(model: Any, X: Any) -> NDArray[Any] | None:
     """
     if not hasattr(model, "predict") or not hasattr(model, "classes_"):
         return None
-    families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
-    own = getattr(next(families, None), "predictions", _predict)
+    own = getattr(_reader(model), "predictions", _predict)
     return np.asarray(own(model, X))
 
 
@@ -230,6 +231,14 @@ def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:
 def _kinds(model: Any) -> Iterator[tuple[str, str]]:
     for base in type(model).__mro__:
         yield base.__module__.partition(".")[0], base.__name__
+
+
+def _reader(model: Any) -> ModuleType | None:
+    """Return the file that reads a model; None if there is none, as for a ``LinearHead``."""
+    for key in _kinds(model):
+        if key in FAMILIES:
+            return _family(FAMILIES[key])
+    return like_linear if like_linear.looks_linear(model) else None
 
 
 def _family(name: str) -> ModuleType:
