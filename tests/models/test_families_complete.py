@@ -61,6 +61,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier
+from skorch import NeuralNetBinaryClassifier, NeuralNetClassifier
 from xgboost import DMatrix, XGBClassifier
 from xgboost import train as train_xgboost
 
@@ -190,6 +191,22 @@ def torch_example() -> Example:
     return Example(network(), rows, row="torch.nn.Module", not_exported=words, module=network())
 
 
+def skorch_example(kind: Any, n_outputs: int, criterion: Any) -> Example:
+    torch.manual_seed(0)
+    end = torch.nn.Flatten(0) if n_outputs == 1 else torch.nn.Identity()
+    net = torch.nn.Sequential(torch.nn.Linear(3, n_outputs), end)
+    model = kind(net, criterion=criterion, max_epochs=1, verbose=0, train_split=None)
+    rows = X.astype(np.float32)
+    y = Y.astype(np.float32) if n_outputs == 1 else Y
+    return Example(
+        model.fit(rows, y),
+        rows,
+        row="skorch",
+        not_saved="of skorch cannot be saved",
+        not_exported="is a torch module, which torch exports itself",
+    )
+
+
 def xgboost_booster() -> Example:
     options = {"objective": "binary:logistic", "nthread": 1}
     model = train_xgboost(options, DMatrix(X, Y), 3)
@@ -301,6 +318,12 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
         LogisticGAM(),
         trusted=("pygam.pygam.LogisticGAM", "pygam.terms.Term", "pygam.terms.TermList"),
         not_exported="LogisticGAM cannot be written to ONNX yet",
+    ),
+    ("adapt", "skorch", "NeuralNetClassifier"): lambda: skorch_example(
+        NeuralNetClassifier, 2, torch.nn.CrossEntropyLoss
+    ),
+    ("adapt", "skorch", "NeuralNetBinaryClassifier"): lambda: skorch_example(
+        NeuralNetBinaryClassifier, 1, torch.nn.BCEWithLogitsLoss
     ),
     ("adapt", "statsmodels", "ResultsWrapper"): lambda: statsmodels_example(wrapped=True),
     ("adapt", "statsmodels", "Results"): lambda: statsmodels_example(wrapped=False),

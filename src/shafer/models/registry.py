@@ -65,6 +65,8 @@ FAMILIES = {
     ("statsmodels", "ResultsWrapper"): "statsmodels",
     ("statsmodels", "Results"): "statsmodels",
     ("torch", "Module"): "torch.module",
+    ("skorch", "NeuralNetClassifier"): "skorch",
+    ("skorch", "NeuralNetBinaryClassifier"): "skorch",
 }
 
 # The same for files with a function ``decision``, which reads a decision function.
@@ -133,6 +135,16 @@ def adapt(
         "other model pass its last linear layer, shafer.LinearHead(coef, intercept), or a function "
         "that returns contributions, shafer.models.Contributions(function, intercept)."
     )
+
+
+def wants_background(model: Any) -> bool:
+    """Tell whether the reader of a model asks for rows, as that of torch modules does."""
+    reader = _reader(model)
+    if reader is None:
+        return False
+    if hasattr(reader, "held"):  # a pipeline or a wrapper
+        return wants_background(reader.held(model))
+    return "background" in inspect.signature(reader.adapt).parameters
 
 
 def known_columns(model: Any, columns: Sequence[str] | None) -> dict[int, ColumnSchema]:

@@ -83,6 +83,7 @@ REFUSED = {
         "make_pipeline(BinningProcess(...), LogisticRegression()), or a Scorecard."
     ),
     ("statsmodels", "Model"): "is not trained. Pass the results of its fit(), not the model.",
+    ("skorch", "NeuralNet"): "predicts no classes. Use NeuralNetClassifier of skorch.",
     ("lightgbm", "LGBMRegressor"): _NUMBERS,
     ("xgboost", "XGBRegressor"): _NUMBERS,
     ("xgboost", "XGBRFRegressor"): _NUMBERS,
