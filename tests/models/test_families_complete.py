@@ -68,6 +68,7 @@ from xgboost import train as train_xgboost
 import shafer
 from shafer.errors import UnsupportedModelError
 from shafer.models.registry import DECISIONS, FAMILIES, TRANSFORMERS
+from spark_session import ml, started_spark
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "models.md"
 HERE = "tests/models/test_families_complete.py"
@@ -207,6 +208,23 @@ def skorch_example(kind: Any, n_outputs: int, criterion: Any) -> Example:
     )
 
 
+def spark_example(name: str) -> Example:
+    session = started_spark()
+    rows = [(*row, label) for row, label in zip(X.tolist(), Y.tolist(), strict=True)]
+    table = session.createDataFrame(rows, ["a", "b", "c", "label"])
+    assembler = ml.feature.VectorAssembler(inputCols=["a", "b", "c"], outputCol="features")
+    kind = ml.classification.NaiveBayes if "Bayes" in name else ml.classification.LogisticRegression
+    model = ml.Pipeline(stages=[assembler, kind()]).fit(table)
+    alone = name != "PipelineModel"
+    return Example(
+        model.stages[-1] if alone else model,
+        X if alone else FRAME,
+        row=name,
+        not_saved="of pyspark cannot be saved",
+        not_exported="is a model of Spark",
+    )
+
+
 def xgboost_booster() -> Example:
     options = {"objective": "binary:logistic", "nthread": 1}
     model = train_xgboost(options, DMatrix(X, Y), 3)
@@ -325,6 +343,11 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("adapt", "skorch", "NeuralNetBinaryClassifier"): lambda: skorch_example(
         NeuralNetBinaryClassifier, 1, torch.nn.BCEWithLogitsLoss
     ),
+    ("adapt", "pyspark", "PipelineModel"): lambda: spark_example("PipelineModel"),
+    ("adapt", "pyspark", "LogisticRegressionModel"): lambda: spark_example(
+        "LogisticRegressionModel"
+    ),
+    ("adapt", "pyspark", "NaiveBayesModel"): lambda: spark_example("NaiveBayesModel"),
     ("adapt", "statsmodels", "ResultsWrapper"): lambda: statsmodels_example(wrapped=True),
     ("adapt", "statsmodels", "Results"): lambda: statsmodels_example(wrapped=False),
     ("adapt", "torch", "Module"): torch_example,
@@ -478,7 +501,7 @@ def test_the_guide_has_a_row(kind: tuple[str, str, str]) -> None:
 def test_the_examples_have_probabilities_of_their_own() -> None:
     """An explainer compares itself only with models that have some: most do."""
     compared = [kind for kind in LISTED if hasattr(example(*kind).model, "predict_proba")]
-    assert len(compared) >= len(LISTED) - 7
+    assert len(compared) >= len(LISTED) - 10
     for kind in compared:
         own = example(*kind).model.predict_proba(example(*kind).rows)
         found = explained(*kind)(example(*kind).rows).probability

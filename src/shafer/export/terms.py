@@ -40,7 +40,14 @@ _STATSMODELS = (
     "is a result of statsmodels, whose design matrix has no graph. Export "
     "shafer.Explainer(shafer.LinearHead(coef, intercept), rows) with rows of the design matrix."
 )
+_SPARK = (
+    "is a model of Spark, which makes its features. Export shafer.Explainer(shafer.LinearHead("
+    "coef, intercept), rows) with rows of the features."
+)
 _REASONS = {
+    ("pyspark", "PipelineModel"): _SPARK,
+    ("pyspark", "LogisticRegressionModel"): _SPARK,
+    ("pyspark", "NaiveBayesModel"): _SPARK,
     ("statsmodels", "ResultsWrapper"): _STATSMODELS,
     ("statsmodels", "Results"): _STATSMODELS,
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,

@@ -51,6 +51,10 @@ _SEARCH_OF_A_THRESHOLD = (
 _FUNCTIONS_OF_THE_USER = "shafer.models.heads.Contributions"
 # Packages whose trained models are not stored, and what to do.
 _NOT_STORED = {
+    "pyspark": (
+        "it lives in Spark. Save the model with its own save(path) and make the Explainer again, "
+        "or save its numbers, shafer.LinearHead(coef, intercept)."
+    ),
     "skorch": (
         "it holds its training. Make an Explainer of its module, net.module_, with the same "
         "background and classes=, and save that."
