@@ -38,7 +38,8 @@ def adapt(model: Any, background: Any = None) -> ReadModel:
     read = _logistic if _kind(classifier) == _KINDS[0] else _bayes
     adapted = read(classifier, _classes(model, classifier), names)
     live = LiveParameters.of(partial(_parameters, classifier))
-    return adapted.behind(features).watching(live)
+    # The names of the entries do not tell the columns that they were made of.
+    return replace(adapted, by_column=False).behind(features).watching(live)
 
 
 def probabilities(model: Any, X: Any) -> FloatArray:
