@@ -125,11 +125,11 @@ class Explainer(Predictor):
         class of the least expected loss; with two classes this is a threshold.
     **options
         Options of the model's reader: ``components="feature"`` or ``"tree"`` for scikit-learn's
-        gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
-        ``layer``, ``batch_size`` and ``precision`` for torch modules and ONNX graphs, ``constants``
-        for ONNX graphs, and for torch modules with a feature map ``components="locations"``,
-        ``"tokens"`` or ``"channels"``, with ``location_means`` and ``grid``; see
-        ``docs/guide/models.md``.
+        gradient boosting, ``"feature"`` or ``"member"`` for AdaBoost, ``"vector"`` or ``"feature"``
+        for support vector machines, ``layer``, ``batch_size`` and ``precision`` for torch modules
+        and ONNX graphs, ``constants`` for ONNX graphs, and for torch modules with a feature map
+        ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
+        ``grid``; see ``docs/guide/models.md``.
 
     Attributes
     ----------
