@@ -310,14 +310,13 @@ def _joined(forest: Forest, paths: ForestPaths) -> _Groups:
     at, above = _upwards(paths.parent, inner)
     at, above = np.concatenate([at, at]), np.concatenate([above, paths.parent[above]])
     at, above = np.concatenate([at, np.arange(len(inner))]), np.concatenate([above, inner])
-    pairs = np.unique(np.stack([above, same[inner[at]]]), axis=1)
-    n_bits = n_above + np.bincount(pairs[0], minlength=n_nodes)
+    splits = np.unique(above * n_nodes + same[inner[at]]) // n_nodes
+    n_bits = n_above + np.bincount(splits, minlength=n_nodes)
     up, asker = _upwards(paths.parent, np.arange(n_nodes))
-    own = np.stack([up, paths.asked[asker]])
-    both = np.unique(
-        np.concatenate([own, np.stack([above, forest.feature[inner[at]]])], axis=1), axis=1
-    )
-    size = np.bincount(both[0], minlength=n_nodes) * np.exp2(np.minimum(n_bits, 60.0))
+    width = int(forest.feature.max(initial=0)) + 1
+    asked = [up * width + paths.asked[asker], above * width + forest.feature[inner[at]]]
+    features = np.unique(np.concatenate(asked)) // width
+    size = np.bincount(features, minlength=n_nodes) * np.exp2(np.minimum(n_bits, 60.0))
     kept = size.copy()
     is_joint = forest.feature < 0
     for nodes in [*reversed(levels(paths.parent)), forest.starts[:-1]]:
@@ -341,18 +340,14 @@ def _same_splits(forest: Forest) -> Index:
     n_nodes = len(forest.feature)
     tree = np.repeat(np.arange(len(forest.output)), np.diff(forest.starts))
     own = np.where((forest.feature < 0) | (forest.n_words > 0), np.arange(n_nodes), -1)
-    asked = np.stack(
-        [
-            tree,
-            own,
-            forest.feature,
-            forest.missing,
-            forest.missing_left,
-            forest.threshold.view(np.int64),
-        ]
-    )
-    _, first, place = np.unique(asked, axis=1, return_index=True, return_inverse=True)
-    same: Index = first[place]
+    asked = (forest.threshold, forest.missing_left, forest.missing, forest.feature, own, tree)
+    order = np.lexsort(asked)
+    new = np.zeros(n_nodes, dtype=bool)
+    new[:1] = True
+    for column in asked:
+        new[1:] |= column[order[1:]] != column[order[:-1]]
+    same = np.empty(n_nodes, dtype=np.int64)
+    same[order] = order[np.flatnonzero(new)][np.cumsum(new) - 1]  # the sort is stable
     return same
 
 
@@ -385,14 +380,16 @@ def _grouped(
     # A condition above a group is asked once, not for each of its leaves; a split inside once.
     side = np.where(inside, True, leaves.left)
     split = np.where(inside, groups.same[leaves.split], leaves.split)
-    found = np.unique(np.stack([owner, bit, split, side]), axis=1)
+    n_nodes, most = len(forest.feature), int(n_bits.max(initial=0)) + 1
+    found = np.unique(((owner * most + bit) * n_nodes + split) * 2 + side)
+    rest, side = found // 2, found % 2 == 1
     tree = np.searchsorted(forest.starts, root, side="right") - 1
     part = TreeTables(
         np.zeros(0, dtype=np.int64),
-        _starts(np.bincount(found[0], minlength=len(root))),
-        found[2],
-        found[3].astype(bool),
-        found[1],
+        _starts(np.bincount(rest // n_nodes // most, minlength=len(root))),
+        rest % n_nodes,
+        side,
+        rest // n_nodes % most,
         _starts(n_columns),
         np.repeat(forest.output[tree], n_columns),
         columns % width,
@@ -417,9 +414,9 @@ def _sum_leaves(
     n_conditions = np.bincount(leaves.leaf, minlength=len(leaves.node))
     first = _starts(n_conditions)
     is_joint = np.bincount(leaves.leaf, inside, len(leaves.node)) > 0
-    for leaf in np.flatnonzero(~is_joint).tolist():
-        table, place = tables[begin[leaf] : begin[leaf + 1]], int(start[leaves.first[leaf]])
-        np.multiply(table, value[leaf], out=values[place : place + len(table)])
+    for apart in np.flatnonzero(~is_joint).tolist():
+        table, place = tables[begin[apart] : begin[apart + 1]], int(start[leaves.first[apart]])
+        np.multiply(table, value[apart], out=values[place : place + len(table)])
     owner, pattern = _patterns(np.where(is_joint, 1 << n_bits, 0))
     own = np.zeros(len(owner), dtype=np.int64)
     flips = inside & ~leaves.left

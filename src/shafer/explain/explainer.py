@@ -41,7 +41,7 @@ from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
-from shafer.models.read_model import ReadModel
+from shafer.models.read_model import AdditiveModel, ReadModel
 from shafer.models.registry import adapt, known_columns
 from shafer.rows.access import n_rows
 from shafer.rows.background import as_batches
@@ -123,10 +123,12 @@ class Explainer(Predictor):
         as ``{"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}}``. The answer is then the
         class of the least expected loss; with two classes this is a threshold.
     **options
-        Options of the model's reader: ``components="feature"`` or ``"tree"`` for scikit-learn's
-        gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
-        ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
-        map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
+        Options of the model's reader: ``tree_values="path"`` or ``"background"`` for boosted
+        trees, with ``background_rows``, the most rows that are compared with;
+        ``components="feature"`` or ``"tree"`` for scikit-learn's gradient boosting,
+        ``components="vector"`` or ``"feature"`` for support vector machines, ``layer``,
+        ``batch_size`` and ``precision`` for torch modules, and for those with a feature map
+        ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
         ``grid``; see ``docs/guide/models.md``.
 
     Attributes
@@ -203,7 +205,7 @@ class Explainer(Predictor):
         first_given, batches = as_batches(background, sample_weight)
         columns = column_order(model, first_given)
         first = in_order(first_given, columns)
-        adapted = adapt(model, first, **options)
+        adapted = _compared(adapt(model, first, **options), first, background, sample_weight)
         self._options = {**options, **adapted.options}  # to read the model without a background
         first = text_rows(adapted.encoders, first, "background")
         moderation_fit = None if moderate is None else ModerationFit(adapted, moderate)
@@ -684,6 +686,18 @@ class Explainer(Predictor):
 def _held(given: Any) -> Any:
     """Return what an iterator gives as a list; anything else as it is."""
     return list(given) if isinstance(given, Iterator) else given
+
+
+def _compared(adapted: ReadModel, first: Any, background: Any, sample_weight: Any) -> ReadModel:
+    """Return a model that compares rows with the background with its rows at hand."""
+    if not isinstance(adapted, AdditiveModel) or adapted.against is None:
+        return adapted
+    if isinstance(background, Iterator):
+        raise ValueError(
+            "tree_values='background' compares each row with all rows of the background, but this "
+            "background is an iterator of batches. Pass a sample of its rows as one table."
+        )
+    return adapted.compared(first, row_weights(sample_weight, n_rows(first)))
 
 
 def _read_again(state: ExplainerState) -> ReadModel:

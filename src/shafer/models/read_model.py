@@ -281,11 +281,30 @@ class AdditiveModel(ReadModel):
         Reads the terms of each outer bag, for models that were trained as several.
     slope : float
         The factor on the terms of the model itself, from a calibration around it.
+    against : callable, optional
+        From encoded background rows and their weights to the function of the contributions, for a
+        model that compares rows with them, and what a file keeps. See :meth:`compared`.
     """
 
     head: Contributions
     bags: Callable[[], TermBags] | None = None
     slope: float = 1.0
+    against: Callable[[Any, Any], tuple[Callable[[Any], Array], dict[str, Any]]] | None = None
+
+    def compared(self, background: Any, weight: FloatArray | None) -> AdditiveModel:
+        """Return the model with contributions relative to rows of the background."""
+        if self.against is None:
+            return self
+        with self.clear_errors(background):
+            function, kept = self.against(self.encoded(background), weight)
+        if self.slope != 1.0:
+            function = partial(_rescaled, function, self.slope)
+        ready = replace(self, against=None, options={**self.options, "restored": kept})
+        return ready.with_function(function)
+
+    def with_function(self, function: Callable[[Any], Array]) -> AdditiveModel:
+        """Return the model with another function of the contributions."""
+        return replace(self, head=replace(self.head, function=function))
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))
