@@ -8,7 +8,13 @@ import pytest
 
 from shafer._kernels import tree_tables
 from shafer._kernels.compiled.numba_tree_tables import looked_up as compiled
-from shafer._kernels.tree_tables import background_tables, looked_up, path_tables, table_size
+from shafer._kernels.tree_tables import (
+    background_tables,
+    looked_up,
+    pair_tables,
+    path_tables,
+    table_size,
+)
 from shafer._kernels.trees import forest_paths, tree_shap
 from tree_oracle import N_FEATURES, expectation, random_forest, some_rows
 
@@ -24,20 +30,44 @@ def mean_score(forest, rows, weight):
     return mean
 
 
-def by_definition(forest, row, background, weight):
-    """Average over all sets of features from the row, the others from the background."""
+def worths(forest, row, background, weight):
+    """Return the mean score with some features from the row, the others from the background."""
     worth = {}
     for size in range(N_FEATURES + 1):
         for known in combinations(EVERY, size):
             mixed = background.copy()
             mixed[:, known] = row[list(known)]
             worth[known] = mean_score(forest, mixed, weight)
+    return worth
+
+
+def with_feature(known, *more):
+    return tuple(sorted((*known, *more)))
+
+
+def pairs_by_definition(forest, row, background, weight):
+    """Return half of what each pair of features adds only together, (outputs, J, J)."""
+    worth = worths(forest, row, background, weight)
+    found = np.zeros((forest.n_outputs, N_FEATURES, N_FEATURES))
+    for i, j in combinations(EVERY, 2):
+        for known in worth:
+            if i not in known and j not in known:
+                share = 1 / ((N_FEATURES - 1) * comb(N_FEATURES - 2, len(known))) / 2
+                both, one = with_feature(known, i, j), with_feature(known, i)
+                found[:, i, j] += share * (worth[both] - worth[one])
+                found[:, i, j] -= share * (worth[with_feature(known, j)] - worth[known])
+    return found
+
+
+def by_definition(forest, row, background, weight):
+    """Average over all sets of features that are known."""
+    worth = worths(forest, row, background, weight)
     values = np.zeros((forest.n_outputs, N_FEATURES))
     for j in EVERY:
         for known, before in worth.items():
             if j not in known:
                 share = 1 / (N_FEATURES * comb(N_FEATURES - 1, len(known)))
-                values[:, j] += share * (worth[tuple(sorted((*known, j)))] - before)
+                values[:, j] += share * (worth[with_feature(known, j)] - before)
     return values
 
 
@@ -50,6 +80,19 @@ def test_values_are_interventional_shapley_values(seed, depth):
     expected = np.stack([by_definition(forest, row, background, weight) for row in rows])
     tables = background_tables(forest, forest_paths(forest), background, weight)
     np.testing.assert_allclose(looked_up(forest, tables, rows), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("depth", [2, 5])
+def test_pairs_are_shapley_interactions(depth):
+    rng = np.random.default_rng(depth)
+    forest = random_forest(rng, 3, depth)
+    rows, background, weight = some_rows(rng, 2), some_rows(rng, 8), rng.random(8)
+    tables = pair_tables(forest, forest_paths(forest), N_FEATURES, background, weight)
+    expected = np.stack([pairs_by_definition(forest, row, background, weight) for row in rows])
+    for kernel in (looked_up, compiled):
+        found = kernel(forest, tables, rows, N_FEATURES**2).reshape(expected.shape)
+        np.testing.assert_allclose(found, expected, atol=1e-13)
+    assert len(tables.values) == table_size(forest, forest_paths(forest), pairs=True)
 
 
 @pytest.mark.parametrize("depth", [1, 4, 8])

@@ -150,7 +150,9 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
     return found
 
 
-def looked_up(forest: Forest, tables: TreeTables, rows: FloatArray) -> FloatArray:
+def looked_up(
+    forest: Forest, tables: TreeTables, rows: FloatArray, width: int | None = None
+) -> FloatArray:
     """Return the Shapley values of trees from tables; the reference is in ``tree_tables.py``.
 
     Parameters
@@ -158,6 +160,8 @@ def looked_up(forest: Forest, tables: TreeTables, rows: FloatArray) -> FloatArra
     forest, tables : the trees
     rows : array of shape (n, features)
         In the precision that the trees compare in.
+    width : int, optional
+        The number of columns of the result, if they are not features.
 
     Returns
     -------
@@ -165,7 +169,7 @@ def looked_up(forest: Forest, tables: TreeTables, rows: FloatArray) -> FloatArra
     """
     steps = max(len(rows), _FEWEST_ROWS_OF_TREES) * (len(tables.split) + len(tables.start))
     work, plain = _WEIGHTS_PER_NODE * steps, tree_tables.looked_up
-    found: FloatArray = _computed("looked_up", work, plain, forest, tables, rows)
+    found: FloatArray = _computed("looked_up", work, plain, forest, tables, rows, width)
     return found
 
 

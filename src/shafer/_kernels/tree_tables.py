@@ -120,10 +120,10 @@ def _starts(sizes: Index) -> Index:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def table_size(forest: Forest, paths: ForestPaths) -> int:
+def table_size(forest: Forest, paths: ForestPaths, *, pairs: bool = False) -> int:
     """Return the number of elements of the tables of all leaves, before they are joined."""
-    leaves = _leaves_of(forest, paths, 0, len(forest.feature))
-    return int(np.sum(leaves.n_features * np.exp2(leaves.n_features)))
+    d = _leaves_of(forest, paths, 0, len(forest.feature)).n_features.astype(np.float64)
+    return int(np.sum((d * (d - 1.0) / 2.0 if pairs else d) * np.exp2(d)))
 
 
 def background_tables(
@@ -138,31 +138,59 @@ def background_tables(
         The background, in the precision that the trees compare in.
     weight : array of shape (m,), optional
     """
-    weight = np.ones(len(rows)) if weight is None else np.asarray(weight, np.float64)
-    weight = weight / weight.sum()
-    return _tables(forest, paths, np.asarray(rows, np.float64), weight)
+    return _tables(forest, paths, rows, weight)
 
 
 def path_tables(forest: Forest, paths: ForestPaths) -> TreeTables:
     """Return the tables of path-dependent values."""
-    return _tables(forest, paths, None, np.zeros(0))
+    return _tables(forest, paths, None, None)
+
+
+def pair_tables(
+    forest: Forest,
+    paths: ForestPaths,
+    n_features: int,
+    rows: FloatArray | None = None,
+    weight: FloatArray | None = None,
+) -> TreeTables:
+    r"""Return the tables of interactions: what two features add only together, half for each.
+
+    With :func:`looked_up` they give :math:`\varphi_{ij}` for :math:`i < j` as column
+    :math:`i J + j` of :math:`J^2`; the integrand is that of the values, with the difference
+    :math:`a - b` for both features.
+
+    Parameters
+    ----------
+    forest, paths : the trees
+    n_features : int
+    rows, weight : the background, optional
+        Without it the interactions are path-dependent.
+    """
+    return _tables(forest, paths, rows, weight, n_features)
 
 
 def _tables(
-    forest: Forest, paths: ForestPaths, rows: FloatArray | None, weight: FloatArray
+    forest: Forest,
+    paths: ForestPaths,
+    rows: FloatArray | None,
+    weight: FloatArray | None,
+    n_features: int | None = None,
 ) -> TreeTables:
-    """Make the tables, some trees at a time."""
+    """Make the tables, some trees at a time; of pairs if the number of features is given."""
     groups = _joined(forest, paths)
     parts, first_group = [], [np.zeros(1, dtype=np.int64)]
     for first, end in _parts(forest, paths):
         nodes = int(forest.starts[first]), int(forest.starts[end])
         leaves = _leaves_of(forest, paths, *nodes)
-        shares = (
-            _shares_of_paths(leaves)
-            if rows is None
-            else _shares_of_rows(forest, leaves, rows, weight)
-        )
-        part, root = _grouped(forest, leaves, groups, _leaf_tables(leaves, shares))
+        if rows is None:
+            shares = _shares_of_paths(leaves)
+        else:
+            equal = np.ones(len(rows)) if weight is None else weight
+            shares = _shares_of_rows(forest, leaves, rows, equal / np.sum(equal))
+        if n_features is None:
+            part, root = _grouped(forest, leaves, groups, _leaf_tables(leaves, shares))
+        else:
+            part, root = _pairs_of_leaves(forest, leaves, shares, n_features), leaves.node
         tree = np.searchsorted(forest.starts, root, side="right")
         parts.append(part)
         first_group.append(np.bincount(tree, minlength=end + 1)[first + 1 : end + 1])
@@ -259,10 +287,15 @@ def _values_of_patterns(shares: FloatArray, d: int) -> FloatArray:
     return values
 
 
-def _leave_one_out(values: FloatArray, products: FloatArray, t: float, lo: int, hi: int) -> None:
-    """Add the values of features lo … hi − 1, once the products have the factors of all others."""
+def _leave_one_out(
+    values: FloatArray, products: FloatArray, t: float, lo: int, hi: int, first: int = 0
+) -> None:
+    """Add the values of features lo … hi − 1, once the products have the factors of all others.
+
+    ``first`` is the feature whose values come first.
+    """
     if hi - lo == 1:
-        own, out = _by_bit(products, lo), _by_bit(values[:, lo], lo)
+        own, out = _by_bit(products, lo), _by_bit(values[:, lo - first], lo)
         out[:, :, 0] += own[:, :, 1]  # the row meets the conditions, the others do not
         out[:, :, 1] -= own[:, :, 0]
         return
@@ -271,7 +304,7 @@ def _leave_one_out(values: FloatArray, products: FloatArray, t: float, lo: int, 
         made = products
         for j in range(*others):
             made = _with_factor(made, t, j)
-        _leave_one_out(values, made, t, *kept)
+        _leave_one_out(values, made, t, *kept, first)
 
 
 def _with_factor(products: FloatArray, t: float, j: int) -> FloatArray:
@@ -286,6 +319,61 @@ def _with_factor(products: FloatArray, t: float, j: int) -> FloatArray:
 def _by_bit(array: FloatArray, j: int) -> FloatArray:
     """Return a view of (leaves, patterns) in which bit j has an axis of its own, the third."""
     return array.reshape(len(array), -1, 2, 1 << j)
+
+
+# The tables of pairs of features.
+
+
+def _pairs_of_leaves(
+    forest: Forest, leaves: _Leaves, shares: FloatArray, n_features: int
+) -> TreeTables:
+    """Return the tables of all pairs; each leaf is a group."""
+    d, first = leaves.n_features, _starts(1 << leaves.n_features)
+    n_pairs = d * (d - 1) // 2
+    begin, column = _starts(n_pairs << d), _starts(n_pairs)
+    values, place = np.zeros(begin[-1]), np.zeros(column[-1], dtype=np.int64)
+    start = np.zeros(column[-1], dtype=np.int64)
+    for own in np.unique(d[d > 1]).tolist():
+        one, other = np.triu_indices(own, 1)
+        every = np.flatnonzero(d == own)
+        at = column[every][:, None] + np.arange(len(one))
+        features = leaves.feature[leaves.first[every][:, None] + np.arange(own)]
+        place[at] = features[:, one] * n_features + features[:, other]
+        start[at] = begin[every][:, None] + (np.arange(len(one)) << own)
+        step = max(1, (_BLOCK >> 4) // (len(one) << own))
+        for begun in range(0, len(every), step):
+            some = every[begun : begun + step, None]
+            found = _values_of_pairs(shares[first[some] + np.arange(1 << own)], own)
+            found *= 0.5 * forest.value[leaves.node[some]][:, :, None]
+            values[begin[some] + np.arange(len(one) << own)] = found.reshape(len(some), -1)
+    tree = np.searchsorted(forest.starts, leaves.node, side="right") - 1
+    return TreeTables(
+        np.zeros(0, dtype=np.int64),
+        _starts(np.bincount(leaves.leaf, minlength=len(leaves.node))),
+        leaves.split,
+        leaves.left,
+        leaves.bit,
+        column,
+        np.repeat(forest.output[tree], n_pairs),
+        place,
+        start,
+        values,
+    )
+
+
+def _values_of_pairs(shares: FloatArray, d: int) -> FloatArray:
+    """Return the interactions of a leaf of value 1, (leaves, pairs, patterns)."""
+    values = np.zeros((len(shares), d * (d - 1) // 2, 1 << d))
+    for t, weight in zip(*quadrature(max(1, d // 2)), strict=True):
+        made, at = shares * weight, 0
+        for i in range(d - 1):
+            own, differs = _by_bit(made, i), np.empty_like(made)
+            out = _by_bit(differs, i)
+            out[:, :, 0], out[:, :, 1] = own[:, :, 1], -own[:, :, 0]
+            end = at + d - 1 - i
+            _leave_one_out(values[:, at:end], differs, t, i + 1, d, i + 1)
+            made, at = _with_factor(made, t, i), end
+    return values
 
 
 # Leaves below one node as one group.
@@ -466,7 +554,9 @@ def _concatenated(parts: list[TreeTables], first_group: Index) -> TreeTables:
 # The values of rows.
 
 
-def looked_up(forest: Forest, tables: TreeTables, rows: FloatArray) -> FloatArray:
+def looked_up(
+    forest: Forest, tables: TreeTables, rows: FloatArray, width: int | None = None
+) -> FloatArray:
     """Return the Shapley values of every feature, (n, outputs, features).
 
     The compiled kernel adds in the same order: equal bits.
@@ -478,8 +568,10 @@ def looked_up(forest: Forest, tables: TreeTables, rows: FloatArray) -> FloatArra
         Of this forest.
     rows : array of shape (n, features)
         In the precision that the trees compare in.
+    width : int, optional
+        The number of columns of the result, if they are not features.
     """
-    n, n_features = rows.shape
+    n, n_features = len(rows), rows.shape[1] if width is None else width
     size = forest.n_outputs * n_features
     values = np.zeros((n, forest.n_outputs, n_features))
     if not len(tables.split):

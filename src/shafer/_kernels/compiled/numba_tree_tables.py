@@ -41,12 +41,12 @@ def _look_up(table, pattern, values):
 def _one_block(forest, tables, most_nodes, rows, out):
     """Fill the values of a few rows, in one thread."""
     size, n_features = rows.shape
-    n_outputs = out.shape[1]
+    n_outputs, width = out.shape[1], out.shape[2]
     x = np.empty((n_features, size))
     for b in range(size):
         for j in range(n_features):
             x[j, b] = rows[b, j]
-    values = np.zeros((n_outputs, n_features, size))
+    values = np.zeros((n_outputs, width, size))
     answers = np.empty(size)
     goes = np.empty((most_nodes, size), dtype=np.int32)
     pattern = np.empty(size, dtype=np.int32)
@@ -83,7 +83,7 @@ def _one_block(forest, tables, most_nodes, rows, out):
                 )
     for b in range(size):
         for k in range(n_outputs):
-            for j in range(n_features):
+            for j in range(width):
                 out[b, k, j] = values[k, j, b]
 
 
@@ -95,9 +95,12 @@ def _all_rows(forest, tables, most_nodes, rows, out):
         _one_block(forest, tables, most_nodes, rows[part], out[part])
 
 
-def looked_up(forest: Forest, tables: TreeTables, rows: FloatArray) -> FloatArray:
+def looked_up(
+    forest: Forest, tables: TreeTables, rows: FloatArray, width: int | None = None
+) -> FloatArray:
     """Return the Shapley values of every feature, (n, outputs, features)."""
-    out = np.zeros((rows.shape[0], forest.n_outputs, rows.shape[1]))
+    n_columns = rows.shape[1] if width is None else width
+    out = np.zeros((rows.shape[0], forest.n_outputs, n_columns))
     most_nodes = int(np.diff(forest.starts).max(initial=1))
     # For few rows, waking other threads would take longer than the work.
     fill = _one_block if len(rows) <= _FEW else _all_rows
