@@ -18,7 +18,7 @@ from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import in_row_order
 from shafer._files.left_out import are_left_out
 from shafer._text import listed
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
 from shafer.conformal.split import ConformalSets
@@ -34,6 +34,7 @@ from shafer.evidence.table import label_texts
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Calibration, Moderation, ModerationFit
 from shafer.explain.error_bars import ErrorBars, ErrorBarsFit, restored_bars
+from shafer.explain.interactions import weight_interactions
 from shafer.explain.missing import check_gaps, complete_rows
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
@@ -376,6 +377,41 @@ class Explainer(Predictor):
         weighed = self.weighed_model
         encoders, columns, schema = weighed.model.encoders, weighed.columns, weighed.schema
         return ModelPass(X, rows, plain, calibration, encoders, profile, columns, schema)
+
+    def interactions(self, X: Any) -> FloatArray:
+        """Return what pairs of components say only together, for boosted trees.
+
+        Entry (i, j) is half of what components i and j add only together; the other half is entry
+        (j, i). On the diagonal is what a component says alone. The rows of the matrix add up to the
+        weights. They are Shapley interactions of the same kind as the weights: path-dependent, or
+        with ``tree_values="background"`` interventional. They are not part of the evidence or of a
+        saved file; a loaded explainer computes them again.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, G, G, K)
+
+        See Also
+        --------
+        shafer.Evidence.weights : Their sums.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> from sklearn.ensemble import GradientBoostingClassifier
+        >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10) + 0.01 * np.arange(40)[:, None]
+        >>> model = GradientBoostingClassifier().fit(X, [0, 1, 1, 0] * 10)
+        >>> explainer = shafer.Explainer(model, X, tree_values="background")
+        >>> pairs, weights = explainer.interactions(X), explainer(X).weights
+        >>> pairs.shape, np.allclose(pairs.sum(axis=2), weights)
+        ((40, 3, 3, 2), True)
+        """
+        return weight_interactions(self.weighed_model, self.observe(X))
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.

@@ -13,10 +13,11 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from xgboost import XGBClassifier
+from xgboost import DMatrix, XGBClassifier
 
 import shafer
 from shafer.errors import UnsupportedModelError
+from shafer.explain import interactions
 from shafer.models.boosting import catboost as catboost_reader
 from shafer.models.boosting import trees as boosted_trees
 from shafer.models.boosting import xgboost as xgboost_reader
@@ -126,6 +127,50 @@ def test_they_differ_from_the_default_where_columns_depend_on_each_other(world):
     assert np.abs(ev.weights - usual.weights).max() > 0.05
     np.testing.assert_allclose(ev.logits, usual.logits, atol=1e-6)
     np.testing.assert_allclose(ev.weights[:, :-1].mean(axis=0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["XGBoost", "LightGBM", "CatBoost", "GradientBoosting"])
+@pytest.mark.parametrize("tree_values", ["path", "background"])
+def test_interactions_add_up_to_weights(name, tree_values, world):
+    X, y = table_of(name, world), world[2]
+    model = BOOSTED[name].fit(X, y)
+    options = {"groups": {"first": ["a", "b"], "second": ["c"], "third": ["d", "e", "f"]}}
+    explainer = shafer.Explainer(model, X, tree_values=tree_values, temper=0.5)
+    joined = shafer.Explainer(model, X, tree_values=tree_values, temper=0.5, **options)
+    if name == "GradientBoosting" and tree_values == "path":  # not Shapley values
+        with pytest.raises(UnsupportedModelError, match="use tree_values='background'"):
+            explainer.interactions(X)
+        return
+    pairs, together = explainer.interactions(X[:30]), joined.interactions(X[:30])
+    np.testing.assert_allclose(pairs.sum(axis=2), explainer(X[:30]).weights, atol=1e-13)
+    np.testing.assert_allclose(together.sum(axis=2), joined(X[:30]).weights, atol=1e-13)
+    expected = pairs[:, :2, 3:6].sum(axis=(1, 2))
+    np.testing.assert_allclose(together[:, 0, 2], expected, atol=1e-13)
+    assert np.array_equal(pairs, pairs.swapaxes(1, 2))
+    assert np.abs(pairs[:, 2, 3]).max() > np.abs(pairs[:, 4, 5]).max() / 2
+
+
+def test_interactions_are_those_of_xgboost(world):
+    X, _, y = world
+    model = XGBClassifier(n_estimators=8).fit(X, y == 0)
+    own = model.get_booster().predict(DMatrix(X), pred_interactions=True)[:, :-1, :-1]
+    ours = 2.0 * shafer.Explainer(model, X).interactions(X)[:, :-1, :-1, 1]
+    off = ~np.eye(6, dtype=bool)
+    np.testing.assert_allclose(ours[:, off], own[:, off], atol=1e-5)
+
+
+def test_interactions_are_refused_before_memory_is_taken(world, monkeypatch):
+    X, _, y = world
+    model = XGBClassifier(n_estimators=8).fit(X, y)
+    explainer = shafer.Explainer(model, X)
+    monkeypatch.setattr(interactions, "_MOST_BYTES", 10_000)
+    with pytest.raises(ValueError, match="Pass fewer rows at a time: 2"):
+        explainer.interactions(X)
+    monkeypatch.setattr(boosted_trees, "_MOST_OF_BACKGROUND", 10)
+    with pytest.raises(UnsupportedModelError, match="interactions would need tables"):
+        explainer.interactions(X[:1])
+    with pytest.raises(UnsupportedModelError, match="no two columns"):
+        shafer.Explainer(([1.0, 2.0], 0.0), np.zeros((1, 2))).interactions([[1.0, 2.0]])
 
 
 def test_behind_steps_and_calibrations(world):

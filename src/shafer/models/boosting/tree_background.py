@@ -57,43 +57,56 @@ class TreeValues:
         trees: ShapleyTrees,
         function_of: Callable[[ShapleyTrees], Callable[[Any], Array]],
         rows_of: Callable[[Any], FloatArray | None],
+        *,
+        shapley: bool = True,
     ) -> AdditiveModel:
         """Return the model with the values that were asked for.
 
         Parameters
         ----------
         model : AdditiveModel
-            With path-dependent values.
+            With the values of ``tree_values="path"``.
         trees : ShapleyTrees
         function_of : callable
             Returns the function of the contributions for other trees.
         rows_of : callable
             Returns what the trees compare for rows as the model takes them; None if it cannot.
+        shapley : bool
+            Whether the values of ``model`` are Shapley values, which have interactions.
         """
         if not self.by_background:
-            return model
-        found = partial(_compared, trees, function_of)
+            return replace(model, pairs=partial(_pairs, trees, rows_of)) if shapley else model
         if self.restored is not None:
-            return model.with_function(found(TreeBackground.read(self.restored)))
-        return replace(model, against=partial(_against, found, rows_of, self.most_rows))
+            compared = trees.compared(TreeBackground.read(self.restored))
+            pairs = partial(_pairs, compared, rows_of)
+            return replace(model, pairs=pairs).with_function(function_of(compared))
+        return replace(
+            model, against=partial(_against, trees, function_of, rows_of, self.most_rows)
+        )
 
 
-def _compared(
-    trees: ShapleyTrees,
-    function_of: Callable[[ShapleyTrees], Callable[[Any], Array]],
-    background: TreeBackground,
-) -> Callable[[Any], Array]:
-    return function_of(trees.compared(background))
+def _pairs(trees: ShapleyTrees, rows_of: Callable[[Any], FloatArray | None], X: Any) -> FloatArray:
+    """Return the interactions of rows as the model takes them."""
+    rows = rows_of(X)
+    found = None if rows is None else trees.pairs(rows)
+    if found is None:
+        raise UnsupportedModelError(
+            "The interactions of this model cannot be computed, because its trees, or these rows, "
+            "cannot be read here: they need trees that split on numbers or on coded categories, "
+            "and rows as an array of numbers or a pandas frame with the columns of training."
+        )
+    return found
 
 
 def _against(
-    found: Callable[[TreeBackground], Callable[[Any], Array]],
+    trees: ShapleyTrees,
+    function_of: Callable[[ShapleyTrees], Callable[[Any], Array]],
     rows_of: Callable[[Any], FloatArray | None],
     most_rows: int,
     X: Any,
     weight: FloatArray | None,
-) -> tuple[Callable[[Any], Array], dict[str, Any]]:
-    """Return the contributions relative to rows of the background, and what to keep of these."""
+) -> tuple[Callable[[Any], Array], Callable[[Any], FloatArray], dict[str, Any]]:
+    """Return contributions and pairs relative to rows of the background, and what to keep."""
     rows = rows_of(X)
     if rows is None:
         raise UnsupportedModelError(
@@ -102,4 +115,5 @@ def _against(
             "use tree_values='path'."
         )
     background = TreeBackground.of(rows, weight, most_rows)
-    return found(background), background.plain()
+    compared = trees.compared(background)
+    return function_of(compared), partial(_pairs, compared, rows_of), background.plain()

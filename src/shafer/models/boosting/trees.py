@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shafer._kernels.dispatch import looked_up, tree_shap
-from shafer._kernels.tree_tables import TreeTables, background_tables, path_tables, table_size
+from shafer._kernels.tree_tables import (
+    TreeTables,
+    background_tables,
+    pair_tables,
+    path_tables,
+    table_size,
+)
 from shafer._kernels.trees import Forest, ForestPaths, Index, forest_paths, goes_left
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
@@ -234,6 +240,27 @@ class ShapleyTrees:
             return None
         return np.concatenate([values, bias], axis=2)
 
+    def pairs(self, rows: FloatArray) -> FloatArray | None:
+        """Return the Shapley interactions of rows, (n, outputs, features, features).
+
+        Both halves of a pair have the same number; the diagonal is 0. The result is None if the
+        trees cannot be read.
+        """
+        if self._read is None or rows.shape[1:] != (self.n_features,):
+            return None
+        width = self.n_features
+        found = looked_up(self._read[0], self._pair_tables, rows, width**2)
+        square = found.reshape(len(rows), -1, width, width)
+        return square + square.transpose(0, 1, 3, 2)
+
+    @cached_property
+    def _pair_tables(self) -> TreeTables:
+        assert self._read is not None  # ``pairs`` has asked before
+        _refuse_large(table_size(*self._read, pairs=True), "interactions", "")
+        own = self.background
+        given = (None, None) if own is None else (own.rows, own.weight)
+        return pair_tables(*self._read, self.n_features, *given)
+
     @cached_property
     def _read(self) -> tuple[Forest, ForestPaths] | None:
         forest = self.read()
@@ -253,13 +280,7 @@ class ShapleyTrees:
         size = table_size(*self._read)
         if self.background is None:
             return path_tables(*self._read) if size <= _MOST_OF_PATHS else None
-        if size > _MOST_OF_BACKGROUND:
-            raise UnsupportedModelError(
-                f"tree_values='background' needs tables of {8 * size / 2**30:.1f} GiB for these "
-                f"trees; at most {8 * _MOST_OF_BACKGROUND / 2**30:.0f} GiB are used. The tables of "
-                "a leaf double with each feature on its path. Train shallower trees, such as "
-                "max_depth=8, or use tree_values='path'."
-            )
+        _refuse_large(size, "tree_values='background'", ", or use tree_values='path'")
         return background_tables(*self._read, self.background.rows, self.background.weight)
 
     @cached_property
@@ -268,6 +289,16 @@ class ShapleyTrees:
         zeros = np.zeros((1, self.n_features))
         bias: FloatArray = (self.score(zeros) - self._values(zeros).sum(axis=2))[0]
         return bias
+
+
+def _refuse_large(size: int, what: str, other: str) -> None:
+    """Raise an error for tables of more elements than are made."""
+    if size > _MOST_OF_BACKGROUND:
+        raise UnsupportedModelError(
+            f"{what} would need tables of {8 * size / 2**30:.1f} GiB for these trees; at most "
+            f"{8 * _MOST_OF_BACKGROUND / 2**30:.0f} GiB are used. The tables of a leaf double with "
+            f"each feature on its path. Train shallower trees, such as max_depth=8{other}."
+        )
 
 
 def scores_of_trees(forest: Forest, rows: FloatArray) -> FloatArray:

@@ -78,7 +78,8 @@ def decision(
         function_of = partial(_shapley_contributions, model)
         rows_of = partial(_compared_rows, model)
         trees = _shapley_trees(model)
-        return values.applied(by_feature, trees, partial(partial, function_of), rows_of)
+        functions = partial(partial, function_of)
+        return values.applied(by_feature, trees, functions, rows_of, shapley=False)
     if values.by_background:
         raise ValueError(
             "tree_values='background' is about features; got components='tree'. Leave out one of "
