@@ -161,12 +161,13 @@ class ModelPass(RowPass):
         if self._profile is None:
             return None
         if rows is None or "_typical" in vars(self):  # nothing is computed twice
-            typical = np.array(self._typical if rows is None else self._typical[rows])
+            typical = self._typical if rows is None else self._typical[rows]
         else:
             typical = self._profile().typicality(self._plain[rows])
         categories = UnseenCategories.behind(self._encoders)
         if categories.blocks or categories.hidden:
             unseen = categories.rows(self.rows.encoded)
+            typical = typical + 0.0  # a copy, of an array or a tensor
             typical[unseen if rows is None else unseen[rows]] = np.finfo(np.float64).tiny
         return typical
 
