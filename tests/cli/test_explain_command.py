@@ -38,15 +38,15 @@ def test_a_model_trained_on_arrays(folder: Path) -> None:
 def test_classes_and_reasons(folder: Path) -> None:
     codes = folder / "codes.csv"
     codes.write_text("component,code,text\ntypea,A1,type A behaviour\n")
-    result = run("explain", "--row", 17, "--class", "no", "--reasons", 2, "--codes", codes)
+    result = run("explain", "--row", 17, "--class", "healthy", "--reasons", 2, "--codes", codes)
     assert result.exit_code == 0, result.output
-    assert "Why no rather than chd, in log-odds" in result.output
-    assert "Reasons for no over chd" in result.output
+    assert "Why healthy rather than chd, in log-odds" in result.output
+    assert "Reasons for healthy over chd" in result.output
     assert "1. obesity 32.7, " in result.output
-    result = run("explain", "--row", 17, "--over", "no", "--reasons", 2, "--codes", codes)
+    result = run("explain", "--row", 17, "--over", "healthy", "--reasons", 2, "--codes", codes)
     assert "A1  type A behaviour" in result.output
     refused("--class names 'x', which the model does not know", "explain", "--class", "x")
-    refused("compared with another class; got 'no' twice", "explain", "--class", "no", "--over", "no")  # fmt: skip # noqa: E501
+    refused("compared with another class; got 'healthy' twice", "explain", "--class", "healthy", "--over", "healthy")  # fmt: skip # noqa: E501
     assert "  3. " in run("explain", "--codes", codes).output  # as many as score writes
 
 

@@ -24,8 +24,10 @@ from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.table import label_texts
 from shafer.evidence.words import close_call
 from shafer.report import sentences
+from shafer.report.records import reference_rows
 from shafer.report.table import columns_of
 from shafer.report.what_if import NotLinearError, learn
+from shafer.rows.access import n_rows, take_rows
 
 if TYPE_CHECKING:
     from shafer.report.table import Columns
@@ -135,6 +137,53 @@ class Study:
     def decided(self) -> NDArray[np.bool_]:
         """The decided sets: the classes that no other class dominates, boolean (n, K)."""
         return to_numpy(self.evidence.decide("interval_dominance"))
+
+    def typicality(self, rows: list[int]) -> FloatArray | None:
+        """Return how usual some rows are beside the background of the explainer, (rows,).
+
+        Parameters
+        ----------
+        rows : list of int
+            Positions of the rows.
+
+        Returns
+        -------
+        array of shape (rows,) or None
+            None if the explainer has no background, or its model makes its own evidence.
+        """
+        explainer = self.explainer
+        if getattr(explainer, "background", None) is None or not hasattr(explainer, "typicality"):
+            return None
+        try:
+            found = explainer.typicality(take_rows(self.X, rows))
+        except ValueError:  # such as a background without spread
+            return None
+        return to_numpy(found).astype(np.float64)
+
+    @cached_property
+    def deferred(self) -> NDArray[np.bool_] | None:
+        """Which rows a promise leaves to a person, (n,); None if nothing was promised."""
+        if getattr(self.explainer, "deferral", None) is None:
+            return None
+        try:
+            return to_numpy(self.explainer.predict_or_defer(self.X).deferred)  # type: ignore[attr-defined]
+        except ValueError:  # the groups of the promise are not among the columns
+            return None
+
+    @cached_property
+    def reference(self) -> Columns:
+        """Rows to compare a value with: the background of the explainer, or the rows themselves."""
+        background = getattr(self.explainer, "background", None)
+        if background is not None and self.columns:
+            rows = take_rows(background, reference_rows(n_rows(background)).tolist())
+            try:
+                found = columns_of(rows, list(self.columns), self.undiscounted.component_names)
+            except ValueError:  # the page has other columns, such as one for a wide sparse table
+                found = {}
+            if list(found) == list(self.columns):
+                return found
+        chosen = reference_rows(len(self)).tolist()
+        return {name: [cells[row] for row in chosen] for name, cells in self.columns.items()}
 
     def close_call(self, row: int) -> str:
         """Return words for an answer that is a close call, or "".

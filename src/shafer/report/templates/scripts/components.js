@@ -1,5 +1,6 @@
 // All instances: components ranked, and the weight of one against its input.
 function drawRanking() {
+  if (data.alone) return;
   const means = data.meanContrasts;
   const most = Math.max(...means) || 1;
   const all = data.components.length - (data.baseRate === null ? 0 : 1);
@@ -10,7 +11,7 @@ function drawRanking() {
   },
   make("td", {}, make("button", { type: "button", ...nameAttributes(data.components[g]) }, called(data.components[g]))),
   make("td", {}, make("div", { class: "track" }, bar(0, means[at] / most))),
-  make("td", {}, number(means[at])))));
+  make("td", {}, Odds.factor(means[at])))));
 }
 
 // Where the contrast of a component is zero, if it is linear in one input.
@@ -25,6 +26,7 @@ function cutoff(g, pair) {
 }
 
 function drawDependence() {
+  if (data.alone) return;
   const g = state.component;
   const pair = pairIn($("dependence-class"), $("dependence-over"));
   const column = columnOf[g];
@@ -54,15 +56,15 @@ function drawDependence() {
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
   $("dependence-title").textContent = called(data.components[g]);
-  const notes = [`What ${called(data.components[g])} adds to the log-odds of ${nameOf(pair.a)} over ${nameOf(pair.b)}, one point for each instance shown; ${UNIT}.`];
-  if (at !== null) notes.push(`It is zero at ${Words.shownValue(at)}, the dashed line.`);
-  if (column < 0) notes.push("The component is not a single input, so the horizontal axis is the row number.");
+  const notes = [`How ${called(data.components[g])} moves the answer between ${nameOf(pair.a)} (up) and ${nameOf(pair.b)} (down), one point for each case: ${UNIT}.`];
+  if (at !== null) notes.push(`It changes sides at ${Words.shownValue(at)}, the dashed line.`);
+  if (column < 0) notes.push("It is not a single input, so the horizontal axis is the row number.");
   $("dependence-note").textContent = notes.join(" ");
 }
 
 // The pair of classes that the model has to tell apart most often.
 function usualPair() {
-  if (K === 2) return { a: 1, b: 0 };
+  if (K === 2) return { a: data.asked, b: 1 - data.asked };
   const counts = new Map();
   for (const row of data.rows) {
     const { weightsFor, weightsAgainst } = weightsOf(row, row.x);

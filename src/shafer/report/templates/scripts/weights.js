@@ -32,14 +32,14 @@ function rebuiltWeights(whatIf, x) {
 function weightsOf(row, x) {
   if (!data.whatIf) {
     const pieces = row.stored.g.map((g, at) => ({ g, w: row.stored.w[at] }));
-    const { weightsFor, weightsAgainst } = Evidence.pool(row.stored.w, K);
+    const { g, w, restFor, restAgainst, weightsFor, weightsAgainst } = row.stored;
     return {
-      pieces,
-      others: data.components.length - pieces.length,
-      othersFor: row.stored.restFor,
-      othersAgainst: row.stored.restAgainst,
-      weightsFor: weightsFor.map((w, k) => w + row.stored.restFor[k]),
-      weightsAgainst: weightsAgainst.map((w, k) => w + row.stored.restAgainst[k]),
+      pieces: g.map((component, at) => ({ g: component, w: w[at] })),
+      others: data.components.length - g.length,
+      othersFor: restFor,
+      othersAgainst: restAgainst,
+      weightsFor,
+      weightsAgainst,
       weightOfDisagreement: () => row.stored.weightOfDisagreement,
       disputed: () => row.stored.disputed,
     };
