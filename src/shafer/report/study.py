@@ -26,7 +26,7 @@ from shafer.evidence.words import close_call
 from shafer.report import sentences
 from shafer.report.records import reference_rows
 from shafer.report.table import columns_of
-from shafer.report.what_if import NotLinearError, learn
+from shafer.report.what_if import NotLinearError, as_table, learn, stacked
 from shafer.rows.access import n_rows, take_rows
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
+_ENOUGH = 30  # rows that show what values the inputs have
 
 
 @final
@@ -169,6 +170,11 @@ class Study:
             return to_numpy(self.explainer.predict_or_defer(self.X).deferred)  # type: ignore[attr-defined]
         except ValueError:  # the groups of the promise are not among the columns
             return None
+
+    @property
+    def reference_is_own(self) -> bool:
+        """Whether there is no background to compare the rows with."""
+        return len(next(iter(self.reference.values()), [])) == len(self)
 
     @cached_property
     def reference(self) -> Columns:
@@ -345,9 +351,22 @@ class Study:
         if isinstance(self.evidence, DiscountedEvidence):
             return None, "the reliability of the discounted evidence depends on all inputs together"
         try:
-            return learn(self.explainer, self.X, self.columns, rows), ""
+            return learn(self.explainer, *self._to_learn_from(rows)), ""
         except NotLinearError as reason:
             return None, str(reason)
+
+    def _to_learn_from(self, rows: list[int]) -> tuple[Any, Columns, list[int]]:
+        """Return rows that show what values the inputs have, and the positions of some.
+
+        A few rows do not show it: then those of the background come before them.
+        """
+        background = getattr(self.explainer, "background", None)
+        if len(self) >= _ENOUGH or background is None or self.reference_is_own:
+            return self.X, self.columns, rows
+        before = reference_rows(n_rows(background)).tolist()
+        table = stacked(as_table(take_rows(background, before)), as_table(self.X))
+        columns = {name: [*self.reference[name], *cells] for name, cells in self.columns.items()}
+        return table, columns, [*range(min(len(before), _ENOUGH)), *(len(before) + r for r in rows)]
 
 
 def make_study(

@@ -76,7 +76,7 @@ function drawAlike() {
   const truth = data.truth && !data.judgeFirst ? ` ${found.filter(({ row }) => row.truth === state.result.answer).length} of them are truly ${own}.` : "";
   $("similar-note").textContent = `Cases with the most similar reasons${Cohort.isWhole() ? "" : " in this cohort"}, the most similar first. The model answers ${own} for ${same} of ${found.length}.${truth}`;
   $("similar-table").tBodies[0].replaceChildren(...found.map(({ row, far, where }) => make("tr", { "data-row": row.i, "data-distance": far },
-    make("td", {}, make("a", { href: linkTo(row) }, rowId(row))),
+    make("td", {}, make("a", { href: linkTo(row), onclick: (event) => { event.preventDefault(); choose(row, true); } }, rowId(row))),
     ...(concealed(row) ? ["–", "–", ...(data.truth ? ["–"] : [])].map((text) => make("td", {}, text)) : [
       make("td", {}, called(data.classes[row.answer])), make("td", { class: "number" }, Odds.chance(row.p)),
       data.truth ? make("td", { class: isWrong(row) ? "is-wrong" : "" }, called(data.classes[row.truth]), isWrong(row) ? " ✗" : "") : null]),
