@@ -244,7 +244,7 @@ def test_the_base_rate_is_apart(
         "#ranking tr[data-component]", "rows => rows.map((row) => Number(row.dataset.component))"
     )
     assert study.base_rate not in ranked
-    assert len(ranked) == min(30, study.undiscounted.n_components - 1)
+    assert len(ranked) == min(15, study.undiscounted.n_components - 1)
     assert "--prior shared" in opened.page.inner_text("#reading")
 
 

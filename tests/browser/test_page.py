@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import shafer
 from shafer.report import Study, make_study
 
+from .conftest import HOSTILE
 from .test_numbers import same
 
 # What a reader can do with the page: look, click, type, search, sort, print.
@@ -256,6 +258,15 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
     for position in range(len(hostile.columns)):
         page.click(f"#ranking tr:nth-child({position + 1}) button")
     page.hover("#dependence .points path >> nth=0", force=True)
+    page.click("#pin")
+    page.click("#following")
+    page.click("#alike")
+    for at in range(page.locator("#filter-column option").count()):
+        page.select_option("#filter-column", index=at)
+    page.select_option("#filter-value", HOSTILE[1])
+    page.click("#add-filter")
+    page.select_option("#filter-column", "true class")
+    page.click("#add-filter")
     assert page.evaluate("window.hacked") is None
     assert page.locator("img, body script:not([id])").count() == 1
     assert page.locator("b:text-is('bold')").count() == 0
@@ -270,6 +281,26 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
     assert page.title() == " ".join(hostile.title.split())
     for line, paragraph in zip(hostile.about, page.locator(".lead").all(), strict=True):
         assert paragraph.text_content() == line
+
+
+def test_a_file_of_cases_runs_no_formula(open_report: Any) -> None:
+    import pandas as pd
+
+    X = pd.DataFrame({"a": [-1.0, 2.0, 0.5], "=1+1": ["=HYPERLINK()", '"quoted", text', "@x"]})
+
+    def explained(X: Any) -> shafer.Evidence:
+        a = X["a"].to_numpy(dtype=float)[:, None]
+        return shafer.Evidence.from_weights(np.stack([a, -a], axis=2), names=["a"])
+
+    study = make_study(explained, X)
+    page = open_report(study).page
+    with page.expect_download() as download:
+        page.click("#csv")
+    with open(download.value.path(), newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head[-2:] == ["a", "'=1+1"]
+    assert sorted(row[-1] for row in rows) == ['"quoted", text', "'=HYPERLINK()", "'@x"]
+    assert sorted(row[-2] for row in rows) == ["-1", "0.5", "2"]
 
 
 def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:

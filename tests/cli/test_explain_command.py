@@ -50,6 +50,16 @@ def test_classes_and_reasons(folder: Path) -> None:
     assert "  3. " in run("explain", "--codes", codes).output  # as many as score writes
 
 
+def test_one_case_as_a_page(folder: Path) -> None:
+    result = run("explain", "--row", 17, "--html", folder)
+    assert result.exit_code == 0, result.output
+    assert f"Written to {folder / 'case.html'}" in result.output
+    page = (folder / "case.html").read_text("utf-8")
+    assert '"i":[17]' in page
+    assert '<section id="cases"' not in page
+    refused("--html must be an .html file or a folder", "explain", "--html", folder / "case.pdf")
+
+
 def test_error_bars_need_the_training_data(folder: Path) -> None:
     assert "±" in run("explain", "--row", 17, "--errors", "laplace").output
     data = ("--data", folder / "heart.csv")

@@ -193,7 +193,7 @@ def _answer_rule(rule: AnswerRule | None) -> dict[str, Any] | None:
 
 # The data of the components over all instances: their ranking by mean contrast.
 
-_RANKED = 30
+_RANKED = 15
 
 
 def components_payload(study: Study) -> dict[str, Any]:

@@ -69,7 +69,6 @@ def row_columns(study: Study, rows: list[int]) -> dict[str, Writer]:
     plain: dict[str, list[Any]] = {
         "answer": answers.tolist(),
         "decided": [np.flatnonzero(chosen).tolist() for chosen in study.decided[rows]],
-        "close": [study.close_call(row) for row in rows],
         **{name: all_few_digits(values) for name, values in numbers.items()},
     }
     if isinstance(ev, DiscountedEvidence):
@@ -214,7 +213,7 @@ def _usual(cells: Sequence[Any]) -> dict[str, Any]:
     if not all(isinstance(cell, float) for cell in known):
         names, counts = np.unique(np.array(known, dtype=str), return_counts=True)
         return {"range": None, "typical": str(names[np.argmax(counts)])}
-    low, middle, high = np.quantile(known, [0.05, 0.5, 0.95], method="closest_observation").tolist()
+    low, middle, high = np.quantile(known, [0.05, 0.5, 0.95], method="nearest").tolist()
     of_two = len(set(known)) <= 2  # such as present and absent: all values are usual
     shown = None if of_two or len(known) < _FEWEST else [low, high]
     return {"range": shown, "typical": middle}

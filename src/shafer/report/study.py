@@ -153,11 +153,11 @@ class Study:
             None if the explainer has no background, or its model makes its own evidence.
         """
         explainer = self.explainer
-        if getattr(explainer, "background", None) is None or not hasattr(explainer, "typicality"):
+        if not hasattr(explainer, "typicality"):
             return None
         try:
             found = explainer.typicality(take_rows(self.X, rows))
-        except ValueError:  # such as a background without spread
+        except ValueError:  # such as no background
             return None
         return to_numpy(found).astype(np.float64)
 

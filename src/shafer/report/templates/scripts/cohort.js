@@ -4,7 +4,7 @@ const Cohort = (() => {
     ...(data.judgeFirst ? [] : [{ name: "answer", of: (row) => data.classes[row.answer] }]),
     ...(data.truth && !data.judgeFirst ? [{ name: "true class", of: (row) => data.classes[row.truth] },
       { name: "right or wrong", of: (row) => (isWrong(row) ? "wrong" : "right") }] : []),
-    ...(data.judgeFirst ? [] : [{ name: "close call", of: (row) => (row.close ? "yes" : "no") }]),
+    ...(data.judgeFirst ? [] : [{ name: "close call", of: (row) => (isClose(row) ? "yes" : "no") }]),
     ...(data.promise && !data.judgeFirst ? [{ name: "left to a person", of: (row) => (row.deferred ? "yes" : "no") }] : []),
     ...data.columns.map((name, j) => ({ name, of: (row) => row.cell(j), input: true })),
   ];

@@ -30,8 +30,14 @@ function drawDependence() {
   const g = state.component;
   const pair = pairIn($("dependence-class"), $("dependence-over"));
   const column = columnOf[g];
+  $("dependence").hidden = column < 0;
+  $("dependence-title").textContent = called(data.components[g]);
+  if (column < 0) {
+    $("dependence-note").textContent = "This is not one column of the table, so there is no curve to show.";
+    return;
+  }
   const known = data.rows.filter((row) => weightsIn(row, g) !== null);
-  const values = known.map((row) => (column < 0 ? row.i : row.x[column]));
+  const values = known.map((row) => row.cell(column));
   const numeric = values.every((value) => value === null || typeof value === "number");
   const categories = numeric ? [] : [...new Set(values.map((value) => value ?? "missing"))].sort();
   const points = known.flatMap((row, at) => {
@@ -48,17 +54,14 @@ function drawDependence() {
     { name: "against", color: "orange", symbol: "circle", points: points.filter(({ y }) => y < 0) },
   ];
   const at = cutoff(g, pair);
-  const title = column < 0 ? "row" : data.columns[column];
   Charts.scatter($("dependence"), sides, null, {
-    x: { title: Charts.cut(title), grid: false, ...(numeric ? {} : { names: categories.map((c) => Charts.cut(c, 18)) }) },
+    x: { title: Charts.cut(data.columns[column]), grid: false, ...(numeric ? {} : { names: categories.map((c) => Charts.cut(c, 18)) }) },
     y: { title: `log-odds, ${Charts.cut(nameOf(pair.a), 20)} over ${Charts.cut(nameOf(pair.b), 20)}` },
     dashed: at,
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
-  $("dependence-title").textContent = called(data.components[g]);
   const notes = [`How ${called(data.components[g])} moves the answer between ${nameOf(pair.a)} (up) and ${nameOf(pair.b)} (down), one point for each case: ${UNIT}.`];
   if (at !== null) notes.push(`It changes sides at ${Words.shownValue(at)}, the dashed line.`);
-  if (column < 0) notes.push("It is not a single input, so the horizontal axis is the row number.");
   $("dependence-note").textContent = notes.join(" ");
 }
 

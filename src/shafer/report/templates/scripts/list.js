@@ -15,6 +15,9 @@ function textOf(row) {
   }
   return haystack.get(row.i);
 }
+// Whether another answer is hardly less probable. Least expected losses have no close calls.
+const isNear = (margin) => margin < data.limits.close && !data.answerRule?.regret;
+const isClose = (row) => isNear(row.closeness);
 const KEYS = {
   row: (row) => row.i,
   closeness: (row) => row.closeness,
@@ -61,7 +64,7 @@ function answerCells(row) {
     ...own.map((text) => make("td", { class: "clip" }, text)),
     make("td", { class: "clip" }, hidden ? "–" : called(data.classes[row.answer])),
     make("td", { class: "number" }, hidden ? "–" : Odds.chance(row.p)),
-    data.judgeFirst ? null : make("td", { class: "number" }, `${(100 * row.closeness).toFixed(1)}${row.close ? " close" : ""}`),
+    data.judgeFirst ? null : make("td", { class: "number" }, `${(100 * row.closeness).toFixed(1)}${isClose(row) ? " close" : ""}`),
     data.truth ? make("td", { class: `clip${wrong ? " is-wrong" : ""}` },
       hidden ? "–" : called(data.classes[row.truth]), wrong ? " ✗" : "") : null,
     row.typicality === undefined ? null : make("td", { class: "number input" }, row.typicality < RARE ? `${row.typicality.toFixed(3)} unusual` : row.typicality.toFixed(2)),

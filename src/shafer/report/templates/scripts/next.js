@@ -6,11 +6,19 @@ const Next = (() => {
   const nameOfInput = (input) => Words.shortened(typeof input === "number" ? data.columns[input] : input);
 
   function measure({ next, missing, overturn }) {
-    if (!next) return [];
+    if (!next) return gaps();
     const chance = overturn < 0.01 ? "less than 1 %" : Odds.chance(overturn);
     const names = next.slice(0, 2).map(([input]) => nameOfInput(input));
     const known = missing === 1 ? "it is known" : "all missing inputs are known";
     return [["Measure", names.join(", then "), `. Once ${known}, the answer changes with a chance of ${chance}.`]];
+  }
+
+  // Missing inputs of a model that cannot tell what they would change.
+  function gaps() {
+    const names = data.columns.filter((_, j) => state.row.x[j] === null).map((name) => called(name));
+    if (!names.length) return [];
+    const shown = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
+    return [[names.length === 1 ? "Missing is" : "Missing are", shown, ". This page cannot tell how much the answer depends on that."]];
   }
 
   // A suggested number with as many decimals as the values of its input have.
@@ -77,7 +85,7 @@ const Next = (() => {
     const answer = row.isNew ? state.result.answer : row.answer;
     const unusual = row.typicality < RARE ? [["Ask first", "whether the model applies", ": few of the rows to compare with are like this one."]] : [];
     const found = [...unusual, ...check(asked), ...measure(asked), ...changes(answer)];
-    if (row.close && !row.isNew) found.push(["A close call", "", ": small errors of measurement can change the answer."]);
+    if (!row.isNew && isClose(row)) found.push(["A close call", "", ": a small change of one strong reason changes the answer."]);
     return found;
   }
 

@@ -163,7 +163,7 @@ const Overview = (() => {
   function drawSettings() {
     $("as-stated").disabled = isStated() && setting.share === 1;
     $("share-shown").textContent = `${Math.round(100 * setting.share)} %`;
-    $("share-means").textContent = setting.share === 1 ? "of the cases, all of them" : "of the cases; those nearest to another answer go to a person";
+    $("share-means").textContent = setting.share === 1 ? "all cases" : "of the cases; those nearest to another answer go to a person";
     if (K !== 2) return;
     $("threshold-shown").textContent = `${Number((100 * setting.threshold).toPrecision(3))} %`;
     const cost = (1 - setting.threshold) / setting.threshold;

@@ -19,7 +19,7 @@ function startCase() {
   $("open-what-if").addEventListener("click", () => {
     $("what-if").open = true;
     $("what-if").scrollIntoView({ block: "nearest" });
-    document.querySelector("#what-if input, #what-if select, #what-if summary").focus({ preventScroll: true });
+    (document.querySelector("#sliders input, #sliders select") ?? document.querySelector("#what-if summary")).focus({ preventScroll: true });
   });
   $("new-case")?.addEventListener("click", newCase);
   $("copy").addEventListener("click", copyLink);

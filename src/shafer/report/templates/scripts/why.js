@@ -102,9 +102,9 @@ function limitOf(k) {
   return data.answerRule ? data.answerRule.threshold : 0.5;
 }
 
-function chanceRow(name, value, limit, chosen) {
+function chanceRow(name, value, limit, chosen, near = limit) {
   return make("div", { class: chosen ? "chance chosen" : "chance" }, make("span", { class: "name" }, name),
-    make("b", {}, Odds.chance(value, limit)),
+    make("b", {}, Odds.chance(value, near)),
     make("span", { class: "gauge" }, make("i", { class: "part", style: { width: percent(value) } }),
       limit === null ? null : make("i", { class: "limit", style: { left: percent(limit) } })));
 }
@@ -114,7 +114,11 @@ function drawChances({ probability, answer }) {
   if (K === 2) order.sort((a) => (a === data.asked ? -1 : 1));
   else order.sort((a, b) => probability[b] - probability[a] || a - b);
   const shown = order.slice(0, K === MOST_CHANCES + 1 ? K : MOST_CHANCES);
-  const rows = shown.map((k) => chanceRow(called(data.classes[k]), probability[k], limitOf(k), k === answer));
+  const rows = shown.map((k) => {
+    const limit = limitOf(k);
+    const other = K === 2 ? limitOf(1 - k) : null;
+    return chanceRow(called(data.classes[k]), probability[k], limit, k === answer, limit ?? (other === null ? null : 1 - other));
+  });
   const rest = order.slice(shown.length);
   if (rest.length) rows.push(chanceRow(`${rest.length} others`, rest.reduce((sum, k) => sum + probability[k], 0), null, false));
   $("chances").replaceChildren(...rows);
@@ -133,7 +137,7 @@ function drawDecision({ answer }) {
 const isChanged = () => state.row.isNew || state.x.some((value, j) => value !== state.row.x[j]);
 
 function drawSure(result) {
-  const parts = [Words.closeCall(result, data.classes, data.limits) ? "Close call" : nearest(result)];
+  const parts = [nearness(result)];
   const { typicality } = state.row;
   if (typicality !== undefined && !isChanged()) {
     parts.push(`${typicality < RARE ? "unusual" : "usual"} (typicality ${typicality < 0.01 ? "below .01" : typicality.toFixed(2).replace(/^0/, "")})`);
@@ -144,10 +148,11 @@ function drawSure(result) {
   $("sure").textContent = parts.join(" · ");
 }
 
-// How far the nearest other answer is, in words.
-function nearest({ probability, answer, rival }) {
+// How near another answer is, in words.
+function nearness({ probability, answer, rival }) {
   const rule = data.answerRule;
   const far = rule && !rule.regret ? Math.abs(probability[rule.position] - rule.threshold) : Math.abs(probability[answer] - probability[rival]);
+  if (isNear(far)) return "Close call";
   return far < 0.2 ? "Not far from another answer" : "Far from another answer";
 }
 
