@@ -186,9 +186,9 @@ def test_a_linear_model_is_checked_in_no_time() -> None:
     def fastest(check: bool) -> float:
         times = []
         for _ in range(15):
-            start = time.perf_counter()
+            start = time.process_time()  # other processes do not count
             shafer.Explainer(model, rows, check=check)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
         return min(times)
 
     assert fastest(True) - fastest(False) < 0.01  # 2 ms on an idle machine

@@ -74,14 +74,17 @@ class LightGBMFormat(ObjectFormat):
 _OF_THE_DAY = ("train_finish_time", "model_guid")
 
 
-def _without_time(content: bytes, model: Any) -> bytes:
-    """Return a model without the time of its training, and without a number that is random."""
-    notes = model.get_metadata()
+def _without_time(model: Any) -> Any:
+    """Return a copy without the time of its training, and without a number that is random.
+
+    Both are replaced before anything is written: the random number is not always of one length.
+    """
+    timeless = model.copy()
+    notes = timeless.get_metadata()
     for name in _OF_THE_DAY:
         if name in notes.keys():  # noqa: SIM118 - it is no mapping
-            held = str(notes[name]).encode()
-            content = content.replace(held, b"0" * len(held))
-    return content
+            notes[name] = "0"
+    return timeless
 
 
 _CLASSES = ("catboost.core.CatBoost", "catboost.core.CatBoostClassifier")
@@ -107,8 +110,8 @@ class CatBoostFormat(ObjectFormat):
         if value.is_fitted():
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, "model.cbm")
-                value.save_model(str(path), format="cbm")
-                written["file"] = sink.member("cbm", _without_time(path.read_bytes(), value))
+                _without_time(value).save_model(str(path), format="cbm")
+                written["file"] = sink.member("cbm", path.read_bytes())
         return written
 
     def read(self, node: dict[str, Json], source: ObjectSource) -> Any:
