@@ -1,6 +1,7 @@
 // A pinned case beside the one that is open, and the cases most like it.
 const MOST_COMPARED = 12;
 const MOST_ALIKE = 8;
+const APART = Math.log(1.25); // reasons that differ by this factor are marked
 
 // The weights of a case by component.
 const weightsBy = (weights) => new Map(weights.pieces.map(({ g, w }) => [g, w]));
@@ -34,13 +35,14 @@ function drawCompared() {
   const shown = cells.slice(0, MOST_COMPARED);
   const names = [caseName(state.row) + (isChanged() && !state.row.isNew ? ", changed" : ""), `${caseName(pinned.row)}, pinned`];
   $("compare-title").textContent = `${names[0]} beside ${names[1]}`;
+  $("compare-note").textContent = `Marked reasons differ by a factor of 1.25 or more. Factors are for the odds of ${nameOf(pair.a)} against ${nameOf(pair.b)}.`;
   $("compared").tHead.replaceChildren(
     make("tr", {}, make("th", { scope: "col" }, "Input"), ...names.map((name) => make("th", { scope: "col", colspan: 2 }, name))));
   const answers = [state.result, pinned.result].map((result) => make("td", { colspan: 2 }, make("b", {}, called(data.classes[result.answer])),
     ` · ${called(data.classes[pair.a])} ${Odds.chance(result.probability[pair.a])}`));
   $("compared").tBodies[0].replaceChildren(make("tr", { class: "sum" }, make("th", { scope: "row" }, "Answer"), ...answers),
     ...shown.map(({ g, one, two, gap, values }) => make("tr", {
-      "data-component": g, "data-gap": gap, class: values[0] !== values[1] || gap > 0.005 ? "differs" : false,
+      "data-component": g, "data-gap": gap, class: gap >= APART ? "differs" : false,
     }, make("th", { scope: "row", ...nameAttributes(data.components[g]) }, called(data.components[g])),
     make("td", {}, values[0]), make("td", { class: "number" }, Odds.shown(one)),
     make("td", {}, values[1]), make("td", { class: "number" }, Odds.shown(two)))));
