@@ -164,6 +164,18 @@ def check_case(page: Any, study: Study) -> None:
     assert abs(start + reasons(page) - odds) < 0.011
 
 
+def check_compared(page: Any, study: Study, pinned: int) -> None:
+    """The reasons that differ by a factor of 1.25 are marked."""
+    row = int(page.get_attribute("#case", "data-row"))
+    assert page.locator("#compared tr[data-gap]").count() > 0
+    if study.evidence.n_classes != 2:
+        return
+    contrast = study.undiscounted.contrast(*study.evidence.classes)
+    gaps = np.delete(np.abs(contrast[row] - contrast[pinned]), study.base_rate)
+    expected = np.count_nonzero(gaps >= np.log(1.25))
+    assert page.locator("#compared tr.differs").count() == expected
+
+
 def check_overview(page: Any, study: Study) -> None:
     """The numbers of the overview are those of scikit-learn."""
     truth = study.truth
@@ -214,7 +226,7 @@ def test_a_page_is_read_and_used(study: Study, open_report: Any, tmp_path: Path)
     first = int(page.get_attribute("#case", "data-row"))
     for _ in range(4):
         page.click("#following")
-    assert page.locator("#compared tr.differs").count() > 0
+    check_compared(page, study, first)
     assert study.row_name(first) in page.inner_text("#compare-title")
     page.click("#alike")
     far = page.eval_on_selector_all(

@@ -85,18 +85,20 @@ def test_rows(heart: Study) -> None:
 
 def test_too_many_rows_are_sampled() -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(10_500, 2))
+    X = rng.normal(size=(3000, 2))
     study = make_study(shafer.Explainer(([1.0, -2.0], 0.1), X), X)
-    data = payload(study, None, room=400_000)
+    data = payload(study, None, room=130_000)
     shown = data["rows"]["i"]
-    assert 2000 < len(shown) < 10_000  # as many as there is room for
+    assert 500 < len(shown) < 2500  # as many as there is room for
     even = np.array(data["rows"]["even"], dtype=bool)
-    assert 0.9 < even.mean() < 1.0
+    assert 0.8 < even.mean() < 1.0
     gaps = np.diff(np.array(shown)[even])
     assert gaps.max() <= 3 * gaps.min() + 2
     assert int(np.argmax(study.evidence.conflict)) in shown
     assert int(np.argmax(study.evidence.ignorance)) in shown
-    assert len(as_json(payload(study, list(range(3000)), room=50_000))) <= 50_100
+    asked = payload(study, list(range(1500)), room=50_000)
+    assert len(as_json(asked)) <= 50_100
+    assert asked["rows"]["even"] is None  # the overview is about the rows that were asked for
 
 
 def test_many_categories_and_classes_fit_the_page() -> None:

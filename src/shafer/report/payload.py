@@ -96,12 +96,13 @@ def payload(
         "chosen": rows is not None,
         "wanted": len(shown),
     }
-    left = room - len(as_json(head).encode())
     always = set(components["ranking"][:KEPT]) if model is None else None
     columns = _columns(study, shown, answered, always)
-    written = rows_payload(shown, columns, left)
+    all_asked = rows is not None or len(shown) == 1
+    columns["even"] = lambda at: None if all_asked else _evenly(len(study), [shown[i] for i in at])
     head["typical"] = "typicality" in columns
-    return {**head, "rows": {**written, "even": _evenly(len(study), written["i"])}}
+    left = room - len(as_json(head).encode())
+    return {**head, "rows": rows_payload(shown, columns, left)}
 
 
 def _columns(

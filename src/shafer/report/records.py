@@ -47,10 +47,13 @@ def rows_payload(rows: Sequence[int], columns: Mapping[str, Writer], room: int) 
     count = len(rows)
     while True:
         at = sorted(range(count), key=lambda place: rows[place])
-        written = {name: write(at) for name, write in columns.items()}
+        written = {
+            "i": [rows[i] for i in at],
+            **{name: write(at) for name, write in columns.items()},
+        }
         size = len(as_json(written).encode())
         if size <= room or count <= 1:
-            return {"i": [rows[place] for place in at], **written}
+            return written
         count = max(1, min(count - 1, int(0.97 * count * room / size)))
 
 

@@ -18,7 +18,7 @@ const Overview = (() => {
 
   // The numbers of the section.
   function measured() {
-    const rows = data.rows.filter((row) => row.even && Cohort.keeps(row));
+    const rows = data.rows.filter((row) => row.even && (data.judgeFirst || Cohort.keeps(row))); // a small cohort would tell
     const order = rows.map((row) => ({ row, answer: answerOf(row), margin: margin(row) })).sort((a, b) => b.margin - a.margin || a.row.i - b.row.i);
     const decided = order.slice(0, Math.round(setting.share * order.length));
     const wrong = (entries) => entries.filter(({ row, answer }) => row.truth !== answer).length;
@@ -177,7 +177,7 @@ const Overview = (() => {
     if (data.alone || !started) return;
     const found = measured();
     drawSettings();
-    $("cohort").textContent = Cohort.isWhole() ? "" : `Only cases with ${Cohort.text()}. Remove filters under “All cases”.`;
+    $("cohort").textContent = Cohort.isWhole() || data.judgeFirst ? "" : `Only cases with ${Cohort.text()}. Remove filters under “All cases”.`;
     drawFigures(found);
     drawConfusion(found);
     drawCalibration(found);

@@ -75,8 +75,9 @@ function drawAlike() {
   $("similar-title").textContent = `Most like ${caseName(state.row)}`;
   const same = found.filter(({ row }) => row.answer === state.result.answer).length;
   const own = called(data.classes[state.result.answer]);
-  const truth = data.truth && !data.judgeFirst ? ` ${found.filter(({ row }) => row.truth === state.result.answer).length} of them are truly ${own}.` : "";
-  $("similar-note").textContent = `Cases with the most similar reasons${Cohort.isWhole() ? "" : " in this cohort"}, the most similar first. The model answers ${own} for ${same} of ${found.length}.${truth}`;
+  const truth = data.truth ? ` ${found.filter(({ row }) => row.truth === state.result.answer).length} of them are truly ${own}.` : "";
+  const told = data.judgeFirst ? "" : ` The model answers ${own} for ${same} of ${found.length}.${truth}`;
+  $("similar-note").textContent = `Cases with the most similar reasons${Cohort.isWhole() ? "" : " in this cohort"}, the most similar first.${told}`;
   $("similar-table").tBodies[0].replaceChildren(...found.map(({ row, far, where }) => make("tr", { "data-row": row.i, "data-distance": far },
     make("td", {}, make("a", { href: linkTo(row), onclick: (event) => { event.preventDefault(); choose(row, true); } }, rowId(row))),
     ...(concealed(row) ? ["–", "–", ...(data.truth ? ["–"] : [])].map((text) => make("td", {}, text)) : [
