@@ -15,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
+.PHONY: bench bench-ask bench-check bench-commitment bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -27,7 +27,7 @@ paper: .venv/.paper
 IN_TURN := $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 BESIDE = +@$(MAKE) --no-print-directory -j 2 $(IN_TURN)
 test:
-	$(BESIDE) .venv/.test .venv/.java
+	$(BESIDE) .venv/.test .venv/.java .venv/.onnxruntime-web
 	$(BESIDE) types docs-quick .venv/.kernels lint layers
 	+@$(MAKE) --no-print-directory coverage
 
@@ -41,7 +41,7 @@ types: .venv/.test
 layers: .venv/.test
 	$(BIN)/lint-imports --no-cache
 
-unit: .venv/.test .venv/.kernels .venv/.browser .venv/.java
+unit: .venv/.test .venv/.kernels .venv/.browser .venv/.java .venv/.onnxruntime-web
 	$(BIN)/pytest -q -n 2 --dist worksteal --cov=shafer --cov-branch --cov-report=
 
 # Compiled once, untraced. Otherwise both workers compile them, each while coverage traces the compiler.
@@ -108,6 +108,10 @@ bench-suspects: .venv/.bench
 
 bench-fusion: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python fusion.py
+
+# What other measures of commitment, and other ways to pool the components, change. Takes about five minutes.
+bench-commitment: .venv/.bench
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python commitment.py
 
 # What decisions cost under each rule, with an act to refer. Takes about ten minutes.
 bench-costs: .venv/.bench
@@ -242,6 +246,12 @@ INSTALL := DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-re
 	|| command -v chromium >/dev/null || command -v chromium-browser >/dev/null \
 	|| command -v google-chrome >/dev/null \
 	|| echo "Chromium was not found and could not be installed. The browser tests will be skipped."
+	touch $@
+
+# The test of the page for browsers needs onnxruntime-web. Without npm it is skipped with a message.
+.venv/.onnxruntime-web: tools/onnxruntime_web/package.json | .venv/bin/python
+	@npm ci --prefix tools/onnxruntime_web --silent \
+	|| echo "onnxruntime-web could not be installed with npm. Its test will be skipped."
 	touch $@
 
 # Spark needs Java. Where it cannot be installed, the tests of Spark are skipped with a message.

@@ -1,12 +1,14 @@
 """Compare fusion of evidence with averaging, voting and stacking, on real data.
 
-Three questions, each over the same data sets and train/test splits:
+Four questions, each over the same data sets and train/test splits:
 
 1. *Neighbours*: a moderated logistic regression and the nearest training rows, fused.
 2. *Ensemble*: four different models that see the same columns.
 3. *Views*: one moderated logistic regression for each of three random parts of the columns.
+4. *Reliabilities*: the four models, with a learnt reliability for each source and class.
 
-For the last two, each source is also missing at random for 0, 20 and 50 % of the test rows. All
+For the second and third, each source is also missing at random for 0, 20 and 50 % of the test
+rows. All
 methods share the same trained sources and the same five-fold predictions of training rows, so they
 differ only in how they pool. Learnt factors and stacking use those held-out predictions; the other
 methods need none. Figures are means over splits, then over data sets. u65 is measured on the sets
@@ -16,14 +18,16 @@ of largest expected u65 under each method's own probabilities.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from machine import describe, record, table
+from machine import RESULTS, describe, record, table
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -37,7 +41,12 @@ from datasets import load
 from shafer._checks.labels import log_prior
 from shafer.decision import set_utility
 from shafer.decision.class_rules import most_probable_set
-from shafer.estimators.sources import fit_source, learn_by_presence, out_of_fold
+from shafer.estimators.sources import (
+    fit_source,
+    learn_by_presence,
+    learn_factors,
+    out_of_fold,
+)
 from shafer.fusion import prior_evidence
 from shafer.metrics import u65_score
 
@@ -65,6 +74,7 @@ MOST_ROWS = 1500
 SPLITS = 3
 FOLDS = 5
 MISSING = (0.0, 0.2, 0.5)
+PULL = 10.0  # rows that draw the factors of the classes of a source to one
 Table = NDArray[np.float64]
 
 
@@ -145,6 +155,67 @@ def cautious(panel: Panel, present: Table, *, learnt: bool) -> Table:
     """Use the largest weight of all sources."""
     factors = factors_of(panel, present, cautious=True, apart=False) if learnt else present
     return shafer.combine(panel.test, "cautious", tempering=factors).probability
+
+
+def by_class(panel: Panel, *, discount: bool, tempered: bool = True, alike: bool = False) -> Table:
+    """Learn one number for each source and class, beside the one factor of each source.
+
+    A contextual discount r leaves the plausibility 1 − r + r pl of a class; otherwise the weights
+    of each class have a factor of their own. ``alike`` keeps one discount for each source.
+    """
+    held, test = without_prior(panel), panel.logits
+    c = log_prior(panel.prior, panel.classes.tolist())
+    test = test - c * np.asarray(panel.holds_prior)[:, None, None]
+    whole = learn_factors(*held, c, panel.truth, cautious=False) if tempered else np.ones(len(test))
+    scale = whole[:, None, None]
+    sources = scale * (held[0] - held[1]), scale * test, c, panel.truth
+    return contextual(*sources, alike) if discount else factors_by_class(*sources)
+
+
+def contextual(held: Table, test: Table, c: Table, truth: Table, alike: bool) -> Table:
+    """Learn the reliability of each source about each class from held-out rows."""
+    pl, pl_test = plausibilities(held), plausibilities(test)
+    return learnt_sum(
+        lambda r: (np.log1p(r[:, None] * (pl - 1)), (pl - 1) / (1 + r[:, None] * (pl - 1))),
+        lambda r: np.log1p(r[:, None] * (pl_test - 1)),
+        np.full((len(held), 1 if alike else len(c)), 0.98), c, truth, 0.0, 0.9999,
+    )  # fmt: skip
+
+
+def factors_by_class(held: Table, test: Table, c: Table, truth: Table) -> Table:
+    """Learn a factor on the weights of each source about each class."""
+    return learnt_sum(
+        lambda r: (r[:, None] * held, held),
+        lambda r: r[:, None] * test,
+        np.ones((len(held), len(c))), c, truth, PULL, 10.0,
+    )  # fmt: skip
+
+
+def plausibilities(logits: Table) -> Table:
+    """Return the plausibilities of sources of one component, (S, n, K)."""
+    return np.stack([shafer.Evidence.from_weights(z[:, None]).plausibility for z in logits])
+
+
+def learnt_sum(
+    terms: Callable[[Table], tuple[Table, Table]],
+    terms_of_test: Callable[[Table], Table],
+    start: Table, c: Table, truth: Table, pull: float, most: float,
+) -> Table:  # fmt: skip
+    """Fit one number for each source and class by log loss; return the test probabilities."""
+    hot = np.eye(len(c))[truth]
+
+    def loss(flat: Table) -> tuple[float, Table]:
+        logits, slopes = terms(flat.reshape(start.shape))
+        logs = log_softmax(c + logits.sum(axis=0), axis=1)
+        change = flat - start.ravel()
+        value = -(logs * hot).sum() + pull * (change**2).sum()
+        slope = np.einsum("snk,nk->sk", slopes, np.exp(logs) - hot)
+        slope = slope if start.shape == slope.shape else slope.sum(axis=1)
+        return float(value / len(hot)), (slope.ravel() + 2 * pull * change) / len(hot)
+
+    bounds = [(0.0, most)] * start.size
+    found = minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", bounds=bounds)
+    return softmax(c + terms_of_test(found.x.reshape(start.shape)).sum(axis=0), axis=1)
 
 
 def average(panel: Panel, present: Table) -> Table:
@@ -276,19 +347,39 @@ def with_missing(panel: Panel, t: Table, seed: int) -> dict[str, Table]:
     return result
 
 
-def ensemble(X: Table, y: Table, T: Table, t: Table, seed: int) -> dict[str, Table]:
-    """Score every method on four different models of the same columns."""
-    entries = [
+def four_models() -> list[tuple[str, Any, None]]:
+    """Return four different models of the same columns."""
+    return [
         ("logistic", logistic(), None),
         ("bayes", GaussianNB(var_smoothing=1e-6), None),
         ("forest", RandomForestClassifier(100, random_state=0, n_jobs=1), None),
         ("neighbours", shafer.NeighbourEvidence(), None),
     ]
-    panel = Panel(entries, X, y, T)
+
+
+def ensemble(X: Table, y: Table, T: Table, t: Table, seed: int) -> dict[str, Table]:
+    """Score every method on four different models of the same columns."""
+    panel = Panel(four_models(), X, y, T)
     result = with_missing(panel, t, seed)
     alone = softmax(panel.logits, axis=2)
     result["best source|0%"] = min((scores(p, t) for p in alone), key=lambda s: s[1])
     return result
+
+
+def reliabilities(X: Table, y: Table, T: Table, t: Table, seed: int) -> dict[str, Table]:
+    """Score what a reliability of each source about each class adds, for four models."""
+    del seed
+    panel = Panel(four_models(), X, y, T)
+    everyone = np.ones((len(t), len(panel.names)))
+    known = ("average", "stacking", "Dempster, learnt")
+    probabilities = {
+        **{name: METHODS[name](panel, everyone) for name in known},
+        "Dempster, learnt, a factor for each class": by_class(panel, discount=False),
+        "Dempster, learnt, contextual discount": by_class(panel, discount=True),
+        "Dempster, learnt, one discount": by_class(panel, discount=True, alike=True),
+        "contextual discount alone": by_class(panel, discount=True, tempered=False),
+    }
+    return {name: scores(p, t) for name, p in probabilities.items()}
 
 
 def views(X: Table, y: Table, T: Table, t: Table, seed: int) -> dict[str, Table]:
@@ -303,18 +394,26 @@ def views(X: Table, y: Table, T: Table, t: Table, seed: int) -> dict[str, Table]
     return result
 
 
-QUESTIONS = {"neighbours": neighbours, "ensemble": ensemble, "views": views}
+QUESTIONS = {
+    "neighbours": neighbours,
+    "ensemble": ensemble,
+    "views": views,
+    "reliabilities": reliabilities,
+}
+UNBROKEN = ("neighbours", "reliabilities")  # questions without missing sources
 
 
-def run(names: list[str], splits: int, first: int = 0) -> dict[str, dict[str, dict[str, Table]]]:
+def run(
+    names: list[str], splits: int, questions: list[str], first: int = 0
+) -> dict[str, dict[str, dict[str, Table]]]:
     """Return question -> data set -> method -> mean scores."""
-    results: dict[str, dict[str, dict[str, Table]]] = {question: {} for question in QUESTIONS}
+    results: dict[str, dict[str, dict[str, Table]]] = {question: {} for question in questions}
     start = time.perf_counter()
     for name in names:
         data = load(name, MOST_ROWS)
         X = data.X
-        for question, ask in QUESTIONS.items():
-            rounds = []
+        for question in questions:
+            ask, rounds = QUESTIONS[question], []
             for seed in range(first, first + splits):
                 X_train, X_test, y, t = train_test_split(
                     X, data.y, test_size=0.5, random_state=seed, stratify=data.y
@@ -356,13 +455,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", nargs="*", default=DATA)
     parser.add_argument("--splits", type=int, default=SPLITS)
+    parser.add_argument("--questions", nargs="*", choices=QUESTIONS, default=list(QUESTIONS))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")  # solvers that stop early
     machine = describe()
-    results = run(arguments.data, arguments.splits)
+    results = run(arguments.data, arguments.splits, arguments.questions)
     kept: list[dict[str, Any]] = []
     for question, by_data in results.items():
-        for missing in [None] if question == "neighbours" else [f"{m:.0%}" for m in MISSING]:
+        for missing in [None] if question in UNBROKEN else [f"{m:.0%}" for m in MISSING]:
             rows = rows_of(by_data, missing)
             title = question if missing is None else f"{question}, {missing} of sources missing"
             print(f"\n{title}\n\n{table(rows)}", flush=True)
@@ -376,6 +476,8 @@ def main() -> None:
             for data, methods in by_data.items()
         ]
     if arguments.data == DATA:
+        others = json.loads((RESULTS / "fusion.json").read_text())["rows"]
+        kept = [r for r in others if r["question"].split(",")[0] not in results] + kept
         record("fusion", machine, kept)
 
 

@@ -166,6 +166,7 @@ def test_evidence_names() -> None:
         "masses",
         "n_classes",
         "n_components",
+        "negative",
         "odds_against",
         "odds_for",
         "of",
@@ -175,6 +176,7 @@ def test_evidence_names() -> None:
         "plausibility",
         "plausibility_of",
         "points",
+        "positive",
         "probability",
         "reasons",
         "save",
@@ -196,6 +198,7 @@ def test_evidence_names() -> None:
         "weights_of",
         "weights_std",
         "with_index",
+        "with_unknown",
         "without",
     }
 
@@ -321,7 +324,7 @@ def test_evidence_names() -> None:
             ["explainer", "X_reference", "y", "alpha", "max_rows", "bins", "seed"],
         ),
         (shafer.Monitor.check, ["self", "X", "y"]),
-        (shafer.export.to_onnx, ["explainer", "outputs", "dtype", "check", "rows"]),
+        (shafer.export.to_onnx, ["explainer", "outputs", "reasons", "dtype", "check", "rows"]),
         (shafer.export.pyfunc, ["explainer", "reasons", "evidence", "labels_only"]),
         (shafer.Monitor.watch, ["self", "alpha", "seed"]),
         (shafer.Monitor.load, ["path", "explainer"]),
@@ -349,7 +352,17 @@ def test_evidence_names() -> None:
         (shafer.paper.reproduce, ["out", "quick", "seed", "select_lambda"]),
         (
             shafer.least_commitment,
-            ["coef", "intercept", "feature_means", "classes", "names", "prior"],
+            [
+                "coef",
+                "intercept",
+                "feature_means",
+                "classes",
+                "names",
+                "prior",
+                "power",
+                "measured",
+                "features",
+            ],
         ),
     ],
 )

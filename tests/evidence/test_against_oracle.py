@@ -78,6 +78,80 @@ def test_conflict_between_all_for_and_all_against(w: NDArray[Any]) -> None:
     assert_allclose(ev.conflict_for_against[0], expected, rtol=10 * tolerance(w), atol=UNDERFLOW)
 
 
+def _pieces_with_unknown(w: NDArray[Any]) -> belief.MassFunction:
+    """Combine the pieces of a row where evidence against a class leaves an unknown one possible."""
+    frame = belief.Frame([*range(w.shape[1]), "new"])
+    parts = [belief.MassFunction.vacuous(frame)]
+    for row in w:
+        for k, weight in enumerate(row):
+            focus = [k] if weight >= 0 else [label for label in frame if label != k]
+            parts.append(belief.MassFunction.simple(focus, frame, weight=abs(weight)))
+    return belief.conjunctive(*parts).normalised()
+
+
+@given(weights(most_classes=5), st.integers(0, 2**32 - 1))
+@settings(max_examples=30)
+def test_an_unknown_class(w: NDArray[Any], seed: int) -> None:
+    ev = shafer.Evidence.from_weights(w[None], classes=list(range(w.shape[1])))
+    wider, oracle = ev.with_unknown("new"), _pieces_with_unknown(w)
+    close = {"rtol": 10 * tolerance(w), "atol": UNDERFLOW}
+    assert list(wider.classes) == list(oracle.frame)
+    assert_allclose(wider.masses()[0], oracle.masses, **close)
+    assert_allclose(wider.betting_probability[0, :-1] / wider.betting_probability[0, :-1].sum(),
+                    ev.probability[0], rtol=1e-9)  # fmt: skip
+    loss = np.random.default_rng(seed).normal(size=(4, len(wider.classes)))
+    sets = [
+        [k for k in range(loss.shape[1]) if mask >> k & 1] for mask in range(2 ** loss.shape[1])
+    ]
+    for risk, worst in ((wider.upper_risk(loss), np.max), (wider.lower_risk(loss), np.min)):
+        expected = [
+            sum(m * worst(act[A]) for m, A in zip(oracle.masses, sets, strict=True) if A)
+            for act in loss
+        ]
+        assert_allclose(risk[0], expected, rtol=0, atol=100 * tolerance(w))
+
+
+def test_an_unknown_class_as_for_singletons_and_the_frame() -> None:
+    # Evidence for classes only: masses on the classes, and the rest on all classes and the new one.
+    ev = shafer.Evidence.from_weights([[[1.0, 0.3, 0.0]]], classes=["a", "b", "c"])
+    loss = np.array([[0.0, 1, 1, 2], [1, 0, 1, 2], [0.4, 0.4, 0.4, 0.1]])
+    single, rest = ev.belief[0], ev.ignorance[0]
+    wider = ev.with_unknown()
+    assert_allclose(wider.upper_risk(loss)[0], loss[:, :3] @ single + rest * loss.max(axis=1))
+    assert_allclose(wider.lower_risk(loss)[0], loss[:, :3] @ single + rest * loss.min(axis=1))
+    assert_allclose(wider.plausibility_of("unknown"), rest)
+
+
+def test_the_unknown_class_keeps_what_is_known_of_the_rest() -> None:
+    ev = shafer.Evidence.from_weights(np.ones((2, 3, 2)), classes=[0, 1], names=["p", "q", "r"])
+    wider = ev.with_index(["x", "y"]).tempered(0.5).with_unknown(-1)
+    assert wider.component_names == ("p", "q", "r")
+    assert list(wider.index) == ["x", "y"]
+    assert wider.calibrated
+    assert wider.classes.tolist() == [0, 1, -1]
+    assert wider.components.belief.shape == (2, 3, 3)
+    with pytest.raises(ValueError, match=r"a new class; got 1, and the classes are \[0, 1\]"):
+        ev.with_unknown(1)
+
+
+@given(weights(most_classes=6))
+@settings(max_examples=50)
+def test_positive_and_negative_evidence(w: NDArray[Any]) -> None:
+    ev = shafer.Evidence.from_weights(w[None])
+    above, below = np.clip(w, 0, None), np.clip(w, None, 0)
+    if w.shape[1] == 2:  # for the second class, and for the first
+        above[:, 0], below[:, 0] = below[:, 0].copy(), above[:, 0].copy()
+    oracles = [pooled_by_dempster(above), pooled_by_dempster(below)]
+    close = {"rtol": 10 * tolerance(w), "atol": UNDERFLOW}
+    for side, oracle in zip((ev.positive, ev.negative), oracles, strict=True):
+        assert_allclose(side.masses()[0], oracle.masses, **close)
+        assert_allclose(side.plausibility[0], oracle.contour, **close)
+    conflict = belief.degree_of_conflict(*oracles)
+    assert_allclose(ev.conflict_for_against[0], conflict, rtol=10 * tolerance(w), atol=1e-15)
+    both = shafer.combine([ev.positive, ev.negative])
+    assert_allclose(both.masses(), ev.masses(), **close)
+
+
 @given(weights(most_components=3))
 def test_components_are_their_own_mass_functions(w: NDArray[Any]) -> None:
     parts = shafer.Evidence.from_weights(w[None]).components

@@ -16,6 +16,7 @@ from scipy import sparse
 
 import shafer
 from shafer.evidence import RunningMean, least_commitment, least_commitment_additive
+from shafer.evidence.other_commitments import least_committed
 
 # Least commitment: the minimum itself, the two binary forms, and wrong input.
 
@@ -32,6 +33,104 @@ def test_it_is_the_least_committed() -> None:
         shift = rng.normal(size=(4, 1))
         other = X[:, :, None] * (pool.beta + 0.1 * shift) + pool.alpha + 0.1 * share
         assert (other**2).sum() > least
+
+
+def _information(weights: np.ndarray, power: float, measured: str) -> float:
+    """I_p summed over the rows, by its definition."""
+    if measured == "components":
+        return float((np.abs(weights) ** power).sum())
+    sides = np.clip(weights, 0, None).sum(axis=1), np.clip(-weights, 0, None).sum(axis=1)
+    return float(sum((side**power).sum() for side in sides))
+
+
+OTHER = [(1.0, "components"), (1.5, "components"), (3.0, "components"), (2.0, "combined")]
+
+
+@pytest.mark.parametrize(("power", "measured"), [*OTHER, (1.5, "combined")])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_other_measures_are_least(power: float, measured: str, n_classes: int) -> None:
+    rng = np.random.default_rng(0)
+    coef, intercept = rng.normal(size=(n_classes, 3)), rng.normal(size=n_classes)
+    X = rng.normal(2, [1, 5, 0.2], (30, 3))
+    how = {"power": power, "measured": measured}
+    pool = shafer.least_commitment(coef, intercept, features=X, **how)
+    plain = shafer.least_commitment(coef, intercept, X.mean(axis=0))
+    assert_allclose(pool(X).probability, plain(X).probability, rtol=1e-9)
+    assert_allclose(pool(X).weights, X[:, :, None] * pool.beta + pool.alpha, atol=1e-12)
+    least = _information(pool(X).weights, power, measured)
+    assert least < 0.9999 * _information(plain(X).weights, power, measured)
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    for size in (1e-3, 1e-2, 0.1, 1.0):
+        for _ in range(5):
+            share = rng.normal(size=(3, n_classes))
+            share += rng.normal() / 3 - share.mean(axis=0)  # of the logits, a constant is free
+            shift = size * (z[:, :, None] * rng.normal(size=(3, 1)) + share)
+            # What the rounded corner of |w| costs.
+            assert _information(pool(X).weights + shift, power, measured) > least * (1 - 1e-4)
+
+
+def test_the_numerical_minimum_is_the_closed_form() -> None:
+    rng = np.random.default_rng(1)
+    coef, intercept, X = rng.normal(size=(3, 4)), rng.normal(size=3), rng.normal(1, 2, (40, 4))
+    closed = shafer.least_commitment(coef, intercept, features=X)
+    assert_array_equal(closed.alpha, shafer.least_commitment(coef, intercept, X.mean(0)).alpha)
+    flat = (coef - coef.mean(axis=0)).T
+    found = least_committed(flat, intercept - intercept.mean(), X, 2.0, "components")
+    assert_allclose(found[0], closed.beta, atol=1e-6)
+    assert_allclose(found[1], closed.alpha, atol=1e-6)
+    sides = [
+        shafer.least_commitment(coef, intercept, features=X, power=1, measured=measured)(X)
+        for measured in ("components", "combined")
+    ]
+    totals = [_information(side.weights, 1.0, "components") for side in sides]
+    assert_allclose(*totals, rtol=1e-4)  # for p = 1 the two measures are one
+
+
+def test_other_measures_in_two_classes_shift_only_the_shares() -> None:
+    rng = np.random.default_rng(2)
+    pool = shafer.least_commitment([0.5, -2.0], 0.4, features=rng.normal(size=(30, 2)), power=1)
+    assert_allclose(pool.beta.sum(axis=1), 0.0, atol=1e-9)
+    assert_allclose(pool(np.zeros((1, 2))).logits, [[-0.2, 0.2]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"power": 0.5}, "power must be a number from 1 to 20; got 0.5"),
+        ({"power": 21}, "from 1 to 20; got 21"),
+        ({"power": True}, "power must be"),
+        ({"measured": "rows"}, "'components' or 'combined'; got 'rows'"),
+        ({"power": 3}, "need the background rows; got none"),
+        ({"power": 3, "features": np.eye(2), "feature_means": [0, 0]}, "got both"),
+        ({"power": 3, "features": np.eye(3)}, r"2 columns.*got shape \(3, 3\)"),
+        ({"power": 3, "features": np.eye(2), "prior": "own"}, "Use prior='shared'"),
+    ],
+)
+def test_what_other_measures_need(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        shafer.least_commitment([1.0, 2.0], 0.0, **options)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize(("power", "measured"), OTHER)
+def test_other_measures_have_no_unit(size: float, power: float, measured: str) -> None:
+    rng = np.random.default_rng(3)
+    coef, X = rng.normal(size=(3, 2)), np.column_stack([rng.normal(9, 2, 20), np.full(20, 7.0)])
+    how = {"features": X, "power": power, "measured": measured}
+    plain = shafer.least_commitment(coef, np.zeros(3), **how)
+    large = shafer.least_commitment(size * coef, np.zeros(3), **how)
+    assert_allclose(large.beta / size, plain.beta, rtol=1e-6)
+    assert_allclose(large.alpha / size, plain.alpha, rtol=1e-6)
+    with pytest.raises(ValueError, match="overflow"):
+        shafer.least_commitment(1e308 * np.sign(coef), np.zeros(3), **how)
+
+
+def test_other_measures_take_dense_features_and_keep_no_zero_evidence() -> None:
+    pool = shafer.least_commitment([1.0, 2.0], 0.0, features=np.eye(2), power=1.5)
+    with pytest.raises(ValueError, match="must be dense"):
+        pool(sparse.csr_array(np.eye(2)))
+    none = shafer.least_commitment(np.ones((3, 2)), np.ones(3), features=np.eye(2), power=1.5)
+    assert (none(np.eye(2)).ignorance == 1.0).all()
 
 
 @pytest.mark.parametrize("shape", [(3,), (1, 3)])

@@ -65,6 +65,15 @@ def test_shares_are_of_the_positive_weights():
     assert (table.loc[table["log_odds"] <= 0, "share"] == 0.0).all()
 
 
+def test_a_share_has_the_same_bits_alone_and_in_a_batch():
+    rng = np.random.default_rng(0)
+    many = shafer.Explainer((rng.normal(size=(1, 21)), 0.3), rng.normal(size=(50, 21)))
+    rows = rng.normal(size=(40, 21))
+    together = many(rows).reasons(class_=1, top=3, keep="positive")["share"].to_list()
+    alone = [many(row[None]).reasons(class_=1, top=3, keep="positive") for row in rows]
+    assert together == [share for table in alone for share in table["share"]]
+
+
 def test_without_a_class_it_is_the_predicted_one():
     table = EXPLAINER(FRAME).reasons(top=1)
     np.testing.assert_array_equal(table["class"], MODEL.predict(FRAME))

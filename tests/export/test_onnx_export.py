@@ -30,7 +30,7 @@ import shafer
 from shafer.export import onnx as graph_check
 from shafer.export import to_onnx
 
-from .graph_runs import check, session
+from .graph_runs import check, feed, session
 
 X, Y = load_iris(return_X_y=True)
 
@@ -93,6 +93,82 @@ def test_the_answer_is_that_of_predict(rule: dict[str, Any], labels: list[Any]) 
     assert found[-1] in ("", np.iinfo(np.int64).min)
 
 
+def _told(
+    explainer: shafer.Explainer, rows: Any, reasons: int
+) -> tuple[list[Any], shafer.explain.answered_rows.AnsweredRows]:
+    outputs = ["set", "reasons", "reasons_log_odds"]
+    model = to_onnx(explainer, outputs, reasons=reasons)
+    return session(model).run(outputs, feed(model, rows)), explainer.answer(rows, reasons=reasons)
+
+
+@pytest.mark.parametrize("score", ["plausibility", "dominance"])
+@pytest.mark.parametrize("prior", ["own", "shared"])
+@pytest.mark.parametrize(
+    "options", [{}, {"allow_empty": False, "coverage": 0.6}, {"class_conditional": True}]
+)
+def test_sets_and_reasons_are_those_of_answer(
+    score: str, prior: str, options: dict[str, Any]
+) -> None:
+    rng = np.random.default_rng(0)
+    for n_classes, size in ((2, 3.0), (3, 1e-3), (5, 100.0)):  # 100: weights of many hundreds
+        head = shafer.LinearHead(rng.normal(size=(n_classes, 4)) * size, np.zeros(n_classes))
+        rows = rng.normal(size=(300, 4))
+        explainer = shafer.Explainer(head, rows, prior=prior)
+        p = explainer(rows).probability
+        truth = (p.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1).clip(max=n_classes - 1)
+        explainer.conformalize(rows, truth, score=score, **options)
+        far = np.vstack([rows, 1e3 * rows[:3], rows.mean(axis=0, keepdims=True)])
+        (sets, names, amounts), told = _told(explainer, far, 3)
+        assert sets.dtype == bool
+        assert sets.tolist() == told.sets.tolist()
+        assert 0 < sets.sum() < sets.size
+        assert np.where(names == "", None, names).tolist() == told.reasons.component.tolist()
+        right = told.reasons.log_odds
+        assert np.isnan(amounts).tolist() == np.isnan(right).tolist()
+        np.testing.assert_allclose(amounts, right, rtol=1e-12, atol=1e-12)
+
+
+def test_reasons_name_a_column_once() -> None:
+    frame = pd.DataFrame({"colour": list("abcd") * 30, "x": np.tile([0.0, 1.0, 0.5], 40)})
+    encode = make_column_transformer((OneHotEncoder(), ["colour"]), (StandardScaler(), ["x"]))
+    y = (frame["colour"].isin(["a", "b"]) ^ (frame["x"] > 0.7)).to_numpy().astype(int)
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, y)
+    explainer = shafer.Explainer(model, frame, groups=None).conformalize(frame, y)
+    assert len(explainer.component_names) > 3
+    (_, names, _), told = _told(explainer, frame[:12], 4)
+    assert names.shape == (12, 2)
+    expected = told.reasons.component[:, :2]
+    assert np.where(names == "", None, names).tolist() == expected.tolist()
+
+
+def test_a_row_with_nan_keeps_all_classes_and_has_no_reason(explainer: shafer.Explainer) -> None:
+    calibrated = shafer.Explainer(explainer.model, X).conformalize(X, Y)
+    run = session(to_onnx(calibrated, ["set", "reasons", "reasons_log_odds"]))
+    sets, names, amounts = run.run(None, {"X": np.full((1, 4), np.nan)})
+    assert sets.all()
+    assert set(names.ravel()) == {""}
+    assert np.isnan(amounts).all()
+
+
+def test_sets_that_a_graph_cannot_give() -> None:
+    explainer = _linear()
+    with pytest.raises(ValueError, match="was not calibrated. Call conformalize"):
+        to_onnx(explainer, ["set"])
+    explainer.conformalize(X, Y, by=np.tile(["a", "b"], 75))
+    with pytest.raises(shafer.UnsupportedModelError, match="groups have thresholds of their own"):
+        to_onnx(explainer, ["set"])
+    to_onnx(explainer, ["answer"])
+
+
+def test_other_reasons_than_those_of_the_explainer_are_noticed(
+    explainer: shafer.Explainer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = graph_check.ExplainerGraph._kinds
+    monkeypatch.setattr(graph_check.ExplainerGraph, "_kinds", lambda self: wrong(self)[1:])
+    with pytest.raises(shafer.UnsupportedModelError, match="numbers of this explainer: reasons"):
+        to_onnx(explainer, ["reasons"])
+
+
 @pytest.mark.parametrize("rows", [1, 2, 150])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_any_number_of_rows(explainer: shafer.Explainer, rows: int, dtype: str) -> None:
@@ -140,6 +216,16 @@ def test_labels_and_columns_are_those_of_training() -> None:
     properties = {entry.key: json.loads(entry.value) for entry in model.metadata_props}
     assert properties["columns"] == ["a", "b", "c", "d"]
     assert properties["classes"] == ["setosa", "versicolor", "virginica"]
+
+
+@pytest.mark.parametrize("names", [("0", "1"), ("a b", "a_b"), ("Größe", "é"), ("x.y", "x y")])
+def test_transformed_columns_may_have_any_names(names: tuple[str, str]) -> None:
+    """skl2onnx gives columns names of its own: "a b" and "a_b" are both a_b to it."""
+    columns = {names[0]: X[:, 2], names[1]: X[:, 0], "kind": np.where(X[:, 1] > 3, "wide", "slim")}
+    frame = pd.DataFrame(columns)
+    encode = make_column_transformer((StandardScaler(), [*names]), (OneHotEncoder(), ["kind"]))
+    model = make_pipeline(encode, LogisticRegression()).fit(frame, Y)
+    check(shafer.Explainer(model, frame), frame)
 
 
 def test_nan_does_not_become_a_number(explainer: shafer.Explainer) -> None:
@@ -190,6 +276,7 @@ def test_a_wrong_transformer_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
         ({"outputs": ["beliefs"]}, "outputs 'beliefs' are not known; choose from probability"),
         ({"outputs": []}, "must be at least one"),
         ({"outputs": ["belief", "belief"]}, "each once"),
+        ({"reasons": -1}, "reasons must be a whole number"),
         ({"dtype": "float16"}, "dtype must be 'float64' or 'float32'; got 'float16'"),
     ],
 )

@@ -168,6 +168,14 @@ def classes_in_another_order(world: World) -> list[Any]:
     return [pooled.belief, fusion.combine([first, coarse], coarse=meaning).belief]
 
 
+@covers("evidence.Evidence.with_unknown")
+def an_unknown_class(world: World) -> list[Any]:
+    wider = _evidence(world).with_unknown("not among them")
+    assert wider.classes.tolist() == [*world.classes, "not among them"]
+    known = [wider.plausibility_of(label) for label in world.given]
+    return [*known, wider.plausibility_of("not among them")]
+
+
 @covers("evidence.least_commitment", "evidence.least_commitment_additive", compares=False)
 def engines(world: World) -> list[Any]:
     coef = world.weights()[0].T @ np.ones((2, 3))

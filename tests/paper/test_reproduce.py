@@ -16,17 +16,20 @@ from shafer.paper import reproduce, run
 from shafer.paper.findings import verdict
 
 FIGURES = (
+    "binary-views",
     "contours",
     "decision-regions",
     "epochs",
     "gaussian-data",
     "gaussian-masses",
+    "generalised",
     "heart-data",
     "heart-masses",
     "heart-planes",
     "heart-weights",
     "hidden-unit",
     "hidden-units",
+    "multinomial-views",
 )
 
 
@@ -67,7 +70,12 @@ def _check_keys(results: dict[str, Any]) -> None:
 def _check_page(html: str) -> None:
     assert html.count("data:image/png;base64,") == len(FIGURES)
     assert not re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', html)  # nothing outside the page
-    for words in ("A quick run", "Table 4", "Figure 12", "prefers-color-scheme: dark"):
+    numbers = {int(number) for number in re.findall(r"Figure (\d+)", html)}
+    assert numbers == set(range(1, 13))
+    gaps = re.findall(r"the largest difference\s+is (\S+)\.", html)
+    assert len(gaps) == 2
+    assert max(map(float, gaps)) < 1e-14
+    for words in ("A quick run", "Table 4", "prefers-color-scheme: dark"):
         assert words in html
 
 

@@ -211,6 +211,16 @@ def test_few_classes_are_named() -> None:
     assert [text.get_text() for text in ax.texts] == [f"{mass:.2f}" for mass in display.masses]
 
 
+def test_sides_of_the_evidence_are_drawn(make: Make) -> None:
+    evidence = make(classes=4)[:1]
+    drawn = MassDisplay.from_evidence(evidence.negative, top=16).plot(Figure().subplots())
+    against = np.flatnonzero(evidence.weights_against[0] > 0)
+    denied = {evidence.classes[k] for k in against}
+    assert all(set(evidence.classes) - members <= denied for members in drawn.sets)
+    drawn = MassDisplay.from_evidence(evidence.positive, top=16).plot(Figure().subplots())
+    assert sorted({len(members) for members in drawn.sets}) == [1, 4]
+
+
 def test_other_sets_have_a_bar(make: Make) -> None:
     display = MassDisplay.from_evidence(make(), top=2).plot()
     assert [text.get_text() for text in display.ax_.get_yticklabels()][-1] == "other sets"

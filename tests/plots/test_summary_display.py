@@ -352,6 +352,22 @@ def test_categories_along_the_axis() -> None:
         assert_allclose(y, [expected[name] for name in nearest])
 
 
+@pytest.mark.parametrize("count", [8, 12, 22])
+def test_long_names_of_categories_do_not_cross(count: int) -> None:
+    values = np.array([f"a category of number {k}" for k in range(count)], dtype=object)
+    w = np.linspace(-1.0, 1.0, count)
+    evidence = shafer.Evidence.from_weights(
+        np.stack([-w, w], axis=1)[:, None, :], names=["purpose"]
+    )
+    display = DependenceDisplay.from_evidence(evidence, "purpose", values).plot()
+    display.figure_.canvas.draw()
+    texts = display.ax_.get_xticklabels()
+    ends = [text.get_transform().transform(text.get_position())[0] for text in texts]
+    apart = np.diff(ends).min() * np.sin(np.deg2rad(texts[0].get_rotation()))
+    assert all(text.get_ha() == "right" for text in texts)
+    assert apart > texts[0].get_fontsize() * display.figure_.dpi / 72.0
+
+
 def test_numbers_of_near_cut_offs_stand_below_each_other() -> None:
     x = np.linspace(0.0, 1.0, 200)
     w = np.sin(12.0 * x)

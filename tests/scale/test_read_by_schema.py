@@ -18,13 +18,20 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
+from sklearn.preprocessing import (
+    KBinsDiscretizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 
 import shafer
 from shafer.rows.csv_cells import escaped
-from shafer.rows.schema import ColumnSchema
+from shafer.rows.schema import ColumnSchema, InputSchema
 from shafer.scale.inputs import model_inputs
 from shafer.scale.tables import chunks_of, raw_chunks, read_table, survey
 
@@ -136,6 +143,11 @@ def _optbinning(X: pd.DataFrame, y: Any) -> tuple[Any, pd.DataFrame]:
 MODELS: dict[str, Fitted] = {
     "one-hot": _pipeline(OneHotEncoder(handle_unknown="ignore")),
     "one-hot of categories": _of_categories,
+    "imputed": _pipeline(
+        make_pipeline(
+            SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+        )
+    ),
     "ordinal": _pipeline(OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)),
     "target": _pipeline(TargetEncoder(random_state=0)),
     "XGBoost": _xgboost,
@@ -345,6 +357,19 @@ def test_a_pipeline_without_a_background_knows_its_categories(tmp_path: Path, na
     np.testing.assert_allclose(model.predict_proba(rows), model.predict_proba(X), atol=1e-12)
 
 
+def test_numbers_behind_an_imputer_are_numbers(tmp_path: Path) -> None:
+    X = pd.DataFrame({"dose": np.array([0.1, 0.2, np.nan, 0.4] * 9, dtype=np.float32)})
+    X["visits"] = np.arange(36)
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(X, np.arange(36) % 4 > 1)
+    explainer = shafer.Explainer(model, X)
+    X.to_csv(tmp_path / "d.csv", index=False)
+    table = read_table(tmp_path / "d.csv")
+    found = model_inputs(explainer, table.kinds, table.path).read(table)
+    assert found["dose"].to_numpy().tobytes() == X["dose"].to_numpy().tobytes()
+    with pytest.raises(ValueError, match="Column 'dose' must hold numbers.*row 3 has 'high'"):
+        explainer(X.astype(object).replace({"dose": {X["dose"][3]: "high"}})[:9])
+
+
 FORMULAS = {
     "bare": (["=1", "+49 1", "a"], True),
     "with an apostrophe": (["'=1", "'-x", "a"], True),
@@ -364,8 +389,12 @@ def test_apostrophes_before_formulas_are_those_of_training(
     rng = np.random.default_rng(0)
     code = rng.integers(0, 3, N)
     X = pd.DataFrame({"age": rng.normal(size=N), "code": np.array(values, dtype=object)[code]})
+    X.insert(0, "note", "plain")  # a column of texts with other marks
     y = (X["age"] + 3.0 * code + rng.normal(size=N) > 3).astype(int)
-    model, _ = MODELS["one-hot"](X, y)
+    encode = make_column_transformer(
+        (StandardScaler(), ["age"]), (OneHotEncoder(), ["note", "code"])
+    )
+    model = make_pipeline(encode, LogisticRegression()).fit(X, y)
     explainer = shafer.Explainer(model, X)
     explainer.save(tmp_path / "m.shafer")
     path = tmp_path / "d.csv"
@@ -387,3 +416,56 @@ def test_apostrophes_before_formulas_are_those_of_training(
         columns = model_inputs(explainer, survey(path, 9).kinds, path).columns
         raw = [chunk.read() for chunk in raw_chunks(path, columns, (), 9, raw_csv=True)]
         assert pd.concat(raw)["code"].tolist() == X["code"].tolist()
+
+
+ROUNDED = {
+    "one-hot": lambda: OneHotEncoder(handle_unknown="ignore"),
+    "ordinal": OrdinalEncoder,
+    "bins": lambda: KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf"),
+    "target": lambda: TargetEncoder(cv=2),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("name", ROUNDED)
+def test_texts_of_numbers_have_the_digits_of_training(
+    name: str, dtype: Any, tmp_path: Path
+) -> None:
+    """In single precision, 0.1 is another category, or on the other side of the edge of a bin."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"age": rng.normal(size=N), "dose": rng.integers(0, 8, N) / 10})
+    X = X.astype({"dose": dtype})
+    y = (X["age"] + 3.0 * (X["dose"] > 0.3) + rng.normal(size=N) > 1).astype(int)
+    encode = make_column_transformer((StandardScaler(), ["age"]), (ROUNDED[name](), ["dose"]))
+    model = make_pipeline(encode, LogisticRegression()).fit(X, y)
+    explainer = shafer.Explainer(model, X)
+    explainer.save(tmp_path / "m.shafer")
+    X.to_csv(tmp_path / "d.csv", index=False)
+    X.to_parquet(tmp_path / "d.parquet")
+    doors = [explainer, shafer.Explainer.load(tmp_path / "m.shafer")]
+    for asked in (*doors, model) if name in ("one-hot", "ordinal") else doors:
+        for path in (tmp_path / "d.csv", tmp_path / "d.parquet"):
+            table = read_table(path)
+            inputs = model_inputs(asked, table.kinds, path)
+            for rows in (inputs.read(table), pd.concat(chunks_of(path, inputs.columns, 50))):
+                found = asked(rows).probability if asked is not model else model.predict_proba(rows)
+                np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
+
+
+def test_schemas_of_batches_and_of_single_columns_tell_widths() -> None:
+    half, single, double = (np.zeros(3, dtype=f"f{width}") for width in (2, 4, 8))
+    nullable = pd.array(single, dtype="Float32")
+    frame = pd.DataFrame({"a": single, "b": double, "c": nullable, "d": half})
+    precisions = ["float32", "float64", "float32", "float16"]
+    schema = InputSchema.of(frame)
+    assert schema is not None
+    assert [column.precision for column in schema.columns] == precisions
+    for other, kept in ((frame, precisions), (frame.astype(float), ["float64"] * 4)):
+        joined = schema.joined(InputSchema.of(other))
+        assert joined is not None
+        assert [column.precision for column in joined.columns] == kept
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    for rows in (single[:, None], polars.DataFrame({"a": single}), pyarrow.table({"a": single})):
+        found = InputSchema.of(rows)
+        assert found is not None
+        assert found.columns[0].precision == "float32"

@@ -24,7 +24,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
 import shafer
 from own_loop import run_apart
@@ -210,6 +210,27 @@ def test_models_of_arrays_and_of_texts() -> None:
     by_text = shafer.Explainer(words, texts)
     answer = posted(shafer.serve.app(by_text), b'{"text": "good"}')[0].json()
     assert answer == by_text.answer(["good"]).records()[0]
+
+
+@pytest.mark.parametrize("kind", ["frame", "mixed", "array"])
+def test_numbers_have_the_digits_of_training(kind: str) -> None:
+    """0.3 is above an edge of bins in double precision, and below it in single precision."""
+    rng = np.random.default_rng(0)
+    dose = (rng.integers(0, 8, 200) / 10).astype(np.float32)
+    X: Any = pd.DataFrame({"dose": dose, "size": rng.normal(size=200).astype(np.float32)})
+    X = X.astype({"size": float}) if kind == "mixed" else X.to_numpy() if kind == "array" else X
+    bins = KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")
+    model = make_pipeline(bins, LogisticRegression()).fit(X, (dose > 0.3).astype(int))
+    service, rows = shafer.serve.app(shafer.Explainer(model, X)), pd.DataFrame(X).astype(str)
+    names = list(service.state.service.reader.columns)
+    body = [dict(zip(names, map(float, row), strict=True)) for row in rows[:20].to_numpy()]
+    large = [body[0] | {names[0]: 1e300}]
+    given = (json.dumps(body).encode(), json.dumps(large).encode())
+    found, refused = posted(service, *given, path="/answer/batch")
+    told = [row["probability"]["1"] for row in found.json()]
+    np.testing.assert_allclose(told, model.predict_proba(X[:20])[:, 1], atol=1e-6)
+    assert refused.status_code == 422
+    assert "a finite number" in refused.json()["detail"][0]["msg"]
 
 
 def test_what_cannot_be_served(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

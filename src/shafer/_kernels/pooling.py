@@ -42,6 +42,10 @@ def one_sided(bits: int) -> float:
     return 1e-3 if bits == 64 else 0.1
 
 
+ROUNDINGS_OF_POOLED = 1000.0
+"""Pooled weights below this many roundings of 1 plus the largest of their row are no evidence."""
+
+
 class Pooled(NamedTuple):
     """The weights summed over the components; each array is (..., K).
 

@@ -25,12 +25,11 @@ from shafer._kernels.forms import (
     log_terms,
 )
 from shafer._kernels.logspace import leave_one_out_logsumexp, log1mexp
-from shafer._kernels.pooling import Pooled
+from shafer._kernels.pooling import ROUNDINGS_OF_POOLED, Pooled
 from shafer._typing import Array
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.mass_evidence import MassEvidence
 
-_ROUNDINGS = 1000.0  # weights below this many are zero
 _LEAST_DOUBT = 1e-7  # 1 − pl below it, computed from pl, is rounding
 
 
@@ -74,7 +73,7 @@ def _without_rounding(pooled: Pooled) -> Pooled:
     xp = array_namespace(pooled.logits)
     weights = (pooled.weights_for, pooled.weights_against)
     largest = xp.max(xp.maximum(*weights), axis=-1, keepdims=True)
-    smallest = _ROUNDINGS * float(xp.finfo(pooled.logits.dtype).eps) * (1.0 + largest)
+    smallest = ROUNDINGS_OF_POOLED * float(xp.finfo(pooled.logits.dtype).eps) * (1.0 + largest)
     return Pooled(pooled.logits, *(xp.where(w > smallest, w, 0.0) for w in weights))
 
 

@@ -719,6 +719,44 @@ class Evidence(MassEvidence):
         return self._masses.conflict_for_against
 
     @cached_property
+    def positive(self) -> Evidence:
+        r"""The evidence for the classes alone: the paper's m⁺, evidence with components of its own.
+
+        Each component keeps the positive parts of its weights. Dempster's rule combines
+        ``positive`` and :attr:`negative` to this evidence again. Their conflict is
+        ``conflict_for_against``. With two classes, evidence against one is evidence for the other:
+        then this is all evidence for the second class, and ``negative`` all evidence for the first.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[0.9, 0.4, -1.3], [-0.2, 0.3, -0.1]]]
+        >>> ev = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+        >>> ev.positive.belief.round(2), ev.positive.ignorance.round(2)
+        (array([[0.42, 0.29, 0.  ]]), array([0.29]))
+        >>> ev.negative.belief_of(["a", "b"]).round(2)
+        array([0.75])
+        """
+        return self._side(1.0)
+
+    @cached_property
+    def negative(self) -> Evidence:
+        """The evidence against the classes alone: the paper's m⁻; see :attr:`positive`."""
+        return self._side(-1.0)
+
+    def _side(self, sign: float) -> Evidence:
+        """Keep the weights of one sign; with two classes, those of the other sign at the first."""
+        xp = array_api_compat.array_namespace(self.logits)
+        signs = xp.full_like(self.logits[:1, ...], sign)
+        if self.n_classes == 2:
+            signs = xp.concat([-signs[..., :1], signs[..., 1:]], axis=-1)
+        signs = signs[..., None, :]  # (1, ..., 1, K)
+        kept = signs * xp.clip(signs * self.weights, min=0.0) + 0.0  # no negative zero
+        source = DenseWeights(kept, base=self.source.base_rates())
+        side = self._of(source, self.component_names, self.inputs, None, self.layout)
+        return replace(side, cutoff=None)  # the threshold is one of the whole evidence
+
+    @cached_property
     def weight_of_disagreement(self) -> Array:
         """Weight of the conflict between components, −ln(1 − disagreement), (n,)."""
         if self.n_components == 1:
@@ -878,6 +916,57 @@ class Evidence(MassEvidence):
         placed = 0 if self.layout is None else self.layout.n_components
         layout = self.layout if stay[:placed] == list(range(placed)) else None
         return self._of(source, kept, inputs, errors, layout)
+
+    def with_unknown(self, class_: Label = "unknown") -> Evidence:
+        r"""Add a class that the model does not know, as the last one.
+
+        Nothing is evidence for or against it by itself. Evidence against a class leaves the
+        unknown one possible: :math:`m'(A \cup u) = \prod_A u_k \prod_{A^c} v_k / D'` and
+        :math:`m'(\{k\}) = s_k / D'`, with :math:`D' = 1 + \sum_k s_k`. So what denies all known
+        classes is belief in the unknown one, and no conflict. A loss may then have a column
+        for it.
+
+        Parameters
+        ----------
+        class_ : class label
+            The name of the unknown class; a number for classes that are numbers.
+
+        Returns
+        -------
+        Evidence
+            Of K + 1 classes.
+
+        Examples
+        --------
+        >>> import shafer
+        >>> weights = [[[2.5, -1.0, -1.5]], [[-0.5, -0.6, -0.4]]]
+        >>> ev = shafer.Evidence.from_weights(weights, classes=["a", "b", "c"])
+        >>> wider = ev.with_unknown()
+        >>> wider.belief_of("unknown").round(2)
+        array([0.  , 0.06])
+        >>> loss = {k: {c: float(c != k) for c in wider.classes} for k in ("a", "b", "c")}
+        >>> loss["reject"] = {"a": 0.6, "b": 0.6, "c": 0.6, "unknown": 0.0}
+        >>> wider.acts("belief", loss=loss)
+        [('a',), ('reject',)]
+        """
+        known = self.classes.tolist()
+        if class_ in known:
+            raise ValueError(
+                f"class_ must be a new class; got {class_!r}, and the classes are {known}. Pass "
+                "another label."
+            )
+        classes = class_labels([*known, class_], len(known) + 1)
+        xp = array_api_compat.array_namespace(self.logits)
+        source = self.unchanged_source()
+        weights, shares = (
+            xp.concat([array, xp.zeros_like(array[..., :1])], axis=-1)
+            for array in (self.weights, source.base_shares())
+        )
+        wider = DenseWeights(weights, shares, source.base_rates())
+        names, parts, layout = self.component_names, self.parts, self.layout
+        return Evidence.from_source(
+            wider, classes, names, parts, self.index, self.inputs, None, layout, self.calibrated
+        )
 
     def tempered(self, factor: Any) -> Evidence:
         """Multiply all weights by a factor ≥ 0: temperature scaling, 1/factor the temperature.

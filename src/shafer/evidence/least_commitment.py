@@ -31,9 +31,11 @@ from shafer._checks.labels import class_labels, component_names
 from shafer._kernels.pooling import centred_over_classes
 from shafer._kernels.products import product
 from shafer._typing import Array
+from shafer.decision.acts import is_number
 from shafer.evidence.base_rate import has_own_base_rate, with_base_rate_name
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.layout import ComponentLayout
+from shafer.evidence.other_commitments import LARGEST_POWER, MEASURED, least_committed
 from shafer.evidence.sources import (
     BaseRateWeights,
     DenseWeights,
@@ -97,7 +99,7 @@ class LinearPool(Pool):
         The feature means μ.
     offset : array of shape (K,)
         What each feature gets of the intercept at the means: b_k / J, or 0 if the base rate is a
-        component of its own.
+        component of its own. With another ``power`` or ``measured``, (J, K).
     classes : array of shape (K,)
         Class labels.
     component_names : tuple of J strings, or J + 1
@@ -184,6 +186,9 @@ class LinearPool(Pool):
     def _dense_source(self, features: Array) -> WeightSource:
         xp = same_library({"features": features, "coef": self.beta})
         precision = xp.result_type(features, self.beta)
+        if self.offset.ndim == 2:
+            weights = (features - self.means)[:, :, None] * self.beta + self.offset
+            return DenseWeights(xp.astype(weights, precision, copy=False), self.offset)
         features, means, beta, offset = (
             xp.astype(array, precision, copy=False)
             for array in (features, self.means, self.beta, self.offset)
@@ -193,6 +198,11 @@ class LinearPool(Pool):
     def _sparse_source(self, features: Any) -> WeightSource:
         if features.dtype.kind not in "biuf":
             raise ValueError(f"features must hold real numbers; got {features.dtype}.")
+        if self.offset.ndim == 2:
+            raise ValueError(
+                "features must be dense if power or measured was given to least_commitment; got a "
+                "sparse matrix. Pass features.toarray()."
+            )
         head = [to_numpy(array) for array in (self.means, self.beta, self.offset)]
         narrow = features.dtype == head[1].dtype == np.float32
         precision = np.dtype(np.float32 if narrow else np.float64)
@@ -211,6 +221,9 @@ def least_commitment(
     classes: Any = None,
     names: Iterable[Any] | None = None,
     prior: str = "shared",
+    power: float = 2.0,
+    measured: str = "components",
+    features: Any = None,
 ) -> LinearPool:
     r"""Find the weights of evidence in a linear model given as arrays (Denœux 2019, Prop. 2).
 
@@ -234,6 +247,15 @@ def least_commitment(
         Whether the features share the intercept at the means equally, as in the paper, or it is a
         component of its own, named ``"base rate"``. Then α*_jk = −β*_jk μ_j, and a feature at its
         mean has weight 0. Probabilities are the same.
+    power : float
+        The p of the information content :math:`I_p = \sum w^p` that is minimised, from 1 to 20.
+        The paper takes 2.
+    measured : {"components", "combined"}
+        Whether the information is that of each feature's mass function, as in the paper, or of the
+        combined mass function of each row.
+    features : array of shape (n, J), optional
+        Background rows, instead of ``feature_means``. They are needed for another power, or for
+        the combined mass function: then the minimum has no closed form, and is found numerically.
 
     Returns
     -------
@@ -265,6 +287,11 @@ def least_commitment(
         )
     coef, intercept = _both_classes(xp, coef, intercept)
     n_classes, n_features = coef.shape
+    if features is not None or measured != "components" or power != 2.0:
+        rows = _background(features, feature_means, coef, power, measured, own)
+        if measured != "components" or power != 2.0:
+            return _numerical(coef, intercept, rows, power, measured, classes, names)
+        feature_means = xp.asarray(rows.mean(axis=0), dtype=coef.dtype, device=coef.device)
     if feature_means is None:
         means = xp.zeros_like(coef[0, :])
     else:
@@ -299,6 +326,65 @@ def least_commitment(
         named=names is not None,
         base_rate=frozen(base_rate) if own else None,
     )
+
+
+def _background(
+    features: Any, means: Any, coef: Array, power: float, measured: str, own: bool
+) -> NDArray[np.float64]:
+    """Check what another measure of commitment needs; return the rows in double precision."""
+    if measured not in MEASURED:
+        raise ValueError(f"measured must be 'components' or 'combined'; got {measured!r}.")
+    if not is_number(power) or not 1.0 <= power <= LARGEST_POWER:
+        raise ValueError(
+            f"power must be a number from 1 to {LARGEST_POWER}; got {power!r}. A smaller power may "
+            "have many minima."
+        )
+    other = power != 2.0 or measured != "components"
+    if features is None or means is not None:
+        given = "none" if features is None else "both features and feature_means"
+        raise ValueError(
+            f"power={power!r}, measured={measured!r} need the background rows; got {given}. Pass "
+            "features= alone."
+        )
+    if other and own:
+        raise ValueError(
+            "prior='own' is known only for power=2, measured='components'; got "
+            f"power={power!r}, measured={measured!r}. Use prior='shared'."
+        )
+    rows = to_numpy(float_array(features, "features", ndim=(2,))).astype(np.float64)
+    if rows.shape[1] != coef.shape[1] or len(rows) == 0:
+        raise ValueError(
+            f"features must have at least one row and {coef.shape[1]} columns, one for each "
+            f"coefficient; got shape {rows.shape}."
+        )
+    return rows
+
+
+def _numerical(
+    coef: Array,
+    intercept: Array,
+    rows: NDArray[np.float64],
+    power: float,
+    measured: str,
+    classes: Any,
+    names: Iterable[Any] | None,
+) -> LinearPool:
+    """Minimise another measure of commitment; each feature then has an offset of its own."""
+    xp = array_api_compat.array_namespace(coef)
+    means = rows.mean(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):  # checked below
+        wide = (to_numpy(array).astype(np.float64) for array in (coef.T, intercept))
+        flat, base = map(centred_over_classes, wide)
+        beta, alpha = least_committed(flat, base, rows, power, measured)
+        found = (beta, alpha, means, alpha + means[:, None] * beta)
+    for array in found:
+        check_overflow(array, "weights")
+    beta, alpha, means, offset = (
+        frozen(xp.asarray(array, dtype=coef.dtype, device=coef.device)) for array in found
+    )
+    labels = class_labels(classes, len(base))
+    own_names = component_names(names, len(flat))
+    return LinearPool(beta, alpha, means, offset, labels, own_names, named=names is not None)
 
 
 def _in_row_order(beta: Array) -> Array:

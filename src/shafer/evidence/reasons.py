@@ -197,7 +197,7 @@ def _ranked_reasons(
     codes: dict[int, tuple[Any, Any]] | None,
 ) -> RankedReasons:
     """Rank the components that may be reasons, in rows whose weights fit in memory."""
-    weights = _asked_weights(ev, pair)
+    weights = asked_weights(ev, pair)
     components = _best(ev, asked, weights, np.asarray(candidates), codes)
     row, rank = (x.ravel() for x in np.indices(components.shape))
     component = components.ravel()
@@ -208,7 +208,8 @@ def _ranked_reasons(
         kept = low > _rounding(ev, weights)[row]
         row, rank, component = (x[kept] for x in (row, rank, component))
         amount, std = amount[kept], std[kept]
-    total = np.maximum(weights[:, candidates], 0.0).sum(axis=1)[row]
+    # A row's numbers lie side by side, so that one row is summed in the same order as many.
+    total = np.ascontiguousarray(np.maximum(weights[:, candidates], 0.0)).sum(axis=1)[row]
     positive = np.maximum(amount, 0.0)
     share = np.divide(positive, total, out=np.zeros_like(amount), where=total > 0.0)
     lower, upper = None, None
@@ -297,7 +298,7 @@ def _without_each(
     return result
 
 
-def _asked_weights(ev: Evidence, pair: AskedClasses) -> FloatArray:
+def asked_weights(ev: Evidence, pair: AskedClasses) -> FloatArray:
     """Return the weights of all components for the class of each row, over its rival, (n, G)."""
     source = ev.unchanged_source()
     weights = np.empty(source.shape[:2])

@@ -208,10 +208,10 @@ def answered_rows(predictor: Predictor, X: Any, reasons: int, by: Any) -> Answer
     elif kept.conformal is not None:
         sets = to_numpy(kept.conformal.sets(class_scores(seen.bet, kept.conformal.score), of_sets))
         warn_of_unknown_groups(of_sets, kept.conformal.by, "conformalize", KEEPS_ALL)
+    warnings = seen.warnings()  # before deferral, which takes its typicality from here
     deferred = None
     if control is not None:
         deferred = deferred_answers(predictor, control, seen, of_deferral, answers)
-    warnings = seen.warnings()
     for labels, calibration in ((of_sets, kept.conformal), (of_deferral, control)):
         _warn_of_groups(warnings, labels, calibration)
     return AnsweredRows(

@@ -160,16 +160,25 @@ class ModelPass(RowPass):
         """Return how typical the weights of some rows are, by default of all of them."""
         if self._profile is None:
             return None
-        typical = self._profile().typicality(self._plain if rows is None else self._plain[rows])
+        if rows is None or "_typical" in vars(self):  # nothing is computed twice
+            typical = np.array(self._typical if rows is None else self._typical[rows])
+        else:
+            typical = self._profile().typicality(self._plain[rows])
         categories = UnseenCategories.behind(self._encoders)
         if categories.blocks or categories.hidden:
             unseen = categories.rows(self.rows.encoded)
             typical[unseen if rows is None else unseen[rows]] = np.finfo(np.float64).tiny
         return typical
 
+    @cached_property
+    def _typical(self) -> Array:
+        """How typical the weights of all rows are, whatever their categories."""
+        assert self._profile is not None
+        return self._profile().typicality(self._plain)
+
     def warnings(self) -> list[list[str]]:
         """Return gaps, unknown categories and rows unlike the training data, in words."""
-        typical = None if self._profile is None else self._profile().typicality(self._plain)
+        typical = None if self._profile is None else self._typical
         return row_warnings(self._X, self._columns, self._schema, self.unseen, typical)
 
     @cached_property

@@ -221,12 +221,19 @@ class WeighedModel:
             columns = tuple(f"x{j}" for j in range(len(self.means)))
         return ColumnTrace(self.model, columns)
 
+    def columns_of(self, component: int) -> tuple[str, ...]:
+        """Return the names of the columns behind a component; empty if they are not known."""
+        return self._inputs(None).columns(component)
+
     def _with_inputs(self, ev: Evidence, X: Any) -> Evidence:
+        return replace(ev, inputs=self._inputs(X))
+
+    def _inputs(self, X: Any) -> RowInputs:
         usual = None if self.schema is None else self.schema.usual
         inputs = RowInputs(X, self._trace, usual_values=usual)
-        if self.groups is not None:
-            inputs = inputs.grouped([*self.groups.values(), [len(self.means)]])
-        return replace(ev, inputs=inputs)
+        if self.groups is None:
+            return inputs
+        return inputs.grouped([*self.groups.values(), [len(self.means)]])
 
     def automatic_groups(self, X: Any, n_groups: int) -> dict[str, list[int]]:
         """Return groups of components that contradict each other in the rows of X."""

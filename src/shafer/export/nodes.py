@@ -131,6 +131,10 @@ class Value:
         """Sum over an axis."""
         return self._reduced("ReduceSum", axis, keepdims)
 
+    def sum_of_others(self) -> Value:
+        """Return the sum over the other entries of axis 1, without a difference."""
+        return self.cumulative_sum() + self.cumulative_sum(before=False)
+
     def product(self, axis: int = 1, *, keepdims: bool = True) -> Value:
         """Multiply over an axis."""
         return self._reduced("ReduceProd", axis, keepdims)
@@ -159,6 +163,16 @@ class Value:
     def gather(self, positions: NDArray[np.int64], axis: int = 1) -> Value:
         """Take entries along an axis."""
         return self.op("Gather", positions, axis=axis)
+
+    def first_largest(self, axis: int = 1) -> Value:
+        """Return the position of the first of the largest entries along an axis."""
+        return self.op("ArgMax", axis=axis, keepdims=0)
+
+    def largest(self, count: int) -> tuple[Value, Value]:
+        """Return the largest entries along axis 1, and their positions, the largest first."""
+        k = self.graph.constant(np.asarray([count], dtype=np.int64))
+        values, positions = self.graph.ops("TopK", [self, k], 2, axis=1)
+        return values, positions
 
     def halves(self) -> list[Value]:
         """Split axis 1 into two equal parts."""

@@ -26,7 +26,10 @@ from shafer.errors import UnsupportedModelError
 from shafer.estimators.evidential_classifier import EvidentialClassifier
 from shafer.evidence.evidence import Evidence
 from shafer.evidence.least_commitment import AdditivePool, LinearPool
+from shafer.evidence.reasons import AskedClasses, asked_weights, row_reasons
+from shafer.explain.answered_rows import checked_reasons
 from shafer.explain.explainer import Explainer
+from shafer.explain.promises import Promises
 from shafer.explain.weighing import WeighedModel
 from shafer.export.forms import CLASS_FORMS, ROW_FORMS, GraphForms
 from shafer.export.nodes import (
@@ -56,6 +59,7 @@ def to_onnx(
     explainer: Explainer,
     outputs: Sequence[str] = _DEFAULT,
     *,
+    reasons: int = 3,
     dtype: str = "float64",
     check: bool = True,
     rows: Any = None,
@@ -77,7 +81,13 @@ def to_onnx(
         ``"weight_of_conflict"`` of shape (N,), ``"weights"`` of shape (N, G, K). Without
         ``"weights"``, no array of that shape is held for many rows. And ``"answer"``, (N,): the
         label that :meth:`shafer.Explainer.predict` gives, by the threshold or the losses if there
-        are any. Labels that are whole numbers are int64, others are texts.
+        are any. Labels that are whole numbers are int64, others are texts. ``"set"``, boolean
+        (N, K): the calibrated set of :meth:`shafer.Explainer.predict_set`. ``"reasons"`` and
+        ``"reasons_log_odds"``, (N, R): the strongest components for the answer over the most
+        probable other class, as in :meth:`shafer.Explainer.answer`, and what they add to the
+        log-odds. Where a row has fewer, an empty text and NaN.
+    reasons : int
+        How many reasons for each row at most, R.
     dtype : {"float64", "float32"}
         The type of the numbers that go in and out. Inside, everything is in double precision: sums
         of large weights need it.
@@ -100,6 +110,8 @@ def to_onnx(
     ------
     UnsupportedModelError
         If the model, or what the explainer does with its weights, does not fit into a graph.
+    ValueError
+        If sets are asked for before :meth:`shafer.Explainer.conformalize`.
 
     Warns
     -----
@@ -138,8 +150,10 @@ def to_onnx(
             f"The columns {listed(clash)} have the names of outputs. Each column is an input of "
             "the graph, so rename these columns before training."
         )
-    rule = explainer.policy.cutoff
-    model = graph.model(names, element, rule, **_properties(explainer, graph.rows.names))
+    if "set" in names:
+        _check_sets(explainer)
+    told = Told(explainer.policy.cutoff, explainer.promises, checked_reasons(reasons))
+    model = graph.model(names, element, told, **_properties(explainer, graph.rows.names))
     if rows is not None and not check:
         raise ValueError("rows are for the comparison; got check=False as well. Leave out one.")
     if check:
@@ -192,6 +206,23 @@ def _one_factor(explainer: Any) -> float:
     return factor
 
 
+def _check_sets(explainer: Explainer) -> None:
+    """Refuse sets that do not have the same thresholds for all rows."""
+    kept = explainer.promises
+    if kept.conformal is not None and kept.conformal.by is None:
+        return
+    if kept.conformal is None and kept.cross is None:
+        raise ValueError(
+            "The output 'set' is a calibrated set, and this explainer was not calibrated. Call "
+            "conformalize(X, y) on rows that were not used in training, or leave out 'set'."
+        )
+    made = "groups have thresholds of their own (by=)" if kept.cross is None else "cv= was used"
+    raise UnsupportedModelError(
+        f"The sets of this explainer are not written to ONNX, because {made}. Call "
+        "conformalize(X, y) without it, or leave out the output 'set'."
+    )
+
+
 def _properties(explainer: Explainer, columns: Sequence[str]) -> dict[str, str]:
     classes = [
         x if isinstance(x, int | float | str) else str(x) for x in explainer.classes.tolist()
@@ -205,8 +236,29 @@ def _properties(explainer: Explainer, columns: Sequence[str]) -> dict[str, str]:
 
 # The evidence of an explainer as a graph: inputs, terms, weights, closed forms.
 
-OUTPUTS = (*CLASS_FORMS, *ROW_FORMS, "weights", "answer")
+_REASONS = ("reasons", "reasons_log_odds")
+OUTPUTS = (*CLASS_FORMS, *ROW_FORMS, "weights", "answer", "set", *_REASONS)
 """What a graph can return."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What a graph tells besides the numbers of the evidence.
+
+    Attributes
+    ----------
+    rule : Cutoff, LeastLoss or None
+        What answers; by default the most probable class.
+    promises : Promises
+        The thresholds of sets.
+    reasons : int
+        Reasons for each row.
+    """
+
+    rule: AnswerRule | None
+    promises: Promises
+    reasons: int
 
 
 @final
@@ -297,8 +349,41 @@ class ExplainerGraph:
         last = (first - first) + self._base_rate
         return self._weights.op("Concat", last, axis=1)
 
+    def _reasons(self, forms: GraphForms, told: Told) -> tuple[Value, Value]:
+        """Return the names of the best components of each row, and their log-odds, (n, R).
+
+        Of components from the same column only the best one is named.
+        """
+        contrast = (self._weights @ forms.answer_over_rival(told.rule).with_axis(2)).without_axis(2)
+        kinds = self._kinds()
+        # The members of each kind, the first one repeated: a repetition never comes first.
+        most = max(map(len, kinds))
+        table = np.array([[*kind, *kind[:1] * (most - len(kind))] for kind in kinds])
+        own = contrast.gather(table)  # (n, kinds, members)
+        amount, best = own.max(2, keepdims=False).largest(min(told.reasons, len(kinds)))
+        member = own.first_largest(2).op("GatherElements", best, axis=1)
+        names = np.array(self.weighed.pool.component_names, dtype=object)
+        constant = self.graph.constant
+        flat = constant(table.ravel()).op("Gather", best * np.asarray(most) + member)
+        rounding = contrast.op("Abs").sum() * (16.0 * np.finfo(np.float64).eps)
+        clear = amount.op("Greater", rounding)
+        nothing = np.array("", dtype=object)
+        return (
+            clear.op("Where", constant(names).op("Gather", flat), nothing),
+            clear.op("Where", amount, np.nan),
+        )
+
+    def _kinds(self) -> list[list[int]]:
+        """Return the components that count once, because they are from the same column."""
+        found: dict[Any, list[int]] = {}
+        apart = self._base_rate is not None
+        for g in range(len(self.weighed.pool.component_names) - apart):
+            columns = self.weighed.columns_of(g)
+            found.setdefault(columns[0] if len(columns) == 1 else g, []).append(g)
+        return list(found.values())
+
     def model(
-        self, outputs: Sequence[str], element: int, rule: AnswerRule | None, **properties: str
+        self, outputs: Sequence[str], element: int, told: Told, **properties: str
     ) -> ModelProto:
         """Return the finished model.
 
@@ -306,33 +391,46 @@ class ExplainerGraph:
         ----------
         outputs : sequence of names in ``OUTPUTS``
         element : type of the numbers that go out
-        rule : Cutoff, LeastLoss or None
-            What answers; by default the most probable class.
+        told : Told
+            The rule that answers, the thresholds of sets, the number of reasons.
         **properties : what is written into the file besides
         """
-        forms = GraphForms(self._pooled(dense="weights" in outputs), self._n_classes)
+        dense = not {"weights", *_REASONS}.isdisjoint(outputs)
+        forms = GraphForms(self._pooled(dense=dense), self._n_classes)
+        made: dict[str, Value] = {}
+        if not set(_REASONS).isdisjoint(outputs):
+            made = dict(zip(_REASONS, self._reasons(forms, told), strict=True))
+        if "answer" in outputs:
+            made["answer"] = forms.labels(told.rule, _graph_labels(self.weighed.pool.classes))
+        sets = told.promises.conformal
+        if "set" in outputs and sets is not None:
+            made["set"] = forms.kept(sets.score, sets.threshold, allow_empty=sets.allow_empty)
+        if "weights" in outputs:
+            made["weights"] = self._all_weights()
+        described = [self._described(name, element, told) for name in outputs]
         ends = []
-        for name in outputs:
-            if name == "answer":
-                value = forms.labels(rule, _graph_labels(self.weighed.pool.classes))
-            else:
-                value = self._all_weights() if name == "weights" else getattr(forms, name)
-            kind = "Identity" if name == "answer" or element == TensorProto.DOUBLE else "Cast"
-            options: dict[str, Any] = {"to": element} if kind == "Cast" else {}
-            ends.append(helper.make_node(kind, [value.name], [name], **options))
-        return self._assembled(
-            ends, [self._described(name, element) for name in outputs], properties
-        )
+        for info in described:
+            value = made[info.name] if info.name in made else getattr(forms, info.name)
+            cast = info.type.tensor_type.elem_type == TensorProto.FLOAT
+            options: dict[str, Any] = {"to": element} if cast else {}
+            kind = "Cast" if cast else "Identity"
+            ends.append(helper.make_node(kind, [value.name], [info.name], **options))
+        return self._assembled(ends, described, properties)
 
-    def _described(self, name: str, element: int) -> ValueInfoProto:
-        n_components = len(self.weighed.pool.component_names)
+    def _described(self, name: str, element: int, told: Told) -> ValueInfoProto:
+        """Return the type and the shape of an output."""
+        whole = _graph_labels(self.weighed.pool.classes).dtype.kind == "i"
+        element = {
+            "answer": TensorProto.INT64 if whole else TensorProto.STRING,
+            "reasons": TensorProto.STRING,
+            "set": TensorProto.BOOL,
+        }.get(name, element)
         shape: list[int | str] = ["N"]
-        if name == "answer":
-            whole = _graph_labels(self.weighed.pool.classes).dtype.kind == "i"
-            return tensor_info(name, TensorProto.INT64 if whole else TensorProto.STRING, shape)
+        if name in _REASONS:
+            return tensor_info(name, element, ["N", min(told.reasons, len(self._kinds()))])
         if name == "weights":
-            shape.append(n_components)
-        if name not in ROW_FORMS:
+            shape.append(len(self.weighed.pool.component_names))
+        if name not in (*ROW_FORMS, "answer"):
             shape.append(self._n_classes)
         return tensor_info(name, element, shape)
 
@@ -403,13 +501,18 @@ def check_graph(
         )
         return
     feed = graph_inputs(model, in_order(rows, explainer.weighed_model.columns))
-    found = _ran(model, feed)
+    found = dict(zip(outputs, _ran(model, feed), strict=True))
     wanted = explainer.observe(_doubled(rows, rounded=dtype == "float32")).bet
-    for name, values in zip(outputs, found, strict=True):
+    for name, values in found.items():
         if name == "answer":
-            _compare_answers(values, wanted)
-        else:
-            _compare(name, values, wanted, dtype)
+            _compare_labels(name, values, _answers_of(wanted))
+        elif name == "set":
+            given = _doubled(rows, rounded=dtype == "float32")
+            _compare_labels(name, values, to_numpy(explainer.predict_set(given)))
+        elif name not in _REASONS:
+            _compare(name, values, to_numpy(getattr(wanted, name)), dtype)
+    if not found.keys().isdisjoint(_REASONS):
+        _compare_reasons(found, wanted, dtype)
 
 
 def _compared_rows(explainer: Explainer, given: Any) -> Any:
@@ -478,8 +581,8 @@ def _doubled(rows: Any, *, rounded: bool) -> Any:
     return (dense.astype(np.float32) if rounded else dense).astype(np.float64)
 
 
-def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> None:
-    expected = to_numpy(getattr(wanted, name)).astype(np.float64)
+def _compare(name: str, found: NDArray[Any], wanted: NDArray[Any], dtype: str) -> None:
+    expected = wanted.astype(np.float64)
     scale = np.maximum(1.0, np.abs(expected))
     gap = float(np.max(np.abs(found - expected) / scale, initial=0.0))
     if not gap <= _TOLERANCE[dtype]:
@@ -491,16 +594,36 @@ def _compare(name: str, found: NDArray[Any], wanted: Evidence, dtype: str) -> No
         )
 
 
-def _compare_answers(found: NDArray[Any], wanted: Evidence) -> None:
+def _compare_reasons(found: dict[str, NDArray[Any]], wanted: Evidence, dtype: str) -> None:
+    """Compare by amount: of components with equal weights, either is the stronger one."""
+    count = next(found[name] for name in _REASONS if name in found).shape[1]
+    right = row_reasons(wanted, count)
+    if "reasons_log_odds" in found:
+        pair = np.nan_to_num(found["reasons_log_odds"]), np.nan_to_num(right.log_odds)
+        _compare("reasons_log_odds", *pair, dtype)
+    if "reasons" in found:
+        names = list(wanted.component_names)
+        contrast = asked_weights(wanted, AskedClasses(right.classes, right.over))
+        amounts = [
+            [contrast[row, names.index(name)] if name else 0.0 for name in reasons]
+            for row, reasons in enumerate(found["reasons"].tolist())
+        ]
+        _compare("reasons", np.array(amounts), np.nan_to_num(right.log_odds), dtype)
+
+
+def _answers_of(wanted: Evidence) -> NDArray[Any]:
     logits, rule = to_numpy(wanted.logits).astype(np.float64), wanted.cutoff
     positions = first_largest(logits) if rule is None else answers(logits, rule)
-    expected = _graph_labels(wanted.classes)[positions]
-    wrong = np.flatnonzero(found != expected)
+    return np.asarray(_graph_labels(wanted.classes)[positions])
+
+
+def _compare_labels(name: str, found: NDArray[Any], expected: NDArray[Any]) -> None:
+    wrong = np.flatnonzero((found != expected).reshape(len(found), -1).any(axis=1))
     if len(wrong):
         raise UnsupportedModelError(
-            f"The graph does not give the answers of this explainer: {found[wrong[0]]!r} and not "
+            f"The graph does not give the {name} of this explainer: {found[wrong[0]]!r} and not "
             f"{expected[wrong[0]]!r} in row {wrong[0]} of those that were compared. Please report "
-            "it, and leave out the output 'answer'."
+            f"it, and leave out the output {name!r}."
         )
 
 

@@ -92,7 +92,9 @@ def _included(
     graph: GraphNodes, written: ModelProto, inputs: Mapping[str, Value], encoders: Sequence[Any]
 ) -> Value:
     """Copy the nodes and constants of another graph, under new names."""
-    names = {name: value.name for name, value in inputs.items()}
+    # skl2onnx makes other names of "0" and "a b"; the order of the inputs is as given.
+    given = [value.name for value in inputs.values()]
+    names = {found.name: name for found, name in zip(written.graph.input, given, strict=True)}
 
     def renamed(name: str) -> str:
         if name and name not in names:

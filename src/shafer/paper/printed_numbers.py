@@ -39,12 +39,29 @@ class PrintedFigure(NamedTuple):
 
 FIGURES = MappingProxyType(
     {
+        "generalised": PrintedFigure(
+            1,
+            "A generalised logistic regression: features of the input, a linear function of them "
+            "for each class, and the softmax.",
+            "Generalised additive models, networks and support vector machines have this form.",
+        ),
         "contours": PrintedFigure(
             2,
             "How two opposing totals shape the pooled mass function: level lines of m({θ₁}), "
             "m(Θ) and κ over w⁺ (across) and w⁻ (up).",
             "Belief in θ₁ grows with the weight for it and falls with the weight against; "
             "ignorance falls with the sum of the two; conflict grows with each of them.",
+        ),
+        "binary-views": PrintedFigure(
+            3,
+            "A classifier of two classes as it is usually read (a), and as evidence (b): each "
+            "feature becomes a mass function, and Dempster's rule combines them.",
+            "Both give the same probability. The mass function has one more degree of freedom.",
+        ),
+        "multinomial-views": PrintedFigure(
+            4,
+            "The same for K classes: each feature is evidence for or against each class.",
+            "The probabilities are the normalised plausibilities of the combined mass function.",
         ),
         "heart-data": PrintedFigure(
             5,

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from shafer._files.atomic import replacing
-from shafer.paper import figures_gaussian, figures_heart, findings
+from shafer.paper import figures_gaussian, figures_heart, figures_views, findings
 from shafer.paper.figure_style import paper_style, save_figure
 from shafer.paper.gaussian_experiment import GaussianResult, Plan, run_gaussian
 from shafer.paper.heart_experiment import HeartResult, run_heart
@@ -134,7 +134,10 @@ def _selected(size: _Size, seed: int) -> tuple[Plan, Selection]:
 def _draw(folder: Path, heart: HeartResult, gaussian: GaussianResult, resolution: int) -> None:
     """Draw and write every figure."""
     drawings: dict[str, Callable[[], Figure]] = {
+        "generalised": figures_views.generalised,
         "contours": lambda: figures_heart.contours(resolution),
+        "binary-views": figures_views.binary_views,
+        "multinomial-views": figures_views.multinomial_views,
         "heart-data": lambda: figures_heart.heart_data(heart, resolution),
         "heart-weights": lambda: figures_heart.heart_weights(heart),
         "heart-masses": lambda: figures_heart.heart_masses(heart),

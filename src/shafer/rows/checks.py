@@ -252,10 +252,11 @@ def _refuse_unknown(X: Any, encoder: Any, names: list[str]) -> None:
         rows = np.flatnonzero(wrong).tolist()
         if rows:
             gap = values.isna().to_numpy()
+            held = values.astype(object).tolist()  # Python's own numbers
             reasons = [
                 f"Column {names[j]!r} is missing, which {type(encoder).__name__} does not know."
                 if gap[row]
-                else f"Column {names[j]!r} has the category {shortened(repr(values.iloc[row]))}, "
+                else f"Column {names[j]!r} has the category {shortened(repr(held[row]))}, "
                 "which the model does not know."
                 for row in rows
             ]

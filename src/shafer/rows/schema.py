@@ -41,6 +41,7 @@ _TAKE_NUMBERS = frozenset({
     "SGDClassifier", "LinearDiscriminantAnalysis",
 })  # fmt: skip
 """Steps that convert all their columns to numbers."""
+_WIDTHS = {2: "float16", 4: "float32"}  # of columns of numbers, besides float64
 _LARGEST_KEPT = 10_000  # values of a column of several types
 
 
@@ -65,6 +66,8 @@ class ColumnSchema:
         Whether the empty text was one of the values.
     apostrophes : tuple of int
         How many apostrophes stood before texts that a spreadsheet would run as formulas.
+    precision : {"float64", "float32", "float16"}
+        How numbers were held. A text such as "0.1" is another number in each of them.
     """
 
     kind: Annotated[str, OneOf(*KINDS)]
@@ -73,6 +76,7 @@ class ColumnSchema:
     gap: Annotated[str, OneOf("", "nan", "none"), LEFT_OUT] = ""
     empty: Annotated[bool, LEFT_OUT] = False
     apostrophes: Annotated[tuple[int, ...], LEFT_OUT] = ()
+    precision: Annotated[str, OneOf("float64", "float32", "float16"), LEFT_OUT] = "float64"
 
     @classmethod
     def of(cls, column: Any) -> Self:
@@ -84,12 +88,19 @@ class ColumnSchema:
         if letter == "b":
             return cls("truth", gap=_gap_of(column))
         if letter in "iuf":
-            return cls("number" if letter == "f" else "whole")
+            return cls.of_numbers(dtype)
         if dtype.name == "category":
             return cls._of_categories(column)
         if not pandas.api.types.is_object_dtype(dtype) and not _is_string(dtype):
             return cls("other")
         return cls._of_objects(column, pandas.api.types.infer_dtype(column, skipna=True))
+
+    @classmethod
+    def of_numbers(cls, dtype: Any) -> Self:
+        """Describe a column of numbers by its type."""
+        if dtype.kind != "f":
+            return cls("whole")
+        return cls("number", precision=_WIDTHS.get(dtype.itemsize, "float64"))
 
     @classmethod
     def _of_categories(cls, column: Any) -> Self:
@@ -138,7 +149,8 @@ class ColumnSchema:
         marks = tuple(sorted({*self.apostrophes, *other.apostrophes}))
         kinds = {self.kind, other.kind}
         if self.same_categories(other) and len(kinds) == 1:
-            return replace(self, gap=gap, empty=empty, apostrophes=marks)
+            wider = self.precision if self.precision == other.precision else "float64"
+            return replace(self, gap=gap, empty=empty, apostrophes=marks, precision=wider)
         if kinds == {"number", "whole"}:
             return ColumnSchema("number", gap=gap)
         if kinds == {"values"}:
@@ -374,7 +386,7 @@ class InputSchema:
         distinct: list[ColumnSchema] = []
         places = []
         for column in columns:
-            own = (column.kind, column.gap, column.empty)
+            own = (column.kind, column.gap, column.empty, column.apostrophes, column.precision)
             key = own if column.categories is None else len(distinct)
             if key not in plain:
                 plain[key] = len(distinct)
@@ -488,7 +500,10 @@ def pandas_of_arrow(table: Any) -> Any:
 def _of_series(column: nw.Series[Any]) -> ColumnSchema:
     gap = "none" if column.null_count() else ""
     if column.dtype.is_numeric() and not column.dtype.is_decimal():
-        return ColumnSchema("whole" if column.dtype.is_integer() else "number")
+        if column.dtype.is_integer():
+            return ColumnSchema("whole")
+        single = column.dtype == nw.Float32
+        return ColumnSchema("number", precision="float32" if single else "float64")
     if column.dtype == nw.Boolean:
         return ColumnSchema("truth", gap=gap)
     found = ColumnSchema.of(column.to_arrow().to_pandas())
@@ -510,8 +525,9 @@ def _is_alike(schema: ColumnSchema, column: nw.Series[Any]) -> bool:
 
 def _columns_of_array(X: NDArray[Any]) -> Iterator[ColumnSchema]:
     if X.dtype.kind != "O":
-        kind = {"f": "number", "b": "truth"}.get(X.dtype.kind, "whole")
-        yield from [ColumnSchema(kind)] * X.shape[1]
+        truth = X.dtype.kind == "b"
+        one = ColumnSchema("truth") if truth else ColumnSchema.of_numbers(X.dtype)
+        yield from [one] * X.shape[1]
         return
     import pandas
 
@@ -689,19 +705,28 @@ def encoder_columns(
         yield from encoder_columns(part, given, columns)
     for _, part, selected in getattr(step, "transformers_", ()):
         yield from encoder_columns(part, selected_columns(selected, given, columns), columns)
-    yield from zip(given, _known_values(step), strict=False)
+    known = zip(given, _known_values(step), strict=False)
+    yield from ((place, found) for place, found in known if found is not None)
 
 
-def _known_values(step: Any) -> list[ColumnSchema]:
+def _known_values(step: Any) -> list[ColumnSchema | None]:
     """Return what a step knows of each column: its categories, what it fills in, or numbers."""
     if type(step).__name__ in _TAKE_NUMBERS:
         return [ColumnSchema("number")] * int(getattr(step, "n_features_in_", 0))
     if hasattr(step, "categories_"):
-        return [ColumnSchema.of_known(np.asarray(known).tolist()) for known in step.categories_]
+        return [_of_learned(np.asarray(known)) for known in step.categories_]
     filled = getattr(step, "statistics_", None)
     if filled is None or np.ndim(filled) != 1:
         return []
-    return [ColumnSchema("text" if isinstance(value, str) else "other") for value in filled]
+    if filled.dtype.kind == "f":  # an imputer that was trained on numbers takes nothing else
+        return [ColumnSchema("number")] * len(filled)
+    return [ColumnSchema("text") if isinstance(value, str) else None for value in filled]
+
+
+def _of_learned(known: NDArray[Any]) -> ColumnSchema:
+    if known.dtype.kind == "f":
+        return ColumnSchema.of_numbers(known.dtype)
+    return ColumnSchema.of_known(known.tolist())
 
 
 def selected_columns(

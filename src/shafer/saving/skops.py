@@ -255,6 +255,7 @@ def _check_class(name: str, wording: TrustWording) -> None:
 
 Node: TypeAlias = dict[str, Any]
 
+_NEWEST_PROTOCOL = 2  # of skops, whose nodes the audit knows
 _LARGEST_SCHEMA = 256 * 2**20
 _MOST_CONTAINERS = 4_000_000
 _KEY_TYPES = tuple(set(BY_LOADER["TypeNode"]) - {"collections.OrderedDict", *DTYPES})
@@ -313,6 +314,8 @@ def _schema(archive: zipfile.ZipFile) -> Node:
     # Protocol 0 names functions in a place of its own.
     if type(protocol) is not int or protocol < 1:
         raise ValueError("it was written by a version of skops that is too old")
+    if protocol > _NEWEST_PROTOCOL:  # early versions of skops read any number
+        raise ValueError("it was written by a version of skops that is too new")
     return schema
 
 

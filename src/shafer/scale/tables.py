@@ -510,8 +510,13 @@ def as_columns(
     plain = [name for name, column in columns.items() if column.kind == "number"]
     plain = [name for name in plain if getattr(kinds[name], "kind", "O") in "iuf"]
     floats = frame[plain].astype(float)  # all at once: there may be many
+    narrow = {
+        name: column.precision
+        for name, column in columns.items()
+        if column.precision != "float64" and (written or str(kinds[name]) == column.precision)
+    }
     if len(plain) == len(columns):
-        return floats
+        return _narrowed(floats, narrow)
     found = {}
     for name, column in columns.items():
         if name in floats:
@@ -522,7 +527,16 @@ def as_columns(
             found[name] = column.of_values(frame[name], name)
         if column.kind == "number" and found[name].dtype.kind == "b":
             found[name] = found[name].astype(float)
-    return pandas.DataFrame(found, index=frame.index)
+    return _narrowed(pandas.DataFrame(found, index=frame.index), narrow)
+
+
+def _narrowed(frame: Any, precision: Mapping[str, str]) -> Any:
+    """Return columns of numbers with the digits that training had: "0.1" has others in float32."""
+    if not precision:
+        return frame
+    alike = len(precision) == frame.shape[1] and len(set(precision.values())) == 1
+    with np.errstate(over="ignore"):  # infinity is found where rows are checked
+        return frame.astype(next(iter(precision.values())) if alike else dict(precision))
 
 
 # Tables written at once: a CSV or Parquet file that appears when it is complete.

@@ -162,9 +162,11 @@ class RowReader:
             return [row[TEXT] if row[TEXT] is not None else "" for row in rows]
         import pandas
 
-        if all(column.kind == "number" for column in self.columns.values()):
+        types = {(column.kind, column.precision) for column in self.columns.values()}
+        if {kind for kind, _ in types} == {"number"} and len(types) == 1:
             names = list(self.columns)
             values = np.array([[row[name] for name in names] for row in rows], dtype=np.float64)
+            values = values.astype(types.pop()[1], copy=False)
             if self.kind == "array" and len(names) == self.n_inputs:
                 return values
             return pandas.DataFrame(values, columns=names, copy=False)
@@ -182,7 +184,7 @@ def _fits(column: ColumnSchema, value: Any) -> bool:
     if value is None:
         return True
     if column.kind in ("number", "whole"):
-        return type(value) in (int, float) and _is_finite(value)
+        return type(value) in (int, float) and abs(value) <= float(np.finfo(column.precision).max)
     if column.kind == "truth":
         return isinstance(value, bool)
     if column.kind == "text":
@@ -201,7 +203,8 @@ def _is_finite(value: Any) -> bool:
 
 def _column(values: list[Any], column: ColumnSchema) -> Any:
     if column.kind == "number":
-        return np.array(values, dtype=np.float64)  # None becomes NaN
+        numbers = np.array(values, dtype=np.float64)  # None becomes NaN
+        return numbers.astype(column.precision, copy=False)
     if column.kind == "whole":
         whole = all(type(value) is int and abs(value) <= _EXACT for value in values)
         return np.array(values, dtype=np.int64 if whole else np.float64)

@@ -274,7 +274,7 @@ def test_protocols(protocol: Any, tmp_path: Path) -> None:
     """Protocol 0 names functions where the audit of the others does not look."""
     function = node("FunctionNode", "numpy.exp")
     function["content"] = {"module_path": os.system.__module__, "function": "system"}
-    with pytest.raises(ValueError, match="too old|cannot be loaded"):
+    with pytest.raises(ValueError, match="too old|too new"):
         load_model(write(tmp_path / "m.skops", forged(function, protocol)))
 
 
@@ -388,7 +388,8 @@ def test_a_spline_out_of_range(damage: dict[str, Any], tmp_path: Path) -> None:
     new = np.array([[3.5]])
     again = load_model(tmp_path / "m.skops").transform(new)
     np.testing.assert_array_equal(again, transformer.transform(new))
-    vars(transformer.bsplines_[0]).update(damage)
+    held = vars(transformer.bsplines_[0])  # before SciPy 1.16 the names had no underscore
+    held.update({name if name in held else name[1:]: value for name, value in damage.items()})
     skops.io.dump(transformer, tmp_path / "m.skops")
     with pytest.raises(ValueError, match="a spline in it is damaged"):
         load_model(tmp_path / "m.skops")

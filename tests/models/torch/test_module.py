@@ -14,6 +14,7 @@ import torch
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -492,6 +493,31 @@ def test_penalty_in_a_training_loop(iris: tuple[Tensor, Tensor]) -> None:
         return float(shafer.Explainer(nn.Sequential(body, head), X)(X).ignorance.mean())
 
     assert trained(0.1) > trained(0.0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_ridge_with_a_constant_column_is_the_penalty(n_classes: int) -> None:
+    # On standardised features, the column √J makes ridge the least-commitment penalty.
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.where(rng.random(60) < 0.7, np.digitize(X[:, 0], [-0.4, 0.8]), 0) % n_classes
+    strength = 0.05  # of the penalty beside the summed log loss
+    C = 1.0 / ((1.0 if n_classes == 2 else 2.0) * strength * len(X))
+    ridge = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=5000)
+    coef = ridge.fit(np.column_stack([X, np.full(60, 2.0)]), y).coef_
+    head = nn.Linear(4, len(coef)).double()
+    with torch.no_grad():
+        head.weight.copy_(torch.tensor(coef[:, :4]))
+        head.bias.copy_(torch.tensor(2.0 * coef[:, 4]))
+    features = torch.tensor(X)
+    logits = head(features)
+    logits = torch.cat([-logits / 2, logits / 2], dim=1) if n_classes == 2 else logits
+    loss = nn.functional.cross_entropy(logits, torch.tensor(y), reduction="sum")
+    (loss + strength * least_commitment_penalty(head, features)).backward()
+    for parameter in head.parameters():
+        assert parameter.grad is not None
+        assert_allclose(parameter.grad, 0.0, atol=1e-4)
 
 
 def test_penalty_refuses_other_features() -> None:

@@ -17,6 +17,9 @@ def least_commitment_penalty(head: nn.Linear, features: Tensor) -> Tensor:
     Differentiable in the head and in the features. A head with one output is a binary log-odds
     model; its two columns of weights ±w/2 make the sum half of the paper's.
 
+    For a linear model on standardised features it is ridge with one more column, the constant √J,
+    in place of the intercept; docs/background/benchmarks/commitment.md compares it with ridge.
+
     Parameters
     ----------
     head : nn.Linear
