@@ -15,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-commitment bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
+.PHONY: bench bench-ask bench-check bench-commitment bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-page bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -146,6 +146,10 @@ bench-deferral: .venv/.bench
 bench-monitor: .venv/.bench
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python monitoring.py
 
+# The report page of boosted trees: milliseconds for each move of a slider, and bytes of the page.
+bench-page: .venv/.bench .venv/.browser
+	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python page.py
+
 # One explainer on Dask, Spark and Ray: equal numbers, killed workers, speed, memory.
 bench-scale: .venv/.test .venv/.java
 	cd benchmarks && OMP_NUM_THREADS=1 ../$(BIN)/python scale.py
@@ -185,7 +189,7 @@ test-lowest test-newest: test-%: .venv-%/.ready
 SYSTEMS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-pc-windows-msvc
 resolve: .venv-release/.ready
 	@for system in $(SYSTEMS); do for python in 3.11 3.12 3.13 3.14; do \
-		.venv-release/bin/uv pip compile --quiet --only-binary :all: --python-platform $$system --python-version $$python \
+		MACOSX_DEPLOYMENT_TARGET=14.0 .venv-release/bin/uv pip compile --quiet --only-binary :all: --python-platform $$system --python-version $$python \
 			-c constraints.txt --override .venv-release/without-torch.txt --extra test-core pyproject.toml -o out/resolved.txt \
 		&& echo "$$system, Python $$python: $$(grep -c == out/resolved.txt) packages" || exit 1; done; done
 

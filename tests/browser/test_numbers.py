@@ -103,12 +103,11 @@ def test_menus_and_missing_values(mixed: Study, open_report: Any) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("boosted", "proportion"),
         ("texts", "the input of this model is text"),
         ("discounted", "reliability"),
     ],
 )
-def test_no_sliders_without_a_linear_form(
+def test_why_there_are_no_sliders(
     name: str, reason: str, open_report: Any, request: pytest.FixtureRequest
 ) -> None:
     opened = open_report(request.getfixturevalue(name))

@@ -56,6 +56,8 @@ def test_one_case_as_a_page(folder: Path) -> None:
     assert f"Written to {folder / 'case.html'}" in result.output
     page = (folder / "case.html").read_text("utf-8")
     assert '"i":[17]' in page
+    assert '"name":"age","components":[8],"anchor"' in page  # with a slider
+    assert '"low":15' in page
     assert '<section id="cases"' not in page
     refused("--html must be an .html file or a folder", "explain", "--html", folder / "case.pdf")
 

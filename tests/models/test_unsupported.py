@@ -161,11 +161,13 @@ def test_refused_with_a_reason(model: Any, data: Any, reason: str, instead: str)
 
 def test_what_is_no_model() -> None:
     X = IRIS[0]
-    for model in ("model", object(), None, 3.0):
+    for model in (b"model", object(), None, 3.0):
         with pytest.raises(shafer.UnsupportedModelError, match="are not supported. Supported are"):
             shafer.Explainer(model, X)
     with pytest.raises(shafer.UnsupportedModelError, match="not a class; got LogisticRegression"):
         shafer.Explainer(LogisticRegression, X)
+    with pytest.raises(FileNotFoundError, match="'model'"):  # a text is the path of an ONNX graph
+        shafer.Explainer("model", X)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import pytest
 from numpy.testing import assert_allclose
 from PIL import Image
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
@@ -130,7 +130,7 @@ def test_a_text_may_be_called_nan() -> None:
 def rebuilt(study: Study, rows: list[int]) -> np.ndarray:
     model, why_not = study.what_if(rows)
     assert model is not None, why_not
-    return np.stack([model.weights([c[i] for c in study.columns.values()]) for i in rows])
+    return model.weights([[cells[i] for i in rows] for cells in study.columns.values()])
 
 
 def mixed(n: int = 80) -> tuple[pd.DataFrame, np.ndarray]:
@@ -170,10 +170,11 @@ def test_what_if_is_learnt_or_refused(pipeline: str) -> None:
         assert "in proportion to" in why_not
 
 
-def test_what_if_without_a_linear_form() -> None:
+def test_what_if_without_a_form_that_the_page_can_compute() -> None:
     X, y = mixed()
-    X = X[["a", "b"]].to_numpy(dtype=float)
-    study = make_study(shafer.Explainer(GaussianNB().fit(X, y), X), X, y)
+    X = X[["a", "b"]].to_numpy(dtype=float) / [1e6, 1.0]
+    network = MLPClassifier((3,), tol=1.0, n_iter_no_change=1, random_state=0).fit(X, y)
+    study = make_study(shafer.Explainer(network, X), X, y)
     data = payload(study, None, room=10**6)
     assert data["whatIf"] is None
     assert "proportion" in data["whyNot"]

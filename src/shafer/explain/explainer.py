@@ -42,7 +42,7 @@ from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
 from shafer.models.read_model import ReadModel
-from shafer.models.registry import adapt, known_columns
+from shafer.models.registry import adapt, known_columns, opened
 from shafer.rows.access import n_rows
 from shafer.rows.background import as_batches
 from shafer.rows.columns import column_order, in_order, missing_columns_named, trained_columns
@@ -59,8 +59,9 @@ class Explainer(Predictor):
     ----------
     model : fitted model
         Any model of the table in ``docs/guide/models.md``: scikit-learn estimators and pipelines,
-        XGBoost, LightGBM, CatBoost, EBMs, torch modules; or a :class:`LinearHead`, a pair
-        (coef, intercept), or :class:`~shafer.models.Contributions`. The tempering and moderation
+        XGBoost, LightGBM, CatBoost, EBMs, torch modules, ONNX graphs, given as a ``ModelProto`` or
+        by the path of a file; or a :class:`LinearHead`, a pair (coef, intercept), or
+        :class:`~shafer.models.Contributions`. The tempering and moderation
         of an :class:`EvidentialClassifier` are kept. If the model is trained again, make a new
         explainer.
     background : array, data frame or sparse matrix of n rows, as the model takes them
@@ -125,14 +126,15 @@ class Explainer(Predictor):
     **options
         Options of the model's reader: ``components="feature"`` or ``"tree"`` for scikit-learn's
         gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
-        ``layer``, ``batch_size`` and ``precision`` for torch modules, and for those with a feature
-        map ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
-        ``grid``; see ``docs/guide/models.md``.
+        ``layer``, ``batch_size`` and ``precision`` for torch modules and ONNX graphs, ``constants``
+        for ONNX graphs, and for torch modules with a feature map ``components="locations"``,
+        ``"tokens"`` or ``"channels"``, with ``location_means`` and ``grid``; see
+        ``docs/guide/models.md``.
 
     Attributes
     ----------
     model : fitted model
-        As it was given.
+        As it was given; the graph itself if it was the path of an ONNX file.
     columns : tuple of strings or None
         The columns of the background, if it was a data frame.
     pool : LinearPool or AdditivePool
@@ -196,6 +198,7 @@ class Explainer(Predictor):
         loss: Any = None,
         **options: Any,
     ) -> None:
+        model = opened(model)
         has_own_base_rate(prior)  # an error if it is no known choice
         names, groups = _held(names), _held(groups)  # refits are read with them again
         groups, options = with_regions(groups, options)  # a segmentation is the reader's option
@@ -240,7 +243,8 @@ class Explainer(Predictor):
         compared = first if missing == "error" else complete_rows(first)
         if check and compared is not None:
             stated = self._stated is not None
-            check_model(model, compared, self.weighed_model.as_model, adapted.cutoff, stated=stated)
+            read = self.weighed_model.as_model
+            check_model(model, compared, read, adapted.cutoff, self._options, stated=stated)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
@@ -253,7 +257,7 @@ class Explainer(Predictor):
 
     @property
     def model(self) -> Any:
-        """The model that is explained, as it was given."""
+        """The model that is explained, as it was given; of the path of a file, the ONNX graph."""
         return self._given
 
     @property

@@ -121,7 +121,7 @@ class ModelPass(RowPass):
     @cached_property
     def bet(self) -> Evidence:
         """The evidence behind the probabilities: tempered and moderated, not discounted."""
-        return with_row_labels(_tempered(self._plain, self.factor), self._X)
+        return with_row_labels(_tempered(self._plain, self.factor), self._X, self.rows.steps)
 
     @cached_property
     def evidence(self) -> MassEvidence:

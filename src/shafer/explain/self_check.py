@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ def check_model(
     background: Any,
     read: Callable[[Any], tuple[ModelRows, Evidence]],
     rule: AnswerRule | None,
+    options: Mapping[str, Any] | None = None,
     *,
     stated: bool = False,
 ) -> None:
@@ -46,6 +47,8 @@ def check_model(
         Returns the rows as the model reads them, and their evidence without further calibration.
     rule : Cutoff or LeastLoss, optional
         What answers, as it was read from the model; by default the most probable class.
+    options : mapping, optional
+        Options under which the model was read.
     stated : bool
         Whether the user states what answers. Then predictions are not compared.
 
@@ -57,7 +60,7 @@ def check_model(
     inputs = as_inputs(model, background)
     positions = evenly(n_rows(inputs))
     rows = take_rows(inputs, positions)
-    given = own_probabilities(model, rows)
+    given = own_probabilities(model, rows, options)
     predicted = None if stated else own_predictions(model, rows)
     if given is None and predicted is None:
         return
@@ -85,8 +88,9 @@ def _check_probabilities(
         return
     worst = int(np.argmax(np.where(np.isnan(difference), np.inf, difference).max(axis=1)))
     k = int(np.argmax(difference[worst]))
+    row = positions[worst * len(positions) // len(own)]  # a sequence has several rows for each
     raise UnsupportedModelError(
-        f"The evidence does not give the model's own probabilities. Row {positions[worst]} of the "
+        f"The evidence does not give the model's own probabilities. Row {row} of the "
         f"background, class {ev.classes.tolist()[k]!r}: the evidence gives {found[worst, k]:.10g}, "
         f"{type(model).__name__} gives {own[worst, k]:.10g}. {_reason(found, own)} Please report "
         "this; check=False turns the check off."

@@ -17,8 +17,14 @@ from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.export.nodes import Value
 from shafer.export.transformers import EncodedRows
+from shafer.models.boosting.interpret import (
+    BinnedColumn,
+    binned_columns,
+    level_of,
+    term_tables,
+)
 from shafer.models.heads import Contributions
-from shafer.models.read_model import AdditiveModel, ReadModel, both_classes
+from shafer.models.read_model import AdditiveModel, ReadModel
 
 _ELSEWHERE = (
     "To run it in another process, save the explainer with explainer.save(path), or wrap it with "
@@ -34,6 +40,11 @@ _TORCH = (
     "with torch.onnx.export, and export shafer.Explainer(shafer.LinearHead(coef, intercept), "
     "features) for the last layer. " + _ELSEWHERE
 )
+_ONNX = (
+    "is an ONNX graph already: let onnxruntime run it up to its last layer, and export "
+    "shafer.Explainer(shafer.LinearHead(coef, intercept), features) for the last layer. "
+    + _ELSEWHERE
+)
 _REASONS = {
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,
     ("sklearn", "GradientBoostingClassifier"): _TREES,
@@ -43,6 +54,7 @@ _REASONS = {
     ("lightgbm", "Booster"): _TREES,
     ("catboost", "CatBoostClassifier"): _TREES,
     ("torch", "Module"): _TORCH,
+    ("onnx", "ModelProto"): _ONNX,
 }
 
 
@@ -175,31 +187,21 @@ def linear_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:  # noqa: AR
 # ExplainableBoostingClassifier: every term, also of two features, is a table of bins.
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class _BinnedColumn:
-    """The bins of one feature, as finely as terms of one or of two features use them."""
-
-    feature: int
-    bins: Any  # cut points, or category -> position
-    level: int
-
-
 def table_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     """Look up the scores of each term, (n, G, K), centred over the classes."""
     machine = model.core
-    columns = _binned_columns(machine)
+    columns = binned_columns(machine)
     keys = [(column.feature, column.level) for column in columns]
     n_bins = dict.fromkeys(keys, 0)
     strides = np.zeros((len(keys), len(machine.term_features_)), dtype=np.int64)
     offsets = np.zeros(len(machine.term_features_), dtype=np.int64)
     tables: list[FloatArray] = []
     for t, (features, scores) in enumerate(
-        zip(machine.term_features_, machine.term_scores_, strict=True)
+        zip(machine.term_features_, term_tables(machine), strict=True)
     ):
-        table = _both_classes(np.asarray(scores, dtype=np.float64), len(features))
+        table = centred_over_classes(scores)
         for axis, feature in enumerate(features):
-            key = (feature, _level(machine, feature, len(features)))
+            key = (feature, level_of(machine, feature, len(features)))
             n_bins[key] = table.shape[axis]
             strides[keys.index(key), t] += math.prod(table.shape[axis + 1 : -1])
         offsets[t] = sum(map(len, tables))
@@ -215,30 +217,8 @@ def _additive(model: ReadModel) -> AdditiveModel:
     return model
 
 
-def _level(machine: Any, feature: int, n_features: int) -> int:
-    return min(len(machine.bins_[feature]), n_features) - 1
-
-
-def _binned_columns(machine: Any) -> list[_BinnedColumn]:
-    found = {
-        (feature, _level(machine, feature, len(term)))
-        for term in machine.term_features_
-        for feature in term
-    }
-    return [_BinnedColumn(f, machine.bins_[f][level], level) for f, level in sorted(found)]
-
-
-def _both_classes(scores: FloatArray, n_features: int) -> FloatArray:
-    """Return a table with the classes on its last axis, centred over them."""
-    if scores.ndim == n_features:
-        flat = both_classes(scores.reshape(1, -1))[0]
-        scores = flat.reshape(*scores.shape, 2)
-    centred: FloatArray = centred_over_classes(scores)
-    return centred
-
-
 def _bin_positions(
-    columns: Sequence[_BinnedColumn], n_bins: Sequence[int], rows: EncodedRows
+    columns: Sequence[BinnedColumn], n_bins: Sequence[int], rows: EncodedRows
 ) -> Value:
     """Return the bin of each row in each binned column, integers (n, B)."""
     numeric = [c for c in columns if not isinstance(c.bins, Mapping)]

@@ -80,6 +80,20 @@ class BinnedColumns:
         binned = tuple(map(self.process.get_binned_variable, self.process.variable_names))
         return (*binned, self.process.get_support())
 
+    def edges(self) -> dict[str, NDArray[np.float64]]:
+        """Return where the outputs of numbers in bins jump, by column; a code is a bin."""
+        found = {}
+        for name in map(str, self.process.variable_names):
+            binned = self.process.get_binned_variable(name)
+            if "PW" in type(binned).__name__ or binned.dtype != "numerical":
+                continue
+            codes = [
+                float(c) for group in _special_codes(binned.special_codes).values() for c in group
+            ]
+            behind = np.nextafter(codes, np.inf).tolist()
+            found[name] = np.unique(np.array([*binned.splits, *codes, *behind], dtype=np.float64))
+        return found
+
     def column_bins(self, j: int) -> list[ColumnBin] | None:
         """Return the bins of column j; None if its values are not in bins."""
         binned = self.process.get_binned_variable(self.process.variable_names[j])

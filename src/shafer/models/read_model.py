@@ -40,9 +40,10 @@ from shafer.evidence.least_commitment import (
     least_commitment_additive,
 )
 from shafer.evidence.sources import take
+from shafer.models.formula import Formula
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters
-from shafer.rows.access import by_position, take_rows, values_of
+from shafer.rows.access import by_position, n_rows, take_rows, values_of
 from shafer.rows.background import add_contributions
 from shafer.rows.bins import ColumnBin
 from shafer.rows.checks import explain_table_error
@@ -81,6 +82,8 @@ class ReadModel(ABC):
     cutoff : Cutoff or LeastLoss, optional
         The threshold, or the losses, of the model's own predictions; without one, the most probable
         class is predicted.
+    by_step : bool
+        Each row of X has several rows of terms, one for each step of a sequence.
     """
 
     head: Any
@@ -95,6 +98,7 @@ class ReadModel(ABC):
     layout: ComponentLayout | None = None
     core: Any = None
     cutoff: AnswerRule | None = None
+    by_step: bool = False
 
     def behind(self, encoder: Any) -> Self:
         """Put a fitted transformer in front."""
@@ -126,7 +130,8 @@ class ReadModel(ABC):
         """Pass X through the transformers and the model once, after the model's own checks of X."""
         with self.checked_current(), self.clear_errors(X):
             encoded = self.encoded(X)
-            return ModelRows(encoded, self.terms(encoded))
+            terms = self.terms(encoded)
+        return ModelRows(encoded, terms, steps=len(terms) // n_rows(X) if self.by_step else None)
 
     @contextmanager
     def checked_current(self) -> Iterator[None]:
@@ -204,12 +209,15 @@ class LinearModel(ReadModel):
         As ``features``, but NaN in X stays NaN; only for heads on X itself.
     loss : PenalisedLoss, optional
         What the coefficients minimise; None if they were not trained by penalised log loss.
+    edges : sequence of arrays, optional
+        Where the feature of each column of X jumps, if it is constant between these numbers.
     """
 
     head: LinearHead
     features: Callable[[Any], Array] = values_of
     gaps: Callable[[Any], Array] | None = None
     loss: PenalisedLoss | None = None
+    edges: Sequence[FloatArray] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return self.features(encoded)
@@ -281,11 +289,15 @@ class AdditiveModel(ReadModel):
         Reads the terms of each outer bag, for models that were trained as several.
     slope : float
         The factor on the terms of the model itself, from a calibration around it.
+    formula : callable, optional
+        Given (encoded) rows, returns the terms as data; they know the categories of these rows.
+        It raises ``UnsupportedModelError`` if the terms are more than data.
     """
 
     head: Contributions
     bags: Callable[[], TermBags] | None = None
     slope: float = 1.0
+    formula: Callable[[Any], Formula] | None = None
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))
@@ -399,11 +411,14 @@ class ModelRows:
         The features (n, J) of a linear model, or the contributions (n, G, K) of any other.
     gaps : boolean array of shape (n, J), or None
         The features that were missing and filled in; None if there were none.
+    steps : int or None
+        Rows of terms for each row of X, the steps of a sequence; None if there is one.
     """
 
     encoded: Any
     terms: Array
     gaps: BoolArray | None = None
+    steps: int | None = None
 
     def __getitem__(self, rows: slice) -> ModelRows:
         gaps = None if self.gaps is None else self.gaps[rows]

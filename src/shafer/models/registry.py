@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os import PathLike
 from types import ModuleType
 from typing import Any
 
@@ -57,6 +58,7 @@ FAMILIES = {
     ("optbinning", "Scorecard"): "optbinning",
     ("pygam", "LogisticGAM"): "pygam",
     ("torch", "Module"): "torch.module",
+    ("onnx", "ModelProto"): "onnx.model",
 }
 
 # The same for files with a function ``decision``, which reads a decision function.
@@ -115,9 +117,9 @@ def adapt(
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
     raise UnsupportedModelError(
         f"Models of type {type(model).__name__} are not supported. Supported are the models of "
-        "docs/guide/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch). For any "
-        "other model pass its last linear layer, shafer.LinearHead(coef, intercept), or a function "
-        "that returns contributions, shafer.models.Contributions(function, intercept)."
+        "docs/guide/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch, ONNX). For "
+        "any other model pass its last linear layer, shafer.LinearHead(coef, intercept), or a "
+        "function that returns contributions, shafer.models.Contributions(function, intercept)."
     )
 
 
@@ -165,16 +167,20 @@ def behind(adapted: ReadModel, step: Any) -> ReadModel:
     return adapted.behind(step)
 
 
-def own_probabilities(model: Any, X: Any) -> FloatArray | None:
+def own_probabilities(
+    model: Any, X: Any, options: Mapping[str, Any] | None = None
+) -> FloatArray | None:
     """Return the model's own probabilities for rows X, (n, K), in the order of its classes.
 
-    A family file may define ``probabilities(model, X)``; otherwise ``predict_proba`` is called.
-    They are in the precision in which the model returns them. The result is None for models
-    without probabilities of their own, such as a ``LinearHead``.
+    A family file may define ``probabilities(model, X)``, with ``options`` as a third parameter if
+    it needs those of the reader; otherwise ``predict_proba`` is called. They are in the precision
+    in which the model returns them. The result is None for models without probabilities of their
+    own, such as a ``LinearHead``.
     """
     families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
-    own = getattr(next(families, None), "probabilities", _predict_proba)
-    given = own(model, X)
+    own: Any = getattr(next(families, None), "probabilities", _predict_proba)
+    takes_options = "options" in inspect.signature(own).parameters
+    given = own(model, X, options or {}) if takes_options else own(model, X)
     return None if given is None else np.asarray(given)
 
 
@@ -190,12 +196,20 @@ def own_predictions(model: Any, X: Any) -> NDArray[Any] | None:
     return np.asarray(own(model, X))
 
 
+def opened(model: Any) -> Any:
+    """Return the ONNX graph in a file, if the model is a path; anything else as it is."""
+    if isinstance(model, str | PathLike):
+        return _family("onnx.checked").read_file(model)
+    return model
+
+
 def as_inputs(model: Any, X: Any) -> Any:
     """Return X in a form whose rows can be counted: a tuple for a torch module as a mapping.
 
     Such a tuple holds one array for each input; for other models it may hold the rows.
     """
-    several = isinstance(X, tuple) and ("torch", "Module") in _kinds(model)
+    kinds = set(_kinds(model))
+    several = isinstance(X, tuple) and bool(kinds & {("torch", "Module"), ("onnx", "ModelProto")})
     return dict(enumerate(X)) if several else X
 
 

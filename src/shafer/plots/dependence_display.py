@@ -254,11 +254,12 @@ class DependenceDisplay:
         dress_curves(self.ax_, axis_name(self.name), self.instances, legend=named)
         if self.value_names is not None:
             names = [without_middle(name, 24) for name in self.value_names]
-            slanted = sum(map(len, names)) > 60
-            # Slanted names end at their mark, and many are steeper, so that none cross.
-            turn = 30.0 if len(names) <= _MOST_AT_A_SLANT else 90.0
-            slant = {"rotation": turn, "ha": "right", "va": "center", "rotation_mode": "anchor"}
-            self.ax_.set_xticks(range(len(names)), names, **(slant if slanted else {}))
+            self.ax_.set_xticks(range(len(names)), names)
+            if sum(map(len, names)) > 60:
+                # Slanted names end at their mark, and many are steeper, so that none cross.
+                turn = 30.0 if len(names) <= _MOST_AT_A_SLANT else 90.0
+                for tick in self.ax_.get_xticklabels():
+                    tick.set(rotation=turn, ha="right", va="center", rotation_mode="anchor")
         return self
 
     def _places(self) -> FloatArray:

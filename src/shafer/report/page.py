@@ -34,6 +34,8 @@ _SCRIPTS = (
     "state.js",
     "records.js",
     "answers.js",
+    "trees.js",
+    "terms.js",
     "weights.js",
     "comparison.js",
     "errors.js",

@@ -43,7 +43,7 @@ from shafer.report.records import (
 )
 from shafer.report.sentences import LEVEL, half_widths, overview
 from shafer.report.study import Study
-from shafer.report.what_if import Input, WhatIf
+from shafer.report.what_if import WhatIf, written_model
 from shafer.rows.access import take_rows
 from shafer.texts.marked import MARKED, PLAIN, Segments, stretches, visible
 from shafer.texts.rows import RowText, has_texts, texts_of_row
@@ -96,7 +96,8 @@ def payload(
         "chosen": rows is not None,
         "wanted": len(shown),
     }
-    always = set(components["ranking"][:KEPT]) if model is None else None
+    stored = model is None or model.is_costly
+    always = set(components["ranking"][:KEPT]) if stored else None
     columns = _columns(study, shown, answered, always)
     all_asked = rows is not None or len(shown) == 1
     columns["even"] = lambda at: None if all_asked else _evenly(len(study), [shown[i] for i in at])
@@ -496,25 +497,7 @@ def what_if_payload(model: WhatIf | None, why_not: str) -> dict[str, Any]:
     """Return how the inputs make the weights, or why the page has no sliders."""
     if model is None:
         return {"whatIf": None, "whyNot": why_not}
-    inputs = [_input(entry) for entry in model.inputs]
-    return {"whatIf": {"base": model.base.tolist(), "inputs": inputs}, "whyNot": ""}
-
-
-def _input(entry: Input) -> dict[str, Any]:
-    choices = [choice for choice in entry.effects if choice is not None]
-    missing = entry.effects.get(None)
-    return {
-        "name": entry.name,
-        "components": entry.components,
-        "anchor": entry.anchor,
-        "low": entry.low,
-        "high": entry.high,
-        "digits": entry.digits,
-        "slope": None if entry.slope is None else entry.slope.tolist(),
-        "choices": choices,
-        "effects": [entry.effects[choice].tolist() for choice in choices],
-        "missing": None if missing is None else missing.tolist(),
-    }
+    return {"whatIf": written_model(model), "whyNot": ""}
 
 
 # Which rows the page shows when there are too many for all of them.

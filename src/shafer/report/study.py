@@ -26,7 +26,8 @@ from shafer.evidence.words import close_call
 from shafer.report import sentences
 from shafer.report.records import reference_rows
 from shafer.report.table import columns_of
-from shafer.report.what_if import NotLinearError, as_table, learn, stacked
+from shafer.report.what_if import NoSlidersError, learn
+from shafer.report.what_if.cells import as_table, stacked
 from shafer.rows.access import n_rows, take_rows
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
 _ENOUGH = 30  # rows that show what values the inputs have
+_SAMPLED = 500
 
 
 @final
@@ -352,21 +354,28 @@ class Study:
             return None, "the reliability of the discounted evidence depends on all inputs together"
         try:
             return learn(self.explainer, *self._to_learn_from(rows)), ""
-        except NotLinearError as reason:
+        except NoSlidersError as reason:
             return None, str(reason)
 
     def _to_learn_from(self, rows: list[int]) -> tuple[Any, Columns, list[int]]:
         """Return rows that show what values the inputs have, and the positions of some.
 
-        A few rows do not show it: then those of the background come before them.
+        A few rows do not show it: then others of the study come with them, or the background.
         """
+        if len(rows) >= _ENOUGH:
+            return self.X, self.columns, rows
         background = getattr(self.explainer, "background", None)
         if len(self) >= _ENOUGH or background is None or self.reference_is_own:
-            return self.X, self.columns, rows
+            return self.X, self.columns, sorted({*rows, *_sample(len(self))})
         before = reference_rows(n_rows(background)).tolist()
         table = stacked(as_table(take_rows(background, before)), as_table(self.X))
         columns = {name: [*self.reference[name], *cells] for name, cells in self.columns.items()}
-        return table, columns, [*range(min(len(before), _ENOUGH)), *(len(before) + r for r in rows)]
+        return table, columns, [*_sample(len(before)), *(len(before) + row for row in rows)]
+
+
+def _sample(n: int) -> list[int]:
+    """Return at most some hundred positions, evenly spread."""
+    return list(range(0, n, max(1, n // _SAMPLED)))
 
 
 def make_study(

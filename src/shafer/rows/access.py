@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 import array_api_compat
@@ -94,6 +95,21 @@ def _rows(X: Any) -> Any:
 _Evidence = TypeVar("_Evidence", bound=MassEvidence)
 
 
-def with_row_labels(ev: _Evidence, X: Any) -> _Evidence:
-    """Give evidence the index of the pandas frame that it was computed from."""
+def with_row_labels(ev: _Evidence, X: Any, steps: int | None = None) -> _Evidence:
+    """Give evidence the index of the pandas frame that it was computed from.
+
+    With several steps for each row, a label is the row and the step.
+    """
+    if steps is not None:
+        labels = X.index if hasattr(X, "iloc") else range(len(ev) // steps)
+        return ev.with_index(_of_steps(labels, steps))
     return ev.with_index(X.index) if hasattr(X, "iloc") else ev
+
+
+def _of_steps(labels: Iterable[Any], steps: int) -> Any:
+    """Return a label for each step of each row: a pandas index, or pairs without pandas."""
+    try:
+        pandas = importlib.import_module("pandas")
+    except ModuleNotFoundError:
+        return [(label, step) for label in labels for step in range(steps)]
+    return pandas.MultiIndex.from_product([labels, range(steps)], names=["row", "step"])

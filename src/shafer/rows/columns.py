@@ -18,7 +18,7 @@ from shafer._text import listed
 from shafer._typing import BoolArray, FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.evidence.groups import Groups
-from shafer.rows.access import n_rows, take_rows, values_of
+from shafer.rows.access import is_several_inputs, n_rows, take_rows, values_of
 
 if TYPE_CHECKING:
     from shafer.models.read_model import ReadModel
@@ -267,11 +267,13 @@ def check_unmixed(
 
     In some rows of X, the values of a random half of the columns are exchanged between rows.
     Outputs whose sources are all in the other half must stay as they were. This is done only
-    behind transformers that are not known to keep columns apart, and not for sparse X.
+    behind transformers that are not known to keep columns apart, and not for sparse X or several
+    inputs.
     """
     unknown = [type(leaf).__name__ for encoder in encoders for leaf in leaf_transformers(encoder)]
     unknown = [name for name in unknown if name not in _KNOWN]
-    if not unknown or len(order) < 2 or sparse.issparse(X):
+    several = isinstance(X, Mapping) or is_several_inputs(X)
+    if not unknown or len(order) < 2 or sparse.issparse(X) or several:
         return
     rows = take_rows(X, slice(0, None, max(1, n_rows(X) // _ROWS)))
     before = _dense(encode(rows))

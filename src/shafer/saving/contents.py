@@ -30,7 +30,11 @@ from shafer.saving.trusted import current_name, stored_name
 from shafer.saving.values import Json, ValueSource, read_value
 
 _PACKAGES = {"interpret": "interpret-core", "sklearn": "scikit-learn"}
-_OF_FORMATS = {"skops": ("skops",), "torch": ("torch", "safetensors")}
+_OF_FORMATS = {
+    "onnx": ("onnx", "onnxruntime"),
+    "skops": ("skops",),
+    "torch": ("torch", "safetensors"),
+}
 _PYTHON = ("builtins", "collections", "shafer")
 
 

@@ -27,6 +27,7 @@ from shafer.saving.formats import (
     StateFormat,
     class_name,
 )
+from shafer.saving.onnx import OnnxFormat
 from shafer.saving.skops import SkopsFormat, read_skops, skops_io
 from shafer.saving.torch import ModuleMismatchError, TorchFormat
 from shafer.saving.trusted import STORED_NAMES, TrustWording, current_name, stored_name
@@ -205,7 +206,7 @@ ARRAYS = "arrays.npz"
 MODELS = "model/"
 
 _ALWAYS = ("shafer", "numpy", "sklearn")
-_FRAMEWORKS = ("catboost", "interpret", "lightgbm", "optbinning", "torch", "xgboost")
+_FRAMEWORKS = ("catboost", "interpret", "lightgbm", "onnx", "optbinning", "torch", "xgboost")
 
 
 def written(value: Any) -> bytes:
@@ -450,6 +451,7 @@ _OWN_FORMATS: tuple[ObjectFormat, ...] = (
     LightGBMFormat(),
     CatBoostFormat(),
     TorchFormat(),
+    OnnxFormat(),
 )
 FORMATS: tuple[ObjectFormat, ...] = (*_OWN_FORMATS, SkopsFormat(_OWN_FORMATS))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from shafer._checks.frames import frame_of
 from shafer._text import listed
+from shafer._typing import FloatArray
 
 _NUMBERS = "biuf"
 
@@ -56,6 +57,16 @@ def with_known_categories(
 
     columns = [changed.get(j, given.iloc[:, j]) for j in range(len(known))]
     return pandas.concat(columns, axis=1).set_axis(given.columns, axis=1)
+
+
+def with_exact_numbers(rounded: FloatArray, X: Any) -> FloatArray:
+    """Replace the columns of numbers in rows that a library has rounded by those of the frame."""
+    exact = rounded.copy()
+    for j in range(X.shape[1] if hasattr(X, "iloc") else 0):
+        column = X.iloc[:, j]
+        if getattr(column.dtype, "kind", "O") in _NUMBERS:
+            exact[:, j] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return exact
 
 
 def refuse_unknown(X: Any, known: Sequence[Sequence[Any] | None], model: str) -> None:

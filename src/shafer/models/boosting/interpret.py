@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
+from shafer.models.formula import Formula, Tables
 from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters, check_parameters
 from shafer.models.read_model import AdditiveModel, TermBags
@@ -40,6 +42,7 @@ def adapt(model: Any) -> AdditiveModel:
         live=(live,),
         bags=partial(term_bags, model),
         column_bins=partial(_column_bins, model),
+        formula=partial(_formula, model),
     )
 
 
@@ -69,6 +72,88 @@ def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema
 
 
 decision = adapt  # its decision function is the logit
+
+
+# The tables of the terms, over the bins of their features.
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BinnedColumn:
+    """The bins of one feature, as finely as terms of one or of several features use them."""
+
+    feature: int
+    level: int
+    bins: Any  # cut points, or category -> position
+
+
+def level_of(machine: Any, feature: int, n_features: int) -> int:
+    """Return which of the bins of a feature a term of so many features uses."""
+    return min(len(machine.bins_[feature]), n_features) - 1
+
+
+def binned_columns(machine: Any) -> list[BinnedColumn]:
+    """Return the bins that the terms use."""
+    found = {
+        (feature, level_of(machine, feature, len(term)))
+        for term in machine.term_features_
+        for feature in term
+    }
+    return [BinnedColumn(f, level, machine.bins_[f][level]) for f, level in sorted(found)]
+
+
+def term_tables(machine: Any) -> list[FloatArray]:
+    """Return the table of each term, with the classes on its last axis."""
+    tables: list[FloatArray] = []
+    for features, given in zip(machine.term_features_, machine.term_scores_, strict=True):
+        scores: FloatArray = np.asarray(given, dtype=np.float64)
+        if scores.ndim == len(features):
+            scores = _both_logits(scores[..., None])
+        tables.append(scores)
+    return tables
+
+
+def _formula(machine: Any, _: Any) -> Formula:
+    columns = binned_columns(machine)
+    place = {(column.feature, column.level): c for c, column in enumerate(columns)}
+    axes = [
+        tuple(place[feature, level_of(machine, feature, len(term))] for feature in term)
+        for term in machine.term_features_
+    ]
+    tables = term_tables(machine)
+    sizes = {c: tables[t].shape[axis] for t, own in enumerate(axes) for axis, c in enumerate(own)}
+    edges = [
+        # The positions of categories are their bins.
+        np.arange(2.0, sizes[c] - 1) if isinstance(column.bins, dict) else np.asarray(column.bins)
+        for c, column in enumerate(columns)
+    ]
+    return Formula(partial(_numbers, machine, columns, axes), Tables(axes, edges, tables))
+
+
+def _numbers(
+    machine: Any, columns: list[BinnedColumn], axes: list[tuple[int, ...]], X: Any
+) -> FloatArray:
+    """Return numbers as they are, and the position of each category in its bins."""
+    lines = _lines(machine, X)
+    starts = np.concatenate(
+        [[0], np.cumsum([np.prod(_shape(machine, t)) for t in range(len(axes))])]
+    )
+    numbers = np.empty((len(lines), len(columns)))
+    for c, column in enumerate(columns):
+        if not isinstance(column.bins, dict):
+            given = X.iloc[:, column.feature] if hasattr(X, "iloc") else X[:, column.feature]
+            numbers[:, c] = np.asarray(given, dtype=object).astype(np.float64)
+            continue
+        t = next(t for t, own in enumerate(axes) if c in own)
+        at = np.unravel_index((lines[:, t] - starts[t]).astype(int), _shape(machine, t))
+        position = at[axes[t].index(c)].astype(np.float64)
+        numbers[:, c] = np.where(position == 0, np.nan, position)
+    return numbers
+
+
+def _shape(machine: Any, t: int) -> tuple[int, ...]:
+    shape: tuple[int, ...] = machine.term_scores_[t].shape[: len(machine.term_features_[t])]
+    return shape
 
 
 # The outer bags of interpret's ``ExplainableBoostingClassifier``, as tables of scores.

@@ -28,6 +28,7 @@ from shafer.models.boosting.trees import (
     contributions_with_bias,
     joined_trees,
 )
+from shafer.models.formula import Formula, Trees
 from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel, both_probabilities
@@ -59,7 +60,11 @@ def adapt(model: Any) -> AdditiveModel:
     )
     function = partial(_contributions, model, n_logits, names_trained, trees)
     live = LiveParameters.of(partial(_identity, model))
-    adapted = AdditiveModel(Contributions(function, None, classes, names), live=(live,))
+    adapted = AdditiveModel(
+        Contributions(function, None, classes, names),
+        live=(live,),
+        formula=partial(_formula, model, booster),
+    )
     return adapted if slope == 1.0 else adapted.rescaled(slope)
 
 
@@ -154,6 +159,21 @@ def _check_input(names: tuple[str, ...], X: Any) -> None:
             f"LightGBM reads them by position; got [{listed(columns or ())}]."
         )
     check_table(X, len(names), "the LightGBM model")
+
+
+def _formula(model: Any, booster: Any, _: Any) -> Formula:
+    forest = lightgbm_trees(booster)
+    if forest is None:
+        raise UnsupportedModelError("This LightGBM model has no trees.")
+    # Contributions of boosting="rf" are those of the sum of its trees.
+    return Formula(partial(_numbers_of, model), Trees(forest, booster.num_feature()))
+
+
+def _numbers_of(model: Any, X: Any) -> FloatArray:
+    rows = lightgbm_rows(model, with_lightgbm_categories(model, X))
+    if rows is None:
+        raise ValueError(f"LightGBM holds a table of {type(X).__name__} in another way.")
+    return rows
 
 
 # A table as LightGBM holds it, in double precision.

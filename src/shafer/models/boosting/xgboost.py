@@ -21,13 +21,18 @@ from shafer._checks.frames import frame_columns
 from shafer._kernels.trees import NAN_IS_MISSING, Forest
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
-from shafer.models.boosting.categories import refuse_unknown, with_known_categories
+from shafer.models.boosting.categories import (
+    refuse_unknown,
+    with_exact_numbers,
+    with_known_categories,
+)
 from shafer.models.boosting.trees import (
     ShapleyTrees,
     TreeTable,
     contributions_with_bias,
     joined_trees,
 )
+from shafer.models.formula import Formula, Trees
 from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel, both_probabilities
@@ -63,7 +68,9 @@ def adapt(model: Any) -> AdditiveModel:
     classes = None if bare else model.classes_
     live = LiveParameters.of(partial(_identity, model))
     return AdditiveModel(
-        Contributions(function, None, classes, booster.feature_names), live=(live,)
+        Contributions(function, None, classes, booster.feature_names),
+        live=(live,),
+        formula=partial(_formula, booster, options, rounds),
     )
 
 
@@ -214,6 +221,29 @@ def known_columns(model: Any, _: Sequence[str] | None) -> dict[int, ColumnSchema
     """Return the categories of the columns that have some."""
     booster = _booster(model)
     return category_columns(_categories(booster)) if "c" in (booster.feature_types or ()) else {}
+
+
+def _formula(booster: Any, options: dict[str, Any], rounds: tuple[int, int], _: Any) -> Formula:
+    forest = xgboost_trees(booster, rounds[1])
+    if forest is None:
+        raise UnsupportedModelError("XGBoost was trained without trees that can be read.")
+    missing = options.get("missing", np.nan)
+    terms = Trees(
+        forest,
+        booster.num_features(),
+        single=True,
+        missing=None if np.isnan(missing) else float(missing),
+    )
+    return Formula(partial(_numbers, booster, options), terms)
+
+
+def _numbers(booster: Any, options: dict[str, Any], X: Any) -> FloatArray:
+    """Return the rows before they are rounded to single precision; categories as their codes."""
+    if isinstance(X, np.ndarray):
+        return X.astype(np.float64)
+    X = _with_categories(booster, X)
+    values = _values(_matrix(booster, options, X))
+    return with_exact_numbers(values, X)
 
 
 def _matrix(booster: Any, options: dict[str, Any], X: Any) -> Any:

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from shafer._kernels.trees import NAN_IS_MISSING
 from shafer._typing import Array, FloatArray
-from shafer.models.boosting.trees import Tree, path_contributions
+from shafer.models.boosting.trees import Tree, TreeTable, joined_trees, path_contributions
+from shafer.models.formula import PATH, ROUND, Formula, Trees
 from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel
@@ -53,7 +55,8 @@ def decision(model: Any, components: str | None = None) -> AdditiveModel:
     if _starts_from_a_model(model):
         names = ["init", *names]
     head = Contributions(partial(_tree_contributions, model), None, model.classes_, names)
-    return AdditiveModel(head, by_column=False, live=(live,), options=chosen)
+    formula = None if _starts_from_a_model(model) else partial(_formula, model, ROUND)
+    return AdditiveModel(head, by_column=False, live=(live,), options=chosen, formula=formula)
 
 
 def _some_trees(model: Any) -> tuple[Any, ...]:
@@ -123,7 +126,10 @@ def _by_feature(model: Any) -> AdditiveModel:
         else partial(_plain_leaves, model)
     )
     function = partial(_path_contributions, model, leaves, tables)
-    return AdditiveModel(Contributions(function, None, model.classes_, feature_names(model)))
+    return AdditiveModel(
+        Contributions(function, None, model.classes_, feature_names(model)),
+        formula=partial(_formula, model, PATH),
+    )
 
 
 def _path_contributions(
@@ -170,10 +176,14 @@ def _plain_tree(tree: Any, learning_rate: float) -> Tree:
 
 
 def _histogram_trees(model: Any) -> list[list[Tree]]:
-    columns = np.arange(model.n_features_in_)
-    if model.is_categorical_ is not None:  # the trees see categorical columns first
-        columns = np.argsort(~model.is_categorical_, kind="stable")
+    columns = _columns_of_trees(model)
     return [[_histogram_tree(tree.nodes, columns) for tree in row] for row in model._predictors]
+
+
+def _columns_of_trees(model: Any) -> NDArray[np.intp]:
+    if model.is_categorical_ is None:
+        return np.arange(model.n_features_in_)
+    return np.argsort(~model.is_categorical_, kind="stable")  # categorical columns come first
 
 
 def _histogram_tree(nodes: Any, columns: NDArray[np.intp]) -> Tree:
@@ -206,3 +216,85 @@ def _with_leaf_numbers(model: Any) -> Any:
 def _histogram_leaves(numbered: Any, X: Any) -> FloatArray:
     """Return the leaf of each row in each tree, (n, rounds, K)."""
     return np.rint(_steps(numbered, X))
+
+
+# -- the trees as data ---------------------------------------------------------------------------
+
+
+def _formula(model: Any, how: str, _: Any) -> Formula:
+    if _is_histogram(model):
+        columns = _columns_of_trees(model)
+        tables = [
+            _histogram_table(k, tree, columns)
+            for row in model._predictors
+            for k, tree in enumerate(row)
+        ]
+        numbers = partial(_histogram_numbers, model)
+    else:
+        tables = [
+            _plain_table(k, tree.tree_, model.learning_rate)
+            for row in model.estimators_
+            for k, tree in enumerate(row)
+        ]
+        numbers = partial(_plain_numbers, model)
+    forest = joined_trees(tables, set_goes_right=False)
+    trees = Trees(forest, model.n_features_in_, how, single=not _is_histogram(model))
+    return Formula(numbers, trees)
+
+
+def _histogram_numbers(model: Any, X: Any) -> FloatArray:
+    """Return the rows in the order of training, with the codes of categories."""
+    given = model._preprocess_X(X, reset=False)
+    numbers = np.empty(given.shape)
+    numbers[:, _columns_of_trees(model)] = given
+    return numbers
+
+
+def _plain_numbers(model: Any, X: Any) -> FloatArray:
+    given: FloatArray = validate_data(model, X, reset=False, dtype=np.float64)
+    return given
+
+
+def _histogram_table(output: int, tree: Any, columns: NDArray[np.intp]) -> TreeTable:
+    nodes = tree.nodes
+    plain = _histogram_tree(nodes, columns)
+    inner = plain.left >= 0
+    sets = [
+        (int(node), _members(tree.raw_left_cat_bitsets[nodes["bitset_idx"][node]]))
+        for node in np.flatnonzero(inner & nodes["is_categorical"].astype(bool))
+    ]
+    return _table(
+        output, plain, nodes["num_threshold"], nodes["missing_go_to_left"].astype(bool), sets
+    )
+
+
+def _plain_table(output: int, tree: Any, learning_rate: float) -> TreeTable:
+    plain = _plain_tree(tree, learning_rate)
+    return _table(output, plain, tree.threshold, np.zeros(len(plain.left), dtype=bool))
+
+
+def _table(
+    output: int,
+    tree: Tree,
+    threshold: FloatArray,
+    missing_left: NDArray[np.bool_],
+    sets: list[tuple[int, NDArray[np.intp]]] | None = None,
+) -> TreeTable:
+    return TreeTable(
+        output,
+        tree.feature,
+        np.asarray(threshold, dtype=np.float64),
+        tree.left,
+        tree.right,
+        np.full(len(tree.left), NAN_IS_MISSING, dtype=np.uint8),
+        missing_left,
+        tree.leaf_value,
+        tree.cover,
+        sets or (),
+    )
+
+
+def _members(words: NDArray[np.uint32]) -> NDArray[np.intp]:
+    """Return the categories whose bits are set."""
+    bits = words.astype(np.int64)[:, None] >> np.arange(32) & 1
+    return np.flatnonzero(bits.ravel())

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shafer._typing import Array, FloatArray
 from shafer.errors import UnsupportedModelError
+from shafer.models.formula import Formula, Tables, gaussian_pieces
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel
@@ -42,7 +43,17 @@ def _gaussian(model: Any) -> AdditiveModel:
     prior = np.log(model.class_prior_.astype(np.float64))
     head = Contributions(function, prior, model.classes_, feature_names(model))
     live = LiveParameters.attributes(model, "theta_", "var_", "class_prior_")
-    return AdditiveModel(head, live=(live,))
+    return AdditiveModel(head, live=(live,), formula=partial(_gaussian_formula, model))
+
+
+def _gaussian_formula(model: Any, _: Any) -> Formula:
+    """Return the log-densities as data."""
+    mean, variance = (array.T.astype(np.float64) for array in (model.theta_, model.var_))
+    return Formula(partial(_numbers, model), gaussian_pieces(mean, variance))
+
+
+def _numbers(model: Any, X: Any) -> FloatArray:
+    return np.asarray(checked(model, X, dtype="numeric"), dtype=np.float64)
 
 
 def _gaussian_contributions(model: Any, X: Any) -> FloatArray:
@@ -91,7 +102,20 @@ def _with_rounding(model: Any, X: Any, density: FloatArray) -> FloatArray:
 def _categorical(model: Any) -> AdditiveModel:
     function = partial(_categorical_contributions, model)
     head = Contributions(function, model.class_log_prior_, model.classes_, feature_names(model))
-    return AdditiveModel(head, live=(_live(model),), column_bins=partial(_category_codes, model))
+    return AdditiveModel(
+        head,
+        live=(_live(model),),
+        column_bins=partial(_category_codes, model),
+        formula=partial(_categorical_formula, model),
+    )
+
+
+def _categorical_formula(model: Any, _: Any) -> Formula:
+    tables = [table.T for table in model.feature_log_prob_]  # (categories, K)
+    scores = [np.concatenate([np.full_like(table[:1], np.nan), table]) for table in tables]
+    edges = [np.arange(1.0, len(table)) for table in tables]
+    columns = [(j,) for j in range(len(tables))]
+    return Formula(partial(_numbers, model), Tables(columns, edges, scores))
 
 
 def _category_codes(model: Any, j: int) -> list[ColumnBin]:
@@ -115,7 +139,13 @@ def _bernoulli(model: Any) -> LinearModel:
         features=partial(_indicators, model),
         live=(_live(model),),
         column_bins=partial(_two_bins, model),
+        edges=None if model.binarize is None else _edges(model),
     )
+
+
+def _edges(model: Any) -> list[FloatArray]:
+    """Return the smallest number above the threshold, for each column."""
+    return [np.nextafter([float(model.binarize)], np.inf)] * int(model.n_features_in_)
 
 
 def _two_bins(model: Any, _: int) -> list[ColumnBin]:

@@ -16,7 +16,7 @@ function drawRanking() {
 
 // Where the contrast of a component is zero, if it is linear in one input.
 function cutoff(g, pair) {
-  if (!data.whatIf || reachedBy[g].length !== 1) return null;
+  if (!data.whatIf || data.whatIf.outcome || reachedBy[g].length !== 1) return null;
   const [j, position] = reachedBy[g][0];
   const input = data.whatIf.inputs[j];
   const slope = input.slope === null ? 0 : contrastOf(input.slope[position], pair);

@@ -27,6 +27,7 @@ function halfWidth(g, pair) {
   const { errors, stored } = state.row;
   if (!errors || g === "rest" || state.x.some((value, j) => value !== state.row.x[j])) return null;
   const at = stored ? stored.g.indexOf(g) : g;
+  if (at < 0) return null;
   const std = pairError(g === "sum" ? errors.sum : errors.std[at], pair, state.row);
   return std === null ? null : data.errors.times * std;
 }

@@ -35,6 +35,9 @@ const Next = (() => {
     return [["Check", nameOfInput(input), `. It is ${value}; the other inputs suggest ${expected}.`]];
   }
 
+  const MOST_TIME = 200; // milliseconds for all of them: large trees take long
+  let stop = 0;
+
   const answerWith = (x, j, value) => {
     const changed = [...x];
     changed[j] = value;
@@ -46,7 +49,7 @@ const Next = (() => {
   // The nearest value of one input that changes the answer, or null.
   function change(x, j, answer) {
     const input = data.whatIf.inputs[j];
-    const differs = (value) => answerWith(x, j, value) !== answer;
+    const differs = (value) => performance.now() < stop && answerWith(x, j, value) !== answer;
     if (!(input.high > input.low)) {
       const other = input.choices.find((choice) => choice !== x[j] && differs(choice));
       return other === undefined ? null : { j, size: 0.5, value: other, words: `were ${Words.shownValue(other)}`, to: answerWith(x, j, other) };
@@ -71,6 +74,7 @@ const Next = (() => {
 
   function changes(answer) {
     if (!data.whatIf) return [];
+    stop = performance.now() + MOST_TIME;
     const found = inputOrder().slice(0, MOST_TRIED).map((j) => change(state.row.x, j, answer)).filter(Boolean);
     found.sort((a, b) => a.size - b.size);
     return found.slice(0, MOST_CHANGES).map(({ j, words, to }) => {

@@ -63,7 +63,7 @@ function distance(one, two) {
 }
 
 function alike() {
-  const here = weightsBy(state.weights);
+  const here = weightsBy(isChanged() ? state.weights : weightsOf(state.row, state.row.x)); // as those of the others
   return data.rows.filter((row) => row !== state.row && Cohort.keeps(row))
     .map((row) => ({ row, ...distance(here, weightsBy(weightsOf(row, row.x))) }))
     .sort((a, b) => a.far - b.far || a.row.i - b.row.i).slice(0, MOST_ALIKE);

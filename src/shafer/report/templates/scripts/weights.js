@@ -15,22 +15,18 @@ function link() {
 }
 link();
 
-function effect(input, value, position) {
-  if (value === null) return input.missing[position];
-  if (typeof value === "string") return input.effects[input.choices.indexOf(value)][position];
-  return input.slope[position].map((slope) => slope * (value - input.anchor));
-}
-
-// The weights (G, K) of an instance with the inputs x.
+// The weights (G, K) of an instance with the inputs x. Several parts of the page ask for the same.
+let latest = { x: null, weights: null };
 function rebuiltWeights(whatIf, x) {
-  const weights = whatIf.base.map((base) => [...base]);
-  whatIf.inputs.forEach((input, j) => input.components.forEach((g, position) =>
-    effect(input, x[j], position).forEach((added, k) => { weights[g][k] += added; })));
-  return weights;
+  if (latest.x?.length !== x.length || x.some((value, j) => value !== latest.x[j])) {
+    latest = { x: [...x], weights: Terms.weights(whatIf, x) };
+  }
+  return latest.weights;
 }
 
 function weightsOf(row, x) {
-  if (!data.whatIf) {
+  // Rows at rest may have stored weights too, where the model takes long.
+  if (!data.whatIf || (row.stored && x === row.x)) {
     const pieces = row.stored.g.map((g, at) => ({ g, w: row.stored.w[at] }));
     const { g, w, restFor, restAgainst, weightsFor, weightsAgainst } = row.stored;
     return {
@@ -57,13 +53,14 @@ function weightsOf(row, x) {
 
 // The weights of one component in a row, for all classes; null where they are not stored.
 function weightsIn(row, g) {
-  if (!data.whatIf) {
+  if (row.stored) {
     const at = row.stored.g.indexOf(g);
     return at < 0 ? null : row.stored.w[at];
   }
+  if (data.whatIf.outcome) return rebuiltWeights(data.whatIf, row.x)[g];
   const weights = [...data.whatIf.base[g]];
   reachedBy[g].forEach(([j, position]) =>
-    effect(data.whatIf.inputs[j], row.x[j], position).forEach((added, k) => { weights[k] += added; }));
+    Terms.effect(data.whatIf.inputs[j], row.x[j], position).forEach((added, k) => { weights[k] += added; }));
   return weights;
 }
 
