@@ -67,9 +67,11 @@ const Next = (() => {
     }
     const unit = 10 ** -Math.min(input.digits, Math.max(0, 3 - Math.floor(Math.log10(span))));
     const up = far > x[j];
+    // Steps and trees may turn back further on; a line does not.
+    const onward = data.whatIf.outcome || input.levels ? "" : up ? " or more" : " or less";
     const value = Number(((up ? Math.ceil(far / unit - 1e-9) : Math.floor(far / unit + 1e-9)) * unit).toFixed(6));
     if (!differs(value) || value > input.high || value < input.low) return null;
-    return { j, size: Math.abs(value - x[j]) / span, words: `were ${Words.shownValue(value)} or ${up ? "more" : "less"}`, to: answerWith(x, j, value) };
+    return { j, size: Math.abs(value - x[j]) / span, words: `were ${Words.shownValue(value)}${onward}`, to: answerWith(x, j, value) };
   }
 
   function changes(answer) {
