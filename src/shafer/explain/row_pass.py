@@ -14,6 +14,7 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
+from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_of
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.decision.rules import BETTING_RULES
@@ -161,7 +162,7 @@ class ModelPass(RowPass):
         if self._profile is None:
             return None
         if rows is None or "_typical" in vars(self):  # nothing is computed twice
-            typical = np.array(self._typical if rows is None else self._typical[rows])
+            typical = np.array(to_numpy(self._typical if rows is None else self._typical[rows]))
         else:
             typical = self._profile().typicality(self._plain[rows])
         categories = UnseenCategories.behind(self._encoders)
