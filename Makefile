@@ -15,7 +15,7 @@ TESTS ?=
 # `make coverage` requires 95 % of these folders, which hold the mathematics.
 CORE := */shafer/belief/*,*/shafer/_kernels/*,*/shafer/_masses/*,*/shafer/evidence/*,*/shafer/decision/*,*/shafer/conformal/*,*/shafer/metrics/*,*/shafer/fusion/*
 
-.PHONY: bench bench-ask bench-check bench-commitment bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-page bench-scale bench-serve bench-sets bench-stability bench-suspects clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
+.PHONY: bench bench-ask bench-check bench-commitment bench-costs bench-deferral bench-errors bench-fusion bench-gpu bench-ignorance bench-maps bench-monitor bench-page bench-scale bench-serve bench-sets bench-stability bench-suspects bench-trees clean coverage demo docs docs-check docs-quick fashion-mnist fuzz layers lint mutants paper release-check resolve slowest test test-lowest test-newest types unit workflows
 
 demo: .venv/.demo
 	$(BIN)/shafer report --out out
@@ -86,6 +86,10 @@ mutants: .venv/.test
 # Benchmarks compare this library's speed with others; results go to benchmarks/results.
 bench: .venv/.bench
 	cd benchmarks && ../$(BIN)/python speed.py && ../$(BIN)/python families.py
+
+# Shapley values of trees beside SHAP, WOODELF, shapiq and XGBoost's own. Takes about ten minutes.
+bench-trees: .venv/.bench
+	cd benchmarks && ../$(BIN)/python trees.py
 
 # The ratios of evidence to a prediction beside recorded ones. Fails if one is half above its record.
 bench-check: .venv/.bench

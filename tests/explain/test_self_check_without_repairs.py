@@ -82,18 +82,21 @@ def test_catboost_trees_that_are_not_symmetric(
 ) -> None:
     monkeypatch.setattr(catboost_reader, "_policy", lambda _: "SymmetricTree")
     monkeypatch.setattr(catboost_reader, "_TOLERANCE", np.inf)
+    monkeypatch.setattr(catboost_reader, "catboost_trees", lambda _: None)
     caught(boosted(y, grow_policy=policy), X, LIKELY)
 
 
 @pytest.mark.parametrize(("y", "bias"), [(Y, [0.1, 0.2, 0.3]), (Y > 0, 0.5)])
 def test_catboost_scale_and_bias(monkeypatch: pytest.MonkeyPatch, y: Any, bias: Any) -> None:
-    right = catboost_reader._contributions
     monkeypatch.setattr(catboost_reader, "_TOLERANCE", np.inf)
-    monkeypatch.setattr(
-        catboost_reader,
-        "_contributions",
-        lambda model, plain, scale, bias, rows: right(model, plain, 1.0, bias, rows),
-    )
+    monkeypatch.setattr(catboost_reader, "catboost_trees", lambda _: None)
+
+    def without_scale(model: Any, pool: Any) -> Any:
+        plain = catboost_reader._unscaled(model, model.get_scale_and_bias()[0])
+        given = plain.get_feature_importance(pool, type="ShapValues")
+        return catboost_reader.contributions_with_bias(given)
+
+    monkeypatch.setattr(catboost_reader, "_library", without_scale)
     model = boosted(y)
     model.set_scale_and_bias(2.0, bias)
     caught(model, X, LIKELY)

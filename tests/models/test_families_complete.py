@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.api
 import torch
 from catboost import CatBoostClassifier
 from interpret.glassbox import ExplainableBoostingClassifier
@@ -30,8 +31,15 @@ from scipy.special import expit
 from skl2onnx import to_onnx
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+)
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.model_selection import (
@@ -39,6 +47,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     TunedThresholdClassifierCV,
 )
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -46,17 +55,21 @@ from sklearn.naive_bayes import (
     GaussianNB,
     MultinomialNB,
 )
+from sklearn.neighbors import NearestCentroid
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 from sklearn.svm import SVC, LinearSVC, NuSVC
+from sklearn.tree import DecisionTreeClassifier
+from skorch import NeuralNetBinaryClassifier, NeuralNetClassifier
 from xgboost import DMatrix, XGBClassifier
 from xgboost import train as train_xgboost
 
 import shafer
 from shafer.errors import UnsupportedModelError
 from shafer.models.registry import DECISIONS, FAMILIES, TRANSFORMERS
+from spark_session import ml, started_spark
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "models.md"
 HERE = "tests/models/test_families_complete.py"
@@ -66,6 +79,8 @@ TABLES = {
     "adapt": FAMILIES,
     "decision": DECISIONS,
     "behind": TRANSFORMERS,
+    # Any unknown class with the numbers of a linear model, such as this one.
+    "like": {("cuml", "LinearLike"): "like_linear"},
     # Models that are arrays or a function have no file; the registry reads them itself.
     "itself": {("shafer", "LinearHead"): "heads", ("shafer", "Contributions"): "heads"},
 }
@@ -153,6 +168,20 @@ class LogisticGAM(BaseEstimator):
         return expit(self.partial_dependence(0, X) + self.partial_dependence(1, X) + 0.3)
 
 
+class LinearLike:
+    """A stand-in for the logistic regression of a library that the registry does not know."""
+
+    __module__ = "cuml.linear_model"
+
+    def __init__(self) -> None:
+        self.coef_, self.intercept_ = np.array([[1.0, -2.0, 0.5]]), np.array([0.2])
+        self.classes_ = np.array([0, 1])
+
+    def predict_proba(self, X: Any) -> Any:
+        p = expit(np.asarray(X) @ self.coef_[0] + self.intercept_[0])
+        return np.stack([1 - p, p], axis=1)
+
+
 def network() -> Any:
     torch.manual_seed(0)
     return torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2)).eval()
@@ -168,6 +197,39 @@ def onnx_example() -> Example:
     graph = to_onnx(LogisticRegression().fit(X, Y), X[:1].astype(np.float32))
     words = "is an ONNX graph already"
     return Example(graph, row="ONNX graph", not_exported=words)
+
+
+def skorch_example(kind: Any, n_outputs: int, criterion: Any) -> Example:
+    torch.manual_seed(0)
+    end = torch.nn.Flatten(0) if n_outputs == 1 else torch.nn.Identity()
+    net = torch.nn.Sequential(torch.nn.Linear(3, n_outputs), end)
+    model = kind(net, criterion=criterion, max_epochs=1, verbose=0, train_split=None)
+    rows = X.astype(np.float32)
+    y = Y.astype(np.float32) if n_outputs == 1 else Y
+    return Example(
+        model.fit(rows, y),
+        rows,
+        row="skorch",
+        not_saved="of skorch cannot be saved",
+        not_exported="is a torch module, which torch exports itself",
+    )
+
+
+def spark_example(name: str) -> Example:
+    session = started_spark()
+    rows = [(*row, label) for row, label in zip(X.tolist(), Y.tolist(), strict=True)]
+    table = session.createDataFrame(rows, ["a", "b", "c", "label"])
+    assembler = ml.feature.VectorAssembler(inputCols=["a", "b", "c"], outputCol="features")
+    kind = ml.classification.NaiveBayes if "Bayes" in name else ml.classification.LogisticRegression
+    model = ml.Pipeline(stages=[assembler, kind()]).fit(table)
+    alone = name != "PipelineModel"
+    return Example(
+        model.stages[-1] if alone else model,
+        X if alone else FRAME,
+        row=name,
+        not_saved="of pyspark cannot be saved",
+        not_exported="is a model of Spark",
+    )
 
 
 def xgboost_booster() -> Example:
@@ -195,6 +257,16 @@ def scorecard() -> Example:
     return Example(model, FRAME, not_saved=saved, not_exported=BINNING_NOT_EXPORTED)
 
 
+def statsmodels_example(*, wrapped: bool) -> Example:
+    results = statsmodels.api.Logit(Y, X).fit(disp=0)
+    return Example(
+        results if wrapped else results._results,
+        row="statsmodels",
+        not_saved="of statsmodels cannot be saved",
+        not_exported="is a result of statsmodels",
+    )
+
+
 LOGISTIC = LogisticRegression()
 HISTOGRAM = HistGradientBoostingClassifier(max_iter=3)
 HISTOGRAM_PARTS: dict[str, Any] = {
@@ -206,6 +278,7 @@ BOOSTED_PARTS: dict[str, Any] = {
     "trusted": ("sklearn.tree._tree.Tree",),
     "not_exported": TREES_NOT_EXPORTED,
 }
+ADABOOST = AdaBoostClassifier(n_estimators=3)
 EBM = ExplainableBoostingClassifier(max_rounds=5, interactions=0, outer_bags=2, n_jobs=1)
 XGBOOST = XGBClassifier(n_estimators=3, n_jobs=1)
 LIGHTGBM = LGBMClassifier(n_estimators=3, n_jobs=1, verbose=-1)
@@ -218,6 +291,8 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("adapt", "sklearn", "LogisticRegression"): of(LOGISTIC),
     ("adapt", "sklearn", "SGDClassifier"): of(SGDClassifier(loss="log_loss", random_state=0)),
     ("adapt", "sklearn", "LinearDiscriminantAnalysis"): of(LinearDiscriminantAnalysis()),
+    ("adapt", "sklearn", "QuadraticDiscriminantAnalysis"): of(QuadraticDiscriminantAnalysis()),
+    ("adapt", "sklearn", "NearestCentroid"): of(NearestCentroid(priors="empirical")),
     ("adapt", "sklearn", "GaussianNB"): of(GaussianNB()),
     ("adapt", "sklearn", "CategoricalNB"): of(
         CategoricalNB(min_categories=9), not_exported="CategoricalNB cannot be written to ONNX yet"
@@ -230,7 +305,12 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ),
     ("adapt", "sklearn", "HistGradientBoostingClassifier"): of(HISTOGRAM, **HISTOGRAM_PARTS),
     ("adapt", "sklearn", "GradientBoostingClassifier"): of(BOOSTED, **BOOSTED_PARTS),
+    ("adapt", "sklearn", "AdaBoostClassifier"): of(ADABOOST, **BOOSTED_PARTS),
+    ("adapt", "sklearn", "DecisionTreeClassifier"): of(
+        DecisionTreeClassifier(max_depth=1), **BOOSTED_PARTS
+    ),
     ("adapt", "sklearn", "CalibratedClassifierCV"): calibrated(LOGISTIC),
+    ("adapt", "sklearn", "OneVsRestClassifier"): of(OneVsRestClassifier(LOGISTIC)),
     ("adapt", "sklearn", "Pipeline"): of(make_pipeline(StandardScaler(), LOGISTIC)),
     ("adapt", "sklearn", "BaseSearchCV"): of(SEARCH, row="GridSearchCV"),
     ("adapt", "sklearn", "FrozenEstimator"): lambda: Example(
@@ -264,15 +344,34 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
         trusted=("pygam.pygam.LogisticGAM", "pygam.terms.Term", "pygam.terms.TermList"),
         not_exported="LogisticGAM cannot be written to ONNX yet",
     ),
+    ("adapt", "skorch", "NeuralNetClassifier"): lambda: skorch_example(
+        NeuralNetClassifier, 2, torch.nn.CrossEntropyLoss
+    ),
+    ("adapt", "skorch", "NeuralNetBinaryClassifier"): lambda: skorch_example(
+        NeuralNetBinaryClassifier, 1, torch.nn.BCEWithLogitsLoss
+    ),
+    ("adapt", "pyspark", "PipelineModel"): lambda: spark_example("PipelineModel"),
+    ("adapt", "pyspark", "LogisticRegressionModel"): lambda: spark_example(
+        "LogisticRegressionModel"
+    ),
+    ("adapt", "pyspark", "NaiveBayesModel"): lambda: spark_example("NaiveBayesModel"),
+    ("adapt", "statsmodels", "ResultsWrapper"): lambda: statsmodels_example(wrapped=True),
+    ("adapt", "statsmodels", "Results"): lambda: statsmodels_example(wrapped=False),
     ("adapt", "torch", "Module"): torch_example,
     ("adapt", "onnx", "ModelProto"): onnx_example,
     ("decision", "sklearn", "LinearClassifierMixin"): calibrated(LinearSVC(), row="LinearSVC"),
+    ("decision", "sklearn", "QuadraticDiscriminantAnalysis"): calibrated(
+        QuadraticDiscriminantAnalysis()
+    ),
+    ("decision", "sklearn", "NearestCentroid"): calibrated(NearestCentroid()),
     ("decision", "sklearn", "SVC"): calibrated(SVC()),
     ("decision", "sklearn", "NuSVC"): calibrated(NuSVC(nu=0.3)),
     ("decision", "sklearn", "HistGradientBoostingClassifier"): calibrated(
         HISTOGRAM, **HISTOGRAM_PARTS
     ),
     ("decision", "sklearn", "GradientBoostingClassifier"): calibrated(BOOSTED, **BOOSTED_PARTS),
+    ("decision", "sklearn", "AdaBoostClassifier"): calibrated(ADABOOST, **BOOSTED_PARTS),
+    ("decision", "sklearn", "OneVsRestClassifier"): calibrated(OneVsRestClassifier(LinearSVC())),
     ("decision", "sklearn", "Pipeline"): calibrated(make_pipeline(StandardScaler(), LinearSVC())),
     ("decision", "sklearn", "BaseSearchCV"): calibrated(
         GridSearchCV(LinearSVC(), {"C": [0.1, 1.0]}, cv=2), row="GridSearchCV"
@@ -283,6 +382,9 @@ EXAMPLES: dict[tuple[str, str, str], Callable[[], Example]] = {
     ("decision", "interpret", "ExplainableBoostingClassifier"): calibrated(EBM),
     ("behind", "optbinning", "BinningProcess"): of(
         BINNED, rows=FRAME, trusted=BINNING_CLASSES, not_exported=BINNING_NOT_EXPORTED
+    ),
+    ("like", "cuml", "LinearLike"): lambda: Example(
+        LinearLike(), row="coef_", trusted=("cuml.linear_model.LinearLike",)
     ),
     ("itself", "shafer", "LinearHead"): lambda: Example(
         shafer.LinearHead(np.array([[1.0, -1.0, 0.5]]), [0.2])
@@ -315,10 +417,11 @@ every_family = pytest.mark.parametrize("kind", LISTED, ids=title)
 
 
 @pytest.fixture(autouse=True)
-def _pygam_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a file with the stand-in be read: its classes are imported by name."""
+def _stand_ins_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file with a stand-in be read: its classes are imported by name."""
     monkeypatch.setitem(sys.modules, "pygam", ModuleType("pygam"))
-    for kind in (LogisticGAM, Term, TermList):
+    monkeypatch.setitem(sys.modules, "cuml", ModuleType("cuml"))
+    for kind in (LogisticGAM, Term, TermList, LinearLike):
         module = sys.modules.get(kind.__module__, ModuleType(kind.__module__))
         monkeypatch.setattr(module, kind.__name__, kind, raising=False)
         monkeypatch.setitem(sys.modules, kind.__module__, module)
@@ -334,7 +437,7 @@ def test_the_reader_is_there(kind: tuple[str, str, str]) -> None:
     does, package, name = kind
     file = TABLES[does][package, name]
     module = importlib.import_module(f"shafer.models.{file}")
-    wanted = name if does == "itself" else does
+    wanted = {"itself": name, "like": "adapt"}.get(does, does)
     assert callable(getattr(module, wanted, None)), (
         f"The registry sends {name} of {package} to shafer/models/{file.replace('.', '/')}.py. "
         f"Add the function {wanted} to that file."
@@ -406,7 +509,7 @@ def test_the_guide_has_a_row(kind: tuple[str, str, str]) -> None:
 def test_the_examples_have_probabilities_of_their_own() -> None:
     """An explainer compares itself only with models that have some: most do."""
     compared = [kind for kind in LISTED if hasattr(example(*kind).model, "predict_proba")]
-    assert len(compared) >= len(LISTED) - 6
+    assert len(compared) >= len(LISTED) - 11
     for kind in compared:
         own = example(*kind).model.predict_proba(example(*kind).rows)
         found = explained(*kind)(example(*kind).rows).probability

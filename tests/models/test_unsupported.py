@@ -18,7 +18,6 @@ from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
-    AdaBoostClassifier,
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
@@ -47,7 +46,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC, LinearSVC, NuSVC
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from xgboost import XGBClassifier, XGBRegressor
 
 import shafer
@@ -70,13 +69,17 @@ def _dot(a: Any, b: Any) -> Any:
 
 
 REFUSALS = [
-    (RandomForestClassifier(3), IRIS, "averages the votes", "HistGradientBoosting"),
-    (ExtraTreesClassifier(3), IRIS, "averages the votes", "HistGradientBoosting"),
-    (DecisionTreeClassifier(), IRIS, "class shares of one leaf", "HistGradientBoosting"),
-    (KNeighborsClassifier(), IRIS, "counts neighbours", "RBFLayer"),
-    (RadiusNeighborsClassifier(9.0), IRIS, "counts neighbours", "RBFLayer"),
-    (NearestCentroid(), IRIS, "distances to centroids", "LinearDiscriminantAnalysis"),
-    (OneVsRestClassifier(LR), IRIS, "separate sigmoids", "multinomial"),
+    (RandomForestClassifier(3), IRIS, "averages the class shares", "HistGradientBoosting"),
+    (ExtraTreesClassifier(3), IRIS, "logarithm of a mean", "HistGradientBoosting"),
+    (DecisionTreeClassifier(), IRIS, "leaves without training rows", "HistGradientBoosting"),
+    (ExtraTreeClassifier(), IRIS, "infinite evidence", "HistGradientBoosting"),
+    (DecisionTreeClassifier(), LABELS, "3 labels for each row", "model of each label"),
+    (KNeighborsClassifier(), IRIS, "near training rows", "RBFLayer"),
+    (RadiusNeighborsClassifier(9.0), IRIS, "near training rows", "RBFLayer"),
+    (NearestCentroid(metric="manhattan"), IRIS, "no probabilities", "metric='euclidean'"),
+    (NearestCentroid(priors=[0, 0.5, 0.5]), IRIS, "prior of 0", "priors above 0"),
+    (OneVsRestClassifier(LR), IRIS, "3 classes normalises the prob", "multinomial"),
+    (OneVsRestClassifier(LR), LABELS, "several labels for each row", "model of each label"),
     (OneVsOneClassifier(LR), IRIS, "votes of pairs", "multinomial"),
     (OutputCodeClassifier(LR), IRIS, "code word", "multinomial"),
     (MultiOutputClassifier(LR), LABELS, "several labels for each row", "model of each label"),
@@ -84,20 +87,19 @@ REFUSALS = [
     (RidgeClassifierCV(), IRIS, "no probabilities", "CalibratedClassifierCV"),
     (Perceptron(), IRIS, "no probabilities", "CalibratedClassifierCV"),
     (LinearSVC(), IRIS, "no probabilities", "CalibratedClassifierCV"),
-    (SVC(), IRIS, "cross-validation", "CalibratedClassifierCV"),
+    (SVC(), IRIS, "without probability=True it has none", "CalibratedClassifierCV"),
     (SVC(probability=True), IRIS, "cross-validation", "CalibratedClassifierCV"),
     (SVC(probability=True), BINARY, "cross-validation", "CalibratedClassifierCV"),
     (NuSVC(nu=0.2), BINARY, "cross-validation", "CalibratedClassifierCV"),
     (SGDClassifier(), BINARY, "loss='hinge'.*no logistic", "loss='log_loss', or CalibratedCl"),
     (SGDClassifier(loss="modified_huber"), BINARY, "modified_huber", "loss='log_loss'"),
     (SGDClassifier(loss="log_loss"), IRIS, "3 classes normalises separate sigmoids", "saga"),
-    (QuadraticDiscriminantAnalysis(), IRIS, "quadratic", "PolynomialFeatures"),
+    (QuadraticDiscriminantAnalysis(priors=[0, 0.5, 0.5]), IRIS, "prior of 0", "priors above 0"),
     (GaussianProcessClassifier(), BINARY, "averages sigmoids", "Nystroem"),
-    (AdaBoostClassifier(n_estimators=3), IRIS, "votes of its members", "loss='exponential'"),
     (BaggingClassifier(LR, 3), IRIS, "averages the probabilities", "combine their evidence"),
     (VotingClassifier([("a", LR)]), IRIS, "averages the probabilities", "combine their evidence"),
     (StackingClassifier([("a", LR)], cv=3), IRIS, "probabilities of its members", "final_estim"),
-    (LabelSpreading(), IRIS, "counts neighbours", "RBFLayer"),
+    (LabelSpreading(), IRIS, "near training rows", "RBFLayer"),
     (DummyClassifier(), IRIS, "ignores its inputs", "LogisticRegression"),
     (LinearRegression(), IRIS, "predicts numbers", "classifier"),
     (HistGradientBoostingRegressor(max_iter=2), IRIS, "predicts numbers", "classifier"),
@@ -130,14 +132,15 @@ REFUSALS = [
     (_calibrated(SVC(kernel=_dot)), BINARY, "function as its kernel", "precomputed"),
     (_calibrated(LR, method="isotonic"), BINARY, "piecewise constant", "method='sigmoid'"),
     (_calibrated(LR, ensemble=True), BINARY, "averages the probabilities of 3", "ensemble=False"),
-    (_calibrated(GaussianNB()), BINARY, "not a sum of contributions", "linear model, an SVC"),
+    (_calibrated(GaussianNB()), BINARY, "its probabilities, which cannot", "linear model, an SVC"),
+    (_calibrated(OneVsOneClassifier(LR)), BINARY, "its decision function", "linear model"),
     (
         make_pipeline(StandardScaler(), "passthrough"),
         IRIS,
         "no classifier",
         "last step is the classifier",
     ),
-    (make_pipeline(StandardScaler(), RandomForestClassifier(3)), IRIS, "the votes", "HistGrad"),
+    (make_pipeline(StandardScaler(), RandomForestClassifier(3)), IRIS, "class shares", "HistGrad"),
     (GridSearchCV(LR, {"C": [1.0]}, cv=3, refit=False), IRIS, "no trained model", "refit=True"),
 ]
 

@@ -12,7 +12,8 @@ only; never ``belief``, the oracle in its tests.
 - ``products``: matrix products in equal bits for a row in any batch.
 - ``sets``: the functions of a set of classes, and the largest focal sets.
 - ``risk``: lower and upper expected loss, and the E-admissible classes.
-- ``trees``: Shapley values of trees. ``logspace``: accurate logarithms.
+- ``trees``: Shapley values of trees by quadrature; ``tree_tables``: from tables of patterns.
+- ``logspace``: accurate logarithms.
 - ``compiled``: faster versions for numba and Triton; ``dispatch`` chooses between them.
 """
 

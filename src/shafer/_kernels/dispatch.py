@@ -23,7 +23,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from shafer._kernels import direct_forms, pooling, trees
+from shafer._kernels import direct_forms, pooling, tree_tables, trees
 from shafer._kernels.compilation import (
     NotCompiledError,
     is_any_stored,
@@ -33,6 +33,7 @@ from shafer._kernels.compilation import (
 from shafer._kernels.forms import Forms
 from shafer._kernels.forms import closed_forms as reference_closed_forms
 from shafer._kernels.pooling import Pooled
+from shafer._kernels.tree_tables import TreeTables
 from shafer._kernels.trees import Forest, ForestPaths
 from shafer._typing import Array, FloatArray
 
@@ -47,6 +48,7 @@ _COMPILING = {  # to compile a kernel, for one kind of arrays: 0.6 to 5 seconds
     "pool_linear_sparse": 2**27,
     "closed_forms": 2**30,
     "tree_shap": 2**30,
+    "looked_up": 2**29,
 }
 _WEIGHTS_PER_CLOSED_FORM = 12  # one class of one row
 _WEIGHTS_PER_NODE = 3  # one point of a node for one row
@@ -145,6 +147,29 @@ def tree_shap(forest: Forest, paths: ForestPaths, rows: FloatArray) -> FloatArra
     steps = max(len(rows), _FEWEST_ROWS_OF_TREES) * len(forest.feature) * points
     work = _WEIGHTS_PER_NODE * steps
     found: FloatArray = _computed("tree_shap", work, trees.tree_shap, forest, paths, rows)
+    return found
+
+
+def looked_up(
+    forest: Forest, tables: TreeTables, rows: FloatArray, width: int | None = None
+) -> FloatArray:
+    """Return the Shapley values of trees from tables; the reference is in ``tree_tables.py``.
+
+    Parameters
+    ----------
+    forest, tables : the trees
+    rows : array of shape (n, features)
+        In the precision that the trees compare in.
+    width : int, optional
+        The number of columns of the result, if they are not features.
+
+    Returns
+    -------
+    array of shape (n, outputs, features)
+    """
+    steps = max(len(rows), _FEWEST_ROWS_OF_TREES) * (len(tables.split) + len(tables.start))
+    work, plain = _WEIGHTS_PER_NODE * steps, tree_tables.looked_up
+    found: FloatArray = _computed("looked_up", work, plain, forest, tables, rows, width)
     return found
 
 

@@ -92,7 +92,7 @@ def forest_paths(forest: Forest) -> ForestPaths:
     share = np.ones(n_nodes)
     share[below] = _shares(forest, parent, below)
     reach, n_features = share.copy(), np.zeros(n_nodes, dtype=np.int64)
-    for nodes in _levels(parent):
+    for nodes in levels(parent):
         before = earlier[nodes]
         reach[nodes] *= reach[parent[nodes]]
         share[nodes] *= np.where(before >= 0, share[before], 1.0)
@@ -126,7 +126,7 @@ def _shares(forest: Forest, parent: Index, below: Index) -> FloatArray:
         return np.where(total > 0.0, forest.cover[below] / total, 0.5)
 
 
-def _levels(parent: Index) -> list[Index]:
+def levels(parent: Index) -> list[Index]:
     """Return the nodes by depth, without the roots."""
     depth = np.zeros(len(parent), dtype=np.int64)
     above = parent
@@ -225,7 +225,7 @@ class _Plan(NamedTuple):
         ends = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=size))])
         return cls(
             points[paths.n_points[tree]],
-            _levels(paths.parent),
+            levels(paths.parent),
             node,
             seen,
             point,

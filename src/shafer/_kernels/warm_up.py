@@ -15,6 +15,7 @@ from scipy import sparse
 
 from shafer._kernels.compilation import permission, remove_older
 from shafer._kernels.dispatch import _COMPILED
+from shafer._kernels.tree_tables import path_tables
 from shafer._kernels.trees import Forest, forest_paths
 
 # Rows, features and classes: those of one thread, then those of several.
@@ -96,5 +97,7 @@ def _follow_trees(kernels: Any) -> None:
         **dict(flags),
         **words,
     )
+    paths = forest_paths(forest)
     for n in (1, 1000):
-        kernels.tree_shap(forest, forest_paths(forest), np.ones((n, 1)))
+        kernels.tree_shap(forest, paths, np.ones((n, 1)))
+        kernels.looked_up(forest, path_tables(forest, paths), np.ones((n, 1)))

@@ -18,7 +18,7 @@ from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import in_row_order
 from shafer._files.left_out import are_left_out
 from shafer._text import listed
-from shafer._typing import Array
+from shafer._typing import Array, FloatArray
 from shafer.asking.input_questions import InputQuestions
 from shafer.asking.inputs import AskedModel, LinearInputs
 from shafer.conformal.split import ConformalSets
@@ -34,6 +34,7 @@ from shafer.evidence.table import label_texts
 from shafer.evidence.typicality import WeightProfile
 from shafer.explain.calibration import Calibration, Moderation, ModerationFit
 from shafer.explain.error_bars import ErrorBars, ErrorBarsFit, restored_bars
+from shafer.explain.interactions import weight_interactions
 from shafer.explain.missing import check_gaps, complete_rows
 from shafer.explain.predictor import Predictor
 from shafer.explain.promises import Promises
@@ -41,7 +42,7 @@ from shafer.explain.row_pass import ModelPass
 from shafer.explain.self_check import check_model
 from shafer.explain.state import ExplainerState, checked_factor
 from shafer.explain.weighing import WeighedModel
-from shafer.models.read_model import ReadModel
+from shafer.models.read_model import AdditiveModel, ReadModel
 from shafer.models.registry import adapt, known_columns, opened
 from shafer.rows.access import n_rows
 from shafer.rows.background import as_batches
@@ -124,12 +125,14 @@ class Explainer(Predictor):
         as ``{"ill": {"ill": 0, "well": 1}, "well": {"ill": 5, "well": 0}}``. The answer is then the
         class of the least expected loss; with two classes this is a threshold.
     **options
-        Options of the model's reader: ``components="feature"`` or ``"tree"`` for scikit-learn's
-        gradient boosting, ``components="vector"`` or ``"feature"`` for support vector machines,
-        ``layer``, ``batch_size`` and ``precision`` for torch modules and ONNX graphs, ``constants``
-        for ONNX graphs, and for torch modules with a feature map ``components="locations"``,
-        ``"tokens"`` or ``"channels"``, with ``location_means`` and ``grid``; see
-        ``docs/guide/models.md``.
+        Options of the model's reader: ``tree_values="path"`` or ``"background"`` for boosted
+        trees, with ``background_rows``, the most rows that are compared with;
+        ``components="feature"`` or ``"tree"`` for scikit-learn's gradient boosting, ``"feature"``
+        or ``"member"`` for AdaBoost, ``"vector"`` or ``"feature"`` for support vector machines,
+        ``layer``, ``batch_size`` and ``precision`` for torch modules and ONNX graphs,
+        ``constants`` for ONNX graphs, and for torch modules with a feature map
+        ``components="locations"``, ``"tokens"`` or ``"channels"``, with ``location_means`` and
+        ``grid``; see ``docs/guide/models.md``.
 
     Attributes
     ----------
@@ -206,7 +209,7 @@ class Explainer(Predictor):
         first_given, batches = as_batches(background, sample_weight)
         columns = column_order(model, first_given)
         first = in_order(first_given, columns)
-        adapted = adapt(model, first, **options)
+        adapted = _compared(adapt(model, first, **options), first, background, sample_weight)
         self._options = {**options, **adapted.options}  # to read the model without a background
         first = text_rows(adapted.encoders, first, "background")
         moderation_fit = None if moderate is None else ModerationFit(adapted, moderate)
@@ -378,6 +381,41 @@ class Explainer(Predictor):
         weighed = self.weighed_model
         encoders, columns, schema = weighed.model.encoders, weighed.columns, weighed.schema
         return ModelPass(X, rows, plain, calibration, encoders, profile, columns, schema)
+
+    def interactions(self, X: Any) -> FloatArray:
+        """Return what pairs of components say only together, for boosted trees.
+
+        Entry (i, j) is half of what components i and j add only together; the other half is entry
+        (j, i). On the diagonal is what a component says alone. The rows of the matrix add up to the
+        weights. They are Shapley interactions of the same kind as the weights: path-dependent, or
+        with ``tree_values="background"`` interventional. They are not part of the evidence or of a
+        saved file; a loaded explainer computes them again.
+
+        Parameters
+        ----------
+        X : as the model takes it
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, G, G, K)
+
+        See Also
+        --------
+        shafer.Evidence.weights : Their sums.
+
+        Examples
+        --------
+        >>> import numpy as np, shafer
+        >>> from sklearn.ensemble import GradientBoostingClassifier
+        >>> X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10) + 0.01 * np.arange(40)[:, None]
+        >>> model = GradientBoostingClassifier().fit(X, [0, 1, 1, 0] * 10)
+        >>> explainer = shafer.Explainer(model, X, tree_values="background")
+        >>> pairs, weights = explainer.interactions(X), explainer(X).weights
+        >>> pairs.shape, np.allclose(pairs.sum(axis=2), weights)
+        ((40, 3, 3, 2), True)
+        """
+        return weight_interactions(self.weighed_model, self.observe(X))
 
     def temper(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit one factor on all weights by the log loss of held-out rows.
@@ -691,6 +729,18 @@ class Explainer(Predictor):
 def _held(given: Any) -> Any:
     """Return what an iterator gives as a list; anything else as it is."""
     return list(given) if isinstance(given, Iterator) else given
+
+
+def _compared(adapted: ReadModel, first: Any, background: Any, sample_weight: Any) -> ReadModel:
+    """Return a model that compares rows with the background with its rows at hand."""
+    if not isinstance(adapted, AdditiveModel) or adapted.against is None:
+        return adapted
+    if isinstance(background, Iterator):
+        raise ValueError(
+            "tree_values='background' compares each row with all rows of the background, but this "
+            "background is an iterator of batches. Pass a sample of its rows as one table."
+        )
+    return adapted.compared(first, row_weights(sample_weight, n_rows(first)))
 
 
 def _read_again(state: ExplainerState) -> ReadModel:

@@ -24,7 +24,9 @@ from shafer.models.boosting.interpret import (
     term_tables,
 )
 from shafer.models.heads import Contributions
+from shafer.models.like_linear import looks_linear
 from shafer.models.read_model import AdditiveModel, ReadModel
+from shafer.models.sklearn.class_distances import precision_roots
 
 _ELSEWHERE = (
     "To run it in another process, save the explainer with explainer.save(path), or wrap it with "
@@ -45,9 +47,24 @@ _ONNX = (
     "shafer.Explainer(shafer.LinearHead(coef, intercept), features) for the last layer. "
     + _ELSEWHERE
 )
+_STATSMODELS = (
+    "is a result of statsmodels, whose design matrix has no graph. Export "
+    "shafer.Explainer(shafer.LinearHead(coef, intercept), rows) with rows of the design matrix."
+)
+_SPARK = (
+    "is a model of Spark, which makes its features. Export shafer.Explainer(shafer.LinearHead("
+    "coef, intercept), rows) with rows of the features."
+)
 _REASONS = {
+    ("pyspark", "PipelineModel"): _SPARK,
+    ("pyspark", "LogisticRegressionModel"): _SPARK,
+    ("pyspark", "NaiveBayesModel"): _SPARK,
+    ("statsmodels", "ResultsWrapper"): _STATSMODELS,
+    ("statsmodels", "Results"): _STATSMODELS,
     ("sklearn", "HistGradientBoostingClassifier"): _TREES,
     ("sklearn", "GradientBoostingClassifier"): _TREES,
+    ("sklearn", "AdaBoostClassifier"): _TREES,
+    ("sklearn", "DecisionTreeClassifier"): _TREES,
     ("xgboost", "XGBClassifier"): _TREES,
     ("xgboost", "Booster"): _TREES,
     ("lightgbm", "LGBMClassifier"): _TREES,
@@ -73,6 +90,8 @@ def terms_of(model: ReadModel, rows: EncodedRows) -> ModelTerms:
             raise UnsupportedModelError(f"{_named(core)} {_REASONS[kind]}")
         if kind in _FAMILIES:
             return _FAMILIES[kind](model, rows)
+    if looks_linear(core):
+        return linear_terms(model, rows)
     if isinstance(core, Contributions):
         raise UnsupportedModelError(
             "Contributions are a Python function, which cannot be written to ONNX. Export a "
@@ -99,6 +118,19 @@ def gaussian_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
     distance = rows.numbers().with_axis(2) - mean
     squares = distance * distance / variance
     return ModelTerms((squares + np.log(2 * np.pi * variance)) * -0.5)
+
+
+# QuadraticDiscriminantAnalysis: a component adds the share of its feature in the squared distance.
+
+
+def distance_terms(model: ReadModel, rows: EncodedRows) -> ModelTerms:
+    """Return the shares of the features, (n, J, K)."""
+    values, parts = rows.numbers(), []
+    for mean, root in zip(model.core.means_, precision_roots(model.core), strict=True):
+        away = values - np.asarray(mean, dtype=np.float64)
+        matrix = np.asarray(root, dtype=np.float64)
+        parts.append((((away @ matrix) @ matrix.T) * away).with_axis(2))
+    return ModelTerms(rows.graph.op("Concat", *parts, axis=2) * (-0.5 * _additive(model).slope))
 
 
 # MLPClassifier: the features are the units of the last hidden layer.
@@ -277,6 +309,8 @@ _FAMILIES = {
     ("sklearn", "ComplementNB"): linear_terms,
     ("sklearn", "BernoulliNB"): indicator_terms,
     ("sklearn", "GaussianNB"): gaussian_terms,
+    ("sklearn", "NearestCentroid"): linear_terms,
+    ("sklearn", "QuadraticDiscriminantAnalysis"): distance_terms,
     ("sklearn", "MLPClassifier"): hidden_unit_terms,
     ("sklearn", "SVC"): kernel_terms,
     ("sklearn", "NuSVC"): kernel_terms,

@@ -292,12 +292,41 @@ class AdditiveModel(ReadModel):
     formula : callable, optional
         Given (encoded) rows, returns the terms as data; they know the categories of these rows.
         It raises ``UnsupportedModelError`` if the terms are more than data.
+    against : callable, optional
+        From encoded background rows and their weights to the function of the contributions, that of
+        ``pairs``, and what a file keeps; for a model that compares rows with the background. See
+        :meth:`compared`.
+    pairs : callable, optional
+        From encoded rows to what pairs of components add together, (n, outputs, G, G), for trees.
     """
 
     head: Contributions
     bags: Callable[[], TermBags] | None = None
     slope: float = 1.0
     formula: Callable[[Any], Formula] | None = None
+    against: Callable[[Any, Any], tuple[Any, Any, dict[str, Any]]] | None = None
+    pairs: Callable[[Any], FloatArray] | None = None
+
+    def pair_terms(self, encoded: Any) -> FloatArray:
+        """Return what pairs of components add together to each logit, (n, G, G, K)."""
+        assert self.pairs is not None  # the caller has asked
+        given = self.slope * np.moveaxis(self.pairs(encoded), 1, 3)
+        return given if given.shape[3] > 1 else np.concatenate([-given / 2, given / 2], axis=3)
+
+    def compared(self, background: Any, weight: FloatArray | None) -> AdditiveModel:
+        """Return the model with contributions relative to rows of the background."""
+        if self.against is None:
+            return self
+        with self.clear_errors(background):
+            function, pairs, kept = self.against(self.encoded(background), weight)
+        if self.slope != 1.0:
+            function = partial(_rescaled, function, self.slope)
+        kept = {**self.options, "restored": kept}
+        return replace(self, against=None, pairs=pairs, options=kept).with_function(function)
+
+    def with_function(self, function: Callable[[Any], Array]) -> AdditiveModel:
+        """Return the model with another function of the contributions."""
+        return replace(self, head=replace(self.head, function=function))
 
     def terms(self, encoded: Any) -> Array:
         return both_classes(self.head.function(encoded))

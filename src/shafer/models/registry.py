@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from shafer._checks.frames import frame_columns
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
+from shafer.models import like_linear
 from shafer.models.heads import Contributions, LinearHead
 from shafer.models.read_model import AdditiveModel, LinearModel, ReadModel
 from shafer.models.unsupported import REFUSED
@@ -33,6 +34,8 @@ FAMILIES = {
     ("sklearn", "LogisticRegression"): "sklearn.linear",
     ("sklearn", "SGDClassifier"): "sklearn.linear",
     ("sklearn", "LinearDiscriminantAnalysis"): "sklearn.linear",
+    ("sklearn", "QuadraticDiscriminantAnalysis"): "sklearn.class_distances",
+    ("sklearn", "NearestCentroid"): "sklearn.class_distances",
     ("sklearn", "GaussianNB"): "sklearn.naive_bayes",
     ("sklearn", "CategoricalNB"): "sklearn.naive_bayes",
     ("sklearn", "BernoulliNB"): "sklearn.naive_bayes",
@@ -41,7 +44,10 @@ FAMILIES = {
     ("sklearn", "MLPClassifier"): "sklearn.mlp",
     ("sklearn", "HistGradientBoostingClassifier"): "sklearn.gradient_boosting",
     ("sklearn", "GradientBoostingClassifier"): "sklearn.gradient_boosting",
+    ("sklearn", "AdaBoostClassifier"): "sklearn.ada_boost",
+    ("sklearn", "DecisionTreeClassifier"): "sklearn.decision_tree",
     ("sklearn", "CalibratedClassifierCV"): "sklearn.calibrated",
+    ("sklearn", "OneVsRestClassifier"): "sklearn.one_vs_rest",
     ("sklearn", "Pipeline"): "sklearn.pipeline",
     ("sklearn", "BaseSearchCV"): "sklearn.wrappers",
     ("sklearn", "FrozenEstimator"): "sklearn.wrappers",
@@ -57,17 +63,28 @@ FAMILIES = {
     ("interpret", "ExplainableBoostingClassifier"): "boosting.interpret",
     ("optbinning", "Scorecard"): "optbinning",
     ("pygam", "LogisticGAM"): "pygam",
+    ("pyspark", "PipelineModel"): "spark",
+    ("pyspark", "LogisticRegressionModel"): "spark",
+    ("pyspark", "NaiveBayesModel"): "spark",
+    ("statsmodels", "ResultsWrapper"): "statsmodels",
+    ("statsmodels", "Results"): "statsmodels",
     ("torch", "Module"): "torch.module",
     ("onnx", "ModelProto"): "onnx.model",
+    ("skorch", "NeuralNetClassifier"): "skorch",
+    ("skorch", "NeuralNetBinaryClassifier"): "skorch",
 }
 
 # The same for files with a function ``decision``, which reads a decision function.
 DECISIONS = {
     ("sklearn", "LinearClassifierMixin"): "sklearn.linear",
+    ("sklearn", "QuadraticDiscriminantAnalysis"): "sklearn.class_distances",
+    ("sklearn", "NearestCentroid"): "sklearn.class_distances",
     ("sklearn", "SVC"): "sklearn.svm",
     ("sklearn", "NuSVC"): "sklearn.svm",
     ("sklearn", "HistGradientBoostingClassifier"): "sklearn.gradient_boosting",
     ("sklearn", "GradientBoostingClassifier"): "sklearn.gradient_boosting",
+    ("sklearn", "AdaBoostClassifier"): "sklearn.ada_boost",
+    ("sklearn", "OneVsRestClassifier"): "sklearn.one_vs_rest",
     ("sklearn", "Pipeline"): "sklearn.pipeline",
     ("sklearn", "BaseSearchCV"): "sklearn.wrappers",
     ("sklearn", "FrozenEstimator"): "sklearn.wrappers",
@@ -115,12 +132,24 @@ def adapt(
             return _read(_family(FAMILIES[key]).adapt, model, options, background, known)
         if key in REFUSED:
             raise UnsupportedModelError(f"{type(model).__name__} {REFUSED[key]}")
+    if like_linear.looks_linear(model):
+        return _read(like_linear.adapt, model, options, background, known)
     raise UnsupportedModelError(
         f"Models of type {type(model).__name__} are not supported. Supported are the models of "
         "docs/guide/models.md (scikit-learn, XGBoost, LightGBM, CatBoost, EBM, torch, ONNX). For "
         "any other model pass its last linear layer, shafer.LinearHead(coef, intercept), or a "
         "function that returns contributions, shafer.models.Contributions(function, intercept)."
     )
+
+
+def wants_background(model: Any) -> bool:
+    """Tell whether the reader of a model asks for rows, as that of torch modules does."""
+    reader = _reader(model)
+    if reader is None:
+        return False
+    if hasattr(reader, "held"):  # a pipeline or a wrapper
+        return wants_background(reader.held(model))
+    return "background" in inspect.signature(reader.adapt).parameters
 
 
 def known_columns(model: Any, columns: Sequence[str] | None) -> dict[int, ColumnSchema]:
@@ -152,9 +181,11 @@ def adapt_decision(model: Any, **options: Any) -> ReadModel:
         if key in DECISIONS:
             check_not_overridden(model, *key)
             return _read(_family(DECISIONS[key]).decision, model, options)
+    given = "decision function" if hasattr(model, "decision_function") else "probabilities"
     raise UnsupportedModelError(
-        f"A calibrated {type(model).__name__} is not supported, because its scores are not a sum "
-        "of contributions. Calibrate a linear model, an SVC or a boosted model instead."
+        f"A calibrated {type(model).__name__} is not supported: what is calibrated are its "
+        f"{given}, which cannot be read as a sum of contributions. Calibrate a linear model, an "
+        "SVC or a boosted model instead."
     )
 
 
@@ -177,8 +208,7 @@ def own_probabilities(
     in which the model returns them. The result is None for models without probabilities of their
     own, such as a ``LinearHead``.
     """
-    families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
-    own: Any = getattr(next(families, None), "probabilities", _predict_proba)
+    own: Any = getattr(_reader(model), "probabilities", _predict_proba)
     takes_options = "options" in inspect.signature(own).parameters
     given = own(model, X, options or {}) if takes_options else own(model, X)
     return None if given is None else np.asarray(given)
@@ -191,8 +221,7 @@ def own_predictions(model: Any, X: Any) -> NDArray[Any] | None:
     """
     if not hasattr(model, "predict") or not hasattr(model, "classes_"):
         return None
-    families = (_family(FAMILIES[key]) for key in _kinds(model) if key in FAMILIES)
-    own = getattr(next(families, None), "predictions", _predict)
+    own = getattr(_reader(model), "predictions", _predict)
     return np.asarray(own(model, X))
 
 
@@ -231,6 +260,14 @@ def check_option(name: str, given: Any, accepted: Sequence[str]) -> None:
 def _kinds(model: Any) -> Iterator[tuple[str, str]]:
     for base in type(model).__mro__:
         yield base.__module__.partition(".")[0], base.__name__
+
+
+def _reader(model: Any) -> ModuleType | None:
+    """Return the file that reads a model; None if there is none, as for a ``LinearHead``."""
+    for key in _kinds(model):
+        if key in FAMILIES:
+            return _family(FAMILIES[key])
+    return like_linear if like_linear.looks_linear(model) else None
 
 
 def _family(name: str) -> ModuleType:

@@ -1,29 +1,28 @@
-"""Models whose probabilities are not a logistic or softmax of additive terms, and alternatives.
+"""Models without probabilities that are a logistic or softmax of additive terms, and alternatives.
 
 Each sentence follows the name of the model's class.
 """
 
 from __future__ import annotations
 
-_NOT_ADDITIVE = "so its probabilities are not a softmax of additive terms."
-_VOTES = f"averages the votes of its trees, {_NOT_ADDITIVE} Use HistGradientBoostingClassifier."
-_SIGMOIDS = (
-    f"normalises separate sigmoids, {_NOT_ADDITIVE} "
-    "Use a multinomial model, such as LogisticRegression."
+_OF_A_MEAN = "and the logarithm of a mean is not a sum of additive terms."
+_FOREST = (
+    "averages the class shares that its trees give, "
+    f"{_OF_A_MEAN} Use HistGradientBoostingClassifier."
 )
 _NO_PROBABILITY = (
     "has scores but no probabilities. For two classes use CalibratedClassifierCV(model, "
     "method='sigmoid', ensemble=False). For more classes use method='temperature', or "
     "LogisticRegression."
 )
-_PAIRS = (
-    "computes its probabilities by cross-validation and an approximation, so they do not follow "
-    "from its support vectors. For two classes use CalibratedClassifierCV(SVC(), "
-    "method='sigmoid', ensemble=False). For more classes use "
-    "make_pipeline(Nystroem(), LogisticRegression())."
+_MACHINE = (
+    "has no probabilities that follow from its support vectors: without probability=True it has "
+    "none, and with it they come from cross-validation and an iteration that stops early. For two "
+    "classes use CalibratedClassifierCV(SVC(), method='sigmoid', ensemble=False). For more classes "
+    "use make_pipeline(Nystroem(), LogisticRegression())."
 )
-_MEAN = (
-    f"averages the probabilities of its members, {_NOT_ADDITIVE} Explain each "
+_MEMBERS = (
+    f"averages the probabilities of its members or counts their votes, {_OF_A_MEAN} Explain each "
     "member and combine their evidence, or use LogisticRegression."
 )
 _LABELS = (
@@ -31,27 +30,18 @@ _LABELS = (
     "LogisticRegression."
 )
 _NEIGHBOURS = (
-    f"counts neighbours, {_NOT_ADDITIVE} "
+    f"averages the labels of near training rows, {_OF_A_MEAN} "
     "Use LogisticRegression behind shafer.models.RBFLayer for a local model."
 )
 _NUMBERS = "predicts numbers, not classes. Pass a classifier."
 
 REFUSED = {
-    ("sklearn", "RandomForestClassifier"): _VOTES,
-    ("sklearn", "ExtraTreesClassifier"): _VOTES,
-    ("sklearn", "DecisionTreeClassifier"): (
-        f"predicts the class shares of one leaf, {_NOT_ADDITIVE} "
-        "Use HistGradientBoostingClassifier(max_iter=1) or LogisticRegression."
-    ),
+    ("sklearn", "RandomForestClassifier"): _FOREST,
+    ("sklearn", "ExtraTreesClassifier"): _FOREST,
     ("sklearn", "KNeighborsClassifier"): _NEIGHBOURS,
     ("sklearn", "RadiusNeighborsClassifier"): _NEIGHBOURS,
-    ("sklearn", "NearestCentroid"): (
-        "computes probabilities from distances to centroids, which scikit-learn does not split "
-        "into features. Use LinearDiscriminantAnalysis."
-    ),
-    ("sklearn", "OneVsRestClassifier"): _SIGMOIDS,
     ("sklearn", "OneVsOneClassifier"): (
-        f"combines votes of pairs of classes, {_NOT_ADDITIVE} "
+        "counts the votes of pairs of classes and has no probabilities. "
         "Use a multinomial model, such as LogisticRegression."
     ),
     ("sklearn", "OutputCodeClassifier"): (
@@ -65,24 +55,14 @@ REFUSED = {
     ("sklearn", "Perceptron"): _NO_PROBABILITY,
     ("sklearn", "PassiveAggressiveClassifier"): _NO_PROBABILITY,
     ("sklearn", "LinearSVC"): _NO_PROBABILITY,
-    ("sklearn", "SVC"): _PAIRS,
-    ("sklearn", "NuSVC"): _PAIRS,
-    ("sklearn", "QuadraticDiscriminantAnalysis"): (
-        "has logits that are quadratic in all features together, which scikit-learn does not split "
-        "into contributions. Use LogisticRegression behind PolynomialFeatures(2), which has the "
-        "same kind of boundary, or GaussianNB."
-    ),
+    ("sklearn", "SVC"): _MACHINE,
+    ("sklearn", "NuSVC"): _MACHINE,
     ("sklearn", "GaussianProcessClassifier"): (
-        f"averages sigmoids over a posterior, {_NOT_ADDITIVE} "
-        "Use LogisticRegression behind Nystroem or shafer.models.RBFLayer."
+        "averages sigmoids over a posterior, and the log-odds of such a mean are not a sum of "
+        "additive terms. Use LogisticRegression behind Nystroem or shafer.models.RBFLayer."
     ),
-    ("sklearn", "AdaBoostClassifier"): (
-        f"rescales the votes of its members, {_NOT_ADDITIVE} Use "
-        "GradientBoostingClassifier: with loss='exponential' for two classes, with its default "
-        "loss for more."
-    ),
-    ("sklearn", "BaggingClassifier"): _MEAN,
-    ("sklearn", "VotingClassifier"): _MEAN,
+    ("sklearn", "BaggingClassifier"): _MEMBERS,
+    ("sklearn", "VotingClassifier"): _MEMBERS,
     ("sklearn", "StackingClassifier"): (
         "feeds the probabilities of its members to a last model. Explain that model, "
         "final_estimator_, on the members' outputs, transform(X); by default it is a "
@@ -102,6 +82,8 @@ REFUSED = {
         "bins columns, but has no classifier. Pass the whole pipeline, "
         "make_pipeline(BinningProcess(...), LogisticRegression()), or a Scorecard."
     ),
+    ("statsmodels", "Model"): "is not trained. Pass the results of its fit(), not the model.",
+    ("skorch", "NeuralNet"): "predicts no classes. Use NeuralNetClassifier of skorch.",
     ("lightgbm", "LGBMRegressor"): _NUMBERS,
     ("xgboost", "XGBRegressor"): _NUMBERS,
     ("xgboost", "XGBRFRegressor"): _NUMBERS,

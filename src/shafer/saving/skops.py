@@ -49,6 +49,21 @@ _SEARCH_OF_A_THRESHOLD = (
     "sklearn.model_selection._classification_threshold.TunedThresholdClassifierCV"
 )
 _FUNCTIONS_OF_THE_USER = "shafer.models.heads.Contributions"
+# Packages whose trained models are not stored, and what to do.
+_NOT_STORED = {
+    "pyspark": (
+        "it lives in Spark. Save the model with its own save(path) and make the Explainer again, "
+        "or save its numbers, shafer.LinearHead(coef, intercept)."
+    ),
+    "skorch": (
+        "it holds its training. Make an Explainer of its module, net.module_, with the same "
+        "background and classes=, and save that."
+    ),
+    "statsmodels": (
+        "it holds functions and its training data. Save its numbers, shafer.LinearHead(coef, "
+        "intercept), with an Explainer of its own, whose rows are those of the design matrix."
+    ),
+}
 
 
 def skops_io() -> Any:
@@ -79,6 +94,10 @@ class SkopsFormat(ObjectFormat):
                 "stored. Save the function's numbers instead, as a LinearHead or in a file of "
                 "your own, and make the Explainer again."
             )
+        package = type(value).__module__.partition(".")[0]
+        if package in _NOT_STORED:
+            name = type(value).__name__
+            raise ValueError(f"{name} of {package} cannot be saved: {_NOT_STORED[package]}")
         skops = skops_io()
         parts: list[Json] = []
 

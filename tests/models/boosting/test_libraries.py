@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris, make_classification
 
 import shafer
-from shafer.models.boosting.catboost import _contributions
+from shafer.models.boosting.catboost import _library
 
 # XGBoost: early stopping, objectives of the user's, vector leaves.
 
@@ -157,7 +157,7 @@ def test_trees_that_cannot_be_read_are_refused(policy: str) -> None:
 def test_values_that_do_not_add_up_are_refused() -> None:
     model = _fit(Y > 0, grow_policy="Lossguide")
     with pytest.raises(shafer.UnsupportedModelError, match="do not add up .* off by up to"):
-        _contributions(model, model, 1.0, np.zeros(1), X)
+        _library(model, catboost.Pool(X))
 
 
 @pytest.mark.parametrize(("y", "bias"), [(Y, [0.1, 0.2, 0.3]), (Y > 0, 0.5)])

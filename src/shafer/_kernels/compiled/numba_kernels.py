@@ -14,11 +14,13 @@ from shafer._kernels.compiled.numba_pooling import (
     pool_linear,
     pool_linear_sparse,
 )
+from shafer._kernels.compiled.numba_tree_tables import looked_up
 from shafer._kernels.compiled.numba_trees import tree_shap
 
 __all__ = [
     "additive_weights",
     "closed_forms",
+    "looked_up",
     "pool",
     "pool_linear",
     "pool_linear_sparse",

@@ -1,14 +1,14 @@
 """CatBoost: a component is a feature, through exact Shapley contributions (TreeSHAP).
 
-Those of symmetric trees, the default, are the library's own. For other trees they do not add up to
-its predictions, so they are computed here.
+They are computed here for models that split on numbers only. For symmetric trees, the default, with
+other splits they are the library's own; for other trees these do not add up to its predictions.
 """
 
 from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shafer._kernels.trees import NAN_IS_MISSING, Forest
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
+from shafer.models.boosting.tree_background import MOST_ROWS, TreeValues
 from shafer.models.boosting.trees import (
     ShapleyTrees,
     TreeTable,
@@ -39,22 +40,28 @@ from shafer.rows.schema import ColumnSchema
 _TOLERANCE = 1e-6  # of contributions and raw scores, relative; both are in double precision
 
 
-def adapt(model: Any) -> AdditiveModel:
-    """Read a fitted ``CatBoostClassifier``."""
+def adapt(
+    model: Any,
+    tree_values: str = "path",
+    background_rows: int = MOST_ROWS,
+    restored: Any = None,
+) -> AdditiveModel:
+    """Read a fitted ``CatBoostClassifier``; the options are those of ``TreeValues``."""
+    values = TreeValues.read(tree_values, background_rows, restored)
     if not model.is_fitted():
         raise UnsupportedModelError("CatBoostClassifier is not trained. Call fit(X, y) first.")
     _check_loss(model)
-    if _policy(model) == "SymmetricTree":
-        scale, bias = model.get_scale_and_bias()
-        function = partial(_contributions, model, _unscaled(model, scale), scale, np.ravel(bias))
-    else:
-        trees = ShapleyTrees(
-            len(model.feature_names_), partial(_other_trees, model), partial(_scores, model)
-        )
-        function = partial(_own_contributions, model, trees)
-    head = Contributions(function, None, model.classes_, _names(model))
-    live = LiveParameters.of(partial(_identity, model))
-    return AdditiveModel(head, live=(live,), formula=partial(_formula, model))
+    symmetric = _policy(model) == "SymmetricTree"
+    trees = ShapleyTrees(
+        len(model.feature_names_), partial(_trees, model), partial(_scores, model), symmetric
+    )
+    function_of = partial(_contributions, model, partial(_library, model) if symmetric else None)
+    adapted = AdditiveModel(
+        Contributions(partial(function_of, trees), None, model.classes_, _names(model)),
+        live=(LiveParameters.of(partial(_identity, model)),),
+        formula=partial(_formula, model),
+    )
+    return values.applied(adapted, trees, partial(partial, function_of), partial(_rows_of, model))
 
 
 def _check_loss(model: Any) -> None:
@@ -79,8 +86,8 @@ def _policy(model: Any) -> str:
     return str(model.get_all_params().get("grow_policy", "SymmetricTree"))
 
 
-def _other_trees(model: Any) -> Forest | None:
-    """Read trees of which each leaf has its own path; the scale belongs to their leaves."""
+def _trees(model: Any) -> Forest | None:
+    """Read the trees; the scale belongs to their leaves."""
     forest = catboost_trees(model)
     scale, _ = model.get_scale_and_bias()
     return None if forest is None else forest._replace(value=forest.value * scale)
@@ -91,11 +98,16 @@ def _scores(model: Any, X: Any) -> FloatArray:
     return np.reshape(raw, (-1, 1) if np.ndim(raw) == 1 else np.shape(raw))
 
 
-def _own_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
+def _contributions(
+    model: Any, library: Callable[[Any], FloatArray] | None, trees: ShapleyTrees, X: Any
+) -> FloatArray:
     check_table(X, len(model.feature_names_), "the CatBoost model")
-    rows = _numbers(X)
-    ours = None if rows is None else trees.contributions(rows, _scores(model, _pool(model, X)))
+    pool, rows = _pool(model, X), _numbers(X)
+    ours = None if rows is None else trees.contributions(rows, _scores(model, pool))
     if ours is None:
+        trees.refuse_library()
+        if library is not None:
+            return library(pool)
         raise UnsupportedModelError(
             f"CatBoostClassifier was trained with grow_policy={_policy(model)!r}. For such trees "
             "the SHAP values of CatBoost do not add up to its prediction, and shafer computes them "
@@ -103,6 +115,12 @@ def _own_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
             "default."
         )
     return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
+
+
+def _rows_of(model: Any, X: Any) -> FloatArray | None:
+    """Return rows as the trees compare them; None if they hold more than numbers."""
+    check_table(X, len(model.feature_names_), "the CatBoost model")
+    return _numbers(X)
 
 
 def _numbers(X: Any) -> FloatArray | None:
@@ -134,9 +152,10 @@ def _names(model: Any) -> list[str] | None:
     return None if names == [str(j) for j in range(len(names))] else names
 
 
-def _contributions(model: Any, unscaled: Any, scale: float, bias: FloatArray, X: Any) -> FloatArray:
-    check_table(X, len(model.feature_names_), "the CatBoost model")
-    pool = _pool(model, X)
+def _library(model: Any, pool: Any) -> FloatArray:
+    """Return the contributions that the library computes for symmetric trees."""
+    scale, bias = model.get_scale_and_bias()
+    bias, unscaled = np.ravel(bias), _unscaled(model, scale)
     given = contributions_with_bias(unscaled.get_feature_importance(pool, type="ShapValues"))
     if scale != 1.0:
         given *= scale
@@ -176,17 +195,22 @@ def _last_line(error: Exception) -> str:
     return str(error).splitlines()[-1].rpartition(".cpp:")[2].lstrip("0123456789: ")
 
 
-# Trees of a CatBoost model that are not symmetric, from its JSON form.
+# The trees of a CatBoost model, from its JSON form.
+
+_MOST_LEAVES = 2**20
 
 
 def catboost_trees(model: Any) -> Forest | None:
-    """Read trees that split on numbers only; None if there are others.
-
-    CatBoost computes contributions of such trees too, but they do not add up to its predictions.
-    """
+    """Read trees that split on numbers only; None if there are others, or too many leaves."""
+    if model.get_cat_feature_indices() or model.get_text_feature_indices():
+        return None
     stored = _stored(model)
     columns = stored["features_info"].get("float_features", [])
-    tables = [_tables(_nodes(tree), columns) for tree in stored.get("trees", [])]
+    symmetric = stored.get("oblivious_trees", [])
+    if sum(len(tree["leaf_values"]) for tree in symmetric) > _MOST_LEAVES:
+        return None
+    trees = map(_nodes, stored.get("trees", [])) if not symmetric else map(_spread, symmetric)
+    tables = [_tables(nodes, columns) for nodes in trees]
     if not tables or any(found is None for found in tables):
         return None
     return joined_trees([table for found in tables for table in found or ()], set_goes_right=False)
@@ -207,6 +231,25 @@ def _nodes(root: dict[str, Any]) -> list[dict[str, Any]]:
     for node in nodes:  # it grows
         nodes += [node[side] for side in ("left", "right") if side in node]
     return nodes
+
+
+def _spread(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the nodes of a symmetric tree, parents first; bit i of a leaf is split i."""
+    splits = tree.get("splits") or []
+    n_leaves = 1 << len(splits)
+    values = np.reshape(tree["leaf_values"], (n_leaves, -1))
+    leaves: list[dict[str, Any]] = [
+        {"value": value, "weight": weight}
+        for value, weight in zip(values, tree["leaf_weights"], strict=True)
+    ]
+    level, found = leaves, [leaves]
+    for split in splits:  # the first is the lowest
+        level = [
+            {"split": split, "left": level[i], "right": level[i + 1]}
+            for i in range(0, len(level), 2)
+        ]
+        found.insert(0, level)
+    return [node for nodes in found for node in nodes]
 
 
 def _tables(nodes: list[dict[str, Any]], columns: list[dict[str, Any]]) -> list[TreeTable] | None:
@@ -253,7 +296,7 @@ def _formula(model: Any, rows: Any) -> Formula:
     n_features = len(model.feature_names_)
     shared: tuple[tuple[int, ...], ...] = ()
     if _policy(model) != "SymmetricTree":
-        forest = None if categories.known else _other_trees(model)
+        forest = None if categories.known else _trees(model)
     else:
         stored = _stored(model)
         asked = _Asked.of(stored["features_info"])

@@ -22,6 +22,7 @@ from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
 from shafer.models.boosting.categories import with_known_categories
+from shafer.models.boosting.tree_background import MOST_ROWS, TreeValues
 from shafer.models.boosting.trees import (
     ShapleyTrees,
     TreeTable,
@@ -37,8 +38,14 @@ from shafer.rows.columns import without_blanks
 from shafer.rows.schema import ColumnSchema, category_columns
 
 
-def adapt(model: Any) -> AdditiveModel:
-    """Read a fitted ``LGBMClassifier`` or a ``Booster``."""
+def adapt(
+    model: Any,
+    tree_values: str = "path",
+    background_rows: int = MOST_ROWS,
+    restored: Any = None,
+) -> AdditiveModel:
+    """Read a fitted ``LGBMClassifier`` or a ``Booster``, with the options of ``TreeValues``."""
+    values = TreeValues.read(tree_values, background_rows, restored)
     bare = isinstance(model, lightgbm.Booster)
     booster = model if bare else model.booster_
     classes = None if bare else model.classes_
@@ -58,12 +65,15 @@ def adapt(model: Any) -> AdditiveModel:
         partial(_trees, booster, averaged),
         partial(_scores, booster, n_logits),
     )
-    function = partial(_contributions, model, n_logits, names_trained, trees)
+    function_of = partial(_contributions, model, n_logits, names_trained)
     live = LiveParameters.of(partial(_identity, model))
     adapted = AdditiveModel(
-        Contributions(function, None, classes, names),
+        Contributions(partial(function_of, trees), None, classes, names),
         live=(live,),
         formula=partial(_formula, model, booster),
+    )
+    adapted = values.applied(
+        adapted, trees, partial(partial, function_of), partial(_rows_of, model, names_trained)
     )
     return adapted if slope == 1.0 else adapted.rescaled(slope)
 
@@ -139,6 +149,7 @@ def _contributions(
     ours = None if rows is None else trees.contributions(rows, trees.score(rows if same else X))
     if ours is not None:
         return contributions_with_bias(ours if n_logits > 1 else ours[:, 0])
+    trees.refuse_library()
     given = model.predict(X, pred_contrib=True)
     if isinstance(given, list):  # one sparse matrix for each class
         given = np.stack([part.toarray() for part in given], axis=1)
@@ -147,6 +158,12 @@ def _contributions(
     if n_logits > 1:
         given = given.reshape(len(given), n_logits, -1)
     return contributions_with_bias(given)
+
+
+def _rows_of(model: Any, names: tuple[str, ...], X: Any) -> FloatArray | None:
+    """Return rows as the trees compare them; None if they are of another kind."""
+    _check_input(names, X)
+    return lightgbm_rows(model, with_lightgbm_categories(model, X))
 
 
 def _check_input(names: tuple[str, ...], X: Any) -> None:

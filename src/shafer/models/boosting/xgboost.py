@@ -26,6 +26,7 @@ from shafer.models.boosting.categories import (
     with_exact_numbers,
     with_known_categories,
 )
+from shafer.models.boosting.tree_background import MOST_ROWS, TreeValues
 from shafer.models.boosting.trees import (
     ShapleyTrees,
     TreeTable,
@@ -48,12 +49,19 @@ _VECTOR_LEAVES = (
 _PLACE_IN_SOURCE = re.compile(r"^\[[\d:]+\] \S+:\d+: (Check failed: )?(valid: )?")
 
 
-def adapt(model: Any) -> AdditiveModel:
+def adapt(
+    model: Any,
+    tree_values: str = "path",
+    background_rows: int = MOST_ROWS,
+    restored: Any = None,
+) -> AdditiveModel:
     """Read a fitted ``XGBClassifier`` or a ``Booster``.
 
     After early stopping the classifier predicts with the trees up to the best round, and a bare
-    ``Booster`` with all its trees. Both are read as they predict.
+    ``Booster`` with all its trees. Both are read as they predict. The options are those of
+    :class:`TreeValues`.
     """
+    values = TreeValues.read(tree_values, background_rows, restored)
     bare = isinstance(model, xgboost.Booster)
     booster = _booster(model)
     _check_objective(booster)
@@ -64,14 +72,16 @@ def adapt(model: Any) -> AdditiveModel:
         partial(xgboost_trees, booster, rounds[1]),
         partial(_scores_of_array, booster, rounds),
     )
-    function = partial(_contributions, booster, options, rounds, trees)
+    function_of = partial(_contributions, booster, options, rounds)
     classes = None if bare else model.classes_
     live = LiveParameters.of(partial(_identity, model))
-    return AdditiveModel(
-        Contributions(function, None, classes, booster.feature_names),
+    adapted = AdditiveModel(
+        Contributions(partial(function_of, trees), None, classes, booster.feature_names),
         live=(live,),
         formula=partial(_formula, booster, options, rounds),
     )
+    rows_of = partial(_rows_of, booster, options)
+    return values.applied(adapted, trees, partial(partial, function_of), rows_of)
 
 
 def probabilities(model: Any, X: Any) -> FloatArray:
@@ -154,6 +164,7 @@ def _contributions(
         ours = trees.contributions(_values(data), _scores(booster, rounds, data))
         if ours is not None:
             return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
+        trees.refuse_library()
         given = booster.predict(data, pred_contribs=True, iteration_range=rounds)
     except xgboost.core.XGBoostError as error:  # a line of C++, then its stack
         # A model from a file has forgotten its strategy.
@@ -162,6 +173,12 @@ def _contributions(
         reason = _PLACE_IN_SOURCE.sub("", str(error).splitlines()[0])
         raise ValueError(f"XGBoost cannot take X, of type {type(X).__name__}: {reason}") from error
     return contributions_with_bias(given)
+
+
+def _rows_of(booster: Any, options: dict[str, Any], X: Any) -> FloatArray:
+    """Return rows as the trees compare them."""
+    check_table(X, booster.num_features(), "the XGBoost model")
+    return _values(_matrix(booster, options, _with_categories(booster, X)))
 
 
 def _scores(booster: Any, rounds: tuple[int, int], data: Any) -> FloatArray:

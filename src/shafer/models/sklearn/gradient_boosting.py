@@ -1,6 +1,7 @@
 """scikit-learn's gradient boosting: a component is a feature, or a tree.
 
 With more than two classes each round grows one tree for each class; the round is the component.
+Features have their path contributions, or interventional Shapley values relative to the background.
 """
 
 from __future__ import annotations
@@ -13,11 +14,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shafer._kernels.trees import NAN_IS_MISSING
+from shafer._kernels.trees import NAN_IS_MISSING, Forest
 from shafer._typing import Array, FloatArray
-from shafer.models.boosting.trees import Tree, TreeTable, joined_trees, path_contributions
+from shafer.models.boosting.tree_background import MOST_ROWS, TreeValues
+from shafer.models.boosting.trees import (
+    ShapleyTrees,
+    Tree,
+    TreeTable,
+    contributions_with_bias,
+    joined_trees,
+    path_contributions,
+    scores_of_trees,
+)
 from shafer.models.formula import PATH, ROUND, Formula, Trees
 from shafer.models.heads import Contributions
 from shafer.models.live_parameters import LiveParameters
@@ -26,7 +37,13 @@ from shafer.models.registry import check_option
 from shafer.models.sklearn.linear import feature_names
 
 
-def adapt(model: Any, components: str | None = None) -> AdditiveModel:
+def adapt(
+    model: Any,
+    components: str | None = None,
+    tree_values: str = "path",
+    background_rows: int = MOST_ROWS,
+    restored: Any = None,
+) -> AdditiveModel:
     """Read the probabilities of a fitted boosted classifier.
 
     Parameters
@@ -35,22 +52,40 @@ def adapt(model: Any, components: str | None = None) -> AdditiveModel:
     components : {"feature", "tree"}, optional
         A feature through its path contributions, or a tree. By default features; trees if boosting
         starts from the predictions of another model, which no feature holds.
+    tree_values, background_rows, restored : options of ``TreeValues``
     """
-    raw = decision(model, components)
+    raw = decision(model, components, tree_values, background_rows, restored)
     # AdaBoost's loss has its minimum at half the log-odds.
     return raw.rescaled(2.0) if model.loss == "exponential" else raw
 
 
-def decision(model: Any, components: str | None = None) -> AdditiveModel:
+def decision(
+    model: Any,
+    components: str | None = None,
+    tree_values: str = "path",
+    background_rows: int = MOST_ROWS,
+    restored: Any = None,
+) -> AdditiveModel:
     """Read the decision function of a fitted boosted classifier."""
     check_is_fitted(model)
+    values = TreeValues.read(tree_values, background_rows, restored)
     check_option("components", components, ("feature", "tree"))
     if components is None:
         components = "tree" if _starts_from_a_model(model) else "feature"
     chosen = {"components": components}  # to be read alike from a file, whatever the default
     live = LiveParameters.of(partial(_some_trees, model))
     if components == "feature":
-        return replace(_by_feature(model), options=chosen).watching(live)
+        by_feature = replace(_by_feature(model), options=chosen).watching(live)
+        function_of = partial(_shapley_contributions, model)
+        rows_of = partial(_compared_rows, model)
+        trees = _shapley_trees(model)
+        functions = partial(partial, function_of)
+        return values.applied(by_feature, trees, functions, rows_of, shapley=False)
+    if values.by_background:
+        raise ValueError(
+            "tree_values='background' is about features; got components='tree'. Leave out one of "
+            "them. Boosting that starts from another model (init) has trees as components only."
+        )
     names = [f"tree {t}" for t in range(_n_rounds(model))]
     if _starts_from_a_model(model):
         names = ["init", *names]
@@ -176,14 +211,15 @@ def _plain_tree(tree: Any, learning_rate: float) -> Tree:
 
 
 def _histogram_trees(model: Any) -> list[list[Tree]]:
-    columns = _columns_of_trees(model)
+    columns = _encoded_columns(model)
     return [[_histogram_tree(tree.nodes, columns) for tree in row] for row in model._predictors]
 
 
-def _columns_of_trees(model: Any) -> NDArray[np.intp]:
+def _encoded_columns(model: Any) -> NDArray[np.intp]:
+    """Return the columns of X in the order in which histogram trees see them."""
     if model.is_categorical_ is None:
         return np.arange(model.n_features_in_)
-    return np.argsort(~model.is_categorical_, kind="stable")  # categorical columns come first
+    return np.argsort(~model.is_categorical_, kind="stable")  # categories first
 
 
 def _histogram_tree(nodes: Any, columns: NDArray[np.intp]) -> Tree:
@@ -222,32 +258,10 @@ def _histogram_leaves(numbered: Any, X: Any) -> FloatArray:
 
 
 def _formula(model: Any, how: str, _: Any) -> Formula:
-    if _is_histogram(model):
-        columns = _columns_of_trees(model)
-        tables = [
-            _histogram_table(k, tree, columns)
-            for row in model._predictors
-            for k, tree in enumerate(row)
-        ]
-        numbers = partial(_histogram_numbers, model)
-    else:
-        tables = [
-            _plain_table(k, tree.tree_, model.learning_rate)
-            for row in model.estimators_
-            for k, tree in enumerate(row)
-        ]
-        numbers = partial(_plain_numbers, model)
-    forest = joined_trees(tables, set_goes_right=False)
-    trees = Trees(forest, model.n_features_in_, how, single=not _is_histogram(model))
-    return Formula(numbers, trees)
-
-
-def _histogram_numbers(model: Any, X: Any) -> FloatArray:
-    """Return the rows in the order of training, with the codes of categories."""
-    given = model._preprocess_X(X, reset=False)
-    numbers = np.empty(given.shape)
-    numbers[:, _columns_of_trees(model)] = given
-    return numbers
+    histogram = _is_histogram(model)
+    forest = _histogram_forest(model) if histogram else _plain_forest(model)
+    numbers = partial(_compared_rows if histogram else _plain_numbers, model)
+    return Formula(numbers, Trees(forest, model.n_features_in_, how, single=not histogram))
 
 
 def _plain_numbers(model: Any, X: Any) -> FloatArray:
@@ -255,46 +269,108 @@ def _plain_numbers(model: Any, X: Any) -> FloatArray:
     return given
 
 
-def _histogram_table(output: int, tree: Any, columns: NDArray[np.intp]) -> TreeTable:
-    nodes = tree.nodes
-    plain = _histogram_tree(nodes, columns)
-    inner = plain.left >= 0
-    sets = [
-        (int(node), _members(tree.raw_left_cat_bitsets[nodes["bitset_idx"][node]]))
-        for node in np.flatnonzero(inner & nodes["is_categorical"].astype(bool))
+# -- features: Shapley values relative to the background ------------------------------------------
+
+
+def _shapley_trees(model: Any) -> ShapleyTrees:
+    histogram = _is_histogram(model)
+    read = partial(_histogram_forest if histogram else _plain_forest, model)
+    start = partial(_start, model) if histogram else partial(_start_of_plain, model)
+    return ShapleyTrees(int(model.n_features_in_), read, partial(_scores, read, start))
+
+
+def _scores(
+    read: Callable[[], Forest], start: Callable[[], FloatArray], rows: FloatArray
+) -> FloatArray:
+    """Return the decision function of rows as the trees compare them, (n, outputs)."""
+    return scores_of_trees(read(), rows) + start()
+
+
+def _start(model: Any) -> FloatArray:
+    """Return the constant that histogram boosting starts from."""
+    start: FloatArray = np.reshape(model._baseline_prediction, -1)
+    return start
+
+
+def _start_of_plain(model: Any) -> FloatArray:
+    """Return the constant that plain boosting starts from."""
+    zeros = np.zeros((1, model.n_features_in_))
+    trees = scores_of_trees(_plain_forest(model), zeros)
+    start: FloatArray = np.reshape(model._raw_predict(zeros.astype(np.float32)), -1) - trees[0]
+    return start
+
+
+def _shapley_contributions(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
+    decision = model.decision_function(X)
+    scores = np.reshape(decision, (len(decision), -1))
+    ours = trees.contributions(_compared_rows(model, X), scores)
+    if ours is None:
+        trees.refuse_library()
+        raise AssertionError  # it raises
+    return contributions_with_bias(ours if ours.shape[1] > 1 else ours[:, 0])
+
+
+def _compared_rows(model: Any, X: Any) -> FloatArray:
+    """Return rows as the trees compare them, in the order of the columns of X."""
+    if not _is_histogram(model):
+        rows = _rows_of_trees(model, X)
+        dense = rows.toarray() if sparse.issparse(rows) else rows
+        return np.asarray(dense, dtype=np.float64)
+    encoded = model._preprocess_X(X, reset=False)
+    rows = np.empty(encoded.shape)
+    rows[:, _encoded_columns(model)] = encoded
+    return rows
+
+
+def _plain_forest(model: Any) -> Forest:
+    tables = [
+        _plain_table(tree.tree_, k, model.learning_rate)
+        for row in model.estimators_
+        for k, tree in enumerate(row)
     ]
-    return _table(
-        output, plain, nodes["num_threshold"], nodes["missing_go_to_left"].astype(bool), sets
-    )
+    return joined_trees(tables, set_goes_right=False)
 
 
-def _plain_table(output: int, tree: Any, learning_rate: float) -> TreeTable:
-    plain = _plain_tree(tree, learning_rate)
-    return _table(output, plain, tree.threshold, np.zeros(len(plain.left), dtype=bool))
-
-
-def _table(
-    output: int,
-    tree: Tree,
-    threshold: FloatArray,
-    missing_left: NDArray[np.bool_],
-    sets: list[tuple[int, NDArray[np.intp]]] | None = None,
-) -> TreeTable:
+def _plain_table(tree: Any, output: int, learning_rate: float) -> TreeTable:
+    n_nodes = tree.node_count
     return TreeTable(
         output,
         tree.feature,
-        np.asarray(threshold, dtype=np.float64),
-        tree.left,
-        tree.right,
-        np.full(len(tree.left), NAN_IS_MISSING, dtype=np.uint8),
-        missing_left,
-        tree.leaf_value,
-        tree.cover,
-        sets or (),
+        tree.threshold,
+        tree.children_left,
+        tree.children_right,
+        np.full(n_nodes, NAN_IS_MISSING, dtype=np.uint8),
+        np.zeros(n_nodes, dtype=bool),
+        tree.value[:, 0, 0] * learning_rate,
+        tree.weighted_n_node_samples,
     )
 
 
-def _members(words: NDArray[np.uint32]) -> NDArray[np.intp]:
-    """Return the categories whose bits are set."""
-    bits = words.astype(np.int64)[:, None] >> np.arange(32) & 1
-    return np.flatnonzero(bits.ravel())
+def _histogram_forest(model: Any) -> Forest:
+    columns = _encoded_columns(model)
+    tables = [
+        _histogram_table(tree, k, columns)
+        for row in model._predictors
+        for k, tree in enumerate(row)
+    ]
+    return joined_trees(tables, set_goes_right=False)
+
+
+def _histogram_table(predictor: Any, output: int, columns: NDArray[np.intp]) -> TreeTable:
+    nodes = predictor.nodes
+    tree = _histogram_tree(nodes, columns)
+    splits = np.flatnonzero((nodes["is_categorical"] == 1) & (nodes["is_leaf"] == 0))
+    sets = predictor.raw_left_cat_bitsets[nodes["bitset_idx"][splits]]
+    bits = sets[:, :, None] >> np.arange(32, dtype=np.uint32) & 1
+    return TreeTable(
+        output,
+        tree.feature,
+        nodes["num_threshold"],
+        tree.left,
+        tree.right,
+        np.full(len(nodes), NAN_IS_MISSING, dtype=np.uint8),
+        nodes["missing_go_to_left"].astype(bool),
+        tree.leaf_value,
+        tree.cover,
+        [(int(at), np.flatnonzero(own.ravel())) for at, own in zip(splits, bits, strict=True)],
+    )

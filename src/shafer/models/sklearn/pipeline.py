@@ -10,12 +10,27 @@ from shafer.errors import UnsupportedModelError
 from shafer.models import registry
 from shafer.models.live_parameters import LiveParameters
 from shafer.models.read_model import ReadModel
+from shafer.rows.access import by_position, take_rows
+from shafer.rows.checks import check_single
 from shafer.rows.schema import ColumnSchema
 
+_FEW = 64  # rows that show which layer of a network comes last
 
-def adapt(model: Any, **options: Any) -> ReadModel:
+
+def adapt(model: Any, background: Any = None, **options: Any) -> ReadModel:
     """Read a fitted pipeline that ends in a supported model; a component is as in that model."""
-    return _behind_steps(model, registry.adapt, options)
+    check_single(background, type(model).__name__)
+    return _behind_steps(model, partial(_read_last, model, background), options)
+
+
+def _read_last(model: Any, background: Any, last: Any, **options: Any) -> ReadModel:
+    """Read the last step, with a few rows as it gets them, if its reader asks for some."""
+    if background is None or not registry.wants_background(last):
+        return registry.adapt(last, **options)
+    rows = by_position(take_rows(background, slice(0, _FEW)))
+    for _, step in model.steps[:-1]:
+        rows = rows if step is None or step == "passthrough" else step.transform(rows)
+    return registry.adapt(last, rows, **options)
 
 
 def decision(model: Any, **options: Any) -> ReadModel:
@@ -37,6 +52,11 @@ def _behind_steps(model: Any, read: Callable[..., ReadModel], options: dict[str,
         if step is not None and step != "passthrough":
             adapted = registry.behind(adapted, step)
     return adapted.watching(LiveParameters.of(partial(_steps, model)))
+
+
+def held(model: Any) -> Any:
+    """Return the last step."""
+    return model.steps[-1][1]
 
 
 def _steps(model: Any) -> tuple[Any, ...]:

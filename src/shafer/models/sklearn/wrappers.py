@@ -26,9 +26,9 @@ _HELD_AS = {
 }
 
 
-def adapt(model: Any, **options: Any) -> ReadModel:
+def adapt(model: Any, background: Any = None, **options: Any) -> ReadModel:
     """Read the model inside; our own classifier's tempering and moderation are kept."""
-    adapted = registry.adapt(held(model), **options).watching(_live(model))
+    adapted = registry.adapt(held(model), background, **options).watching(_live(model))
     if any(base.__name__ == "EvidentialClassifier" for base in type(model).__mro__):
         own = model.explainer_.calibration
         return replace(adapted, calibration=None if own.is_plain else own, cutoff=own_cutoff(model))
@@ -49,9 +49,9 @@ def _threshold(model: Any) -> Cutoff:
     A threshold on the decision function of a logistic model is one on its log-odds. Whether the
     predictions then are those of the model is checked on rows of the background.
     """
-    inside, method = held(model), model.response_method
+    member, method = held(model), model.response_method
     if method == "auto":
-        method = "predict_proba" if hasattr(inside, "predict_proba") else "decision_function"
+        method = "predict_proba" if hasattr(member, "predict_proba") else "decision_function"
     given = model.best_threshold_ if hasattr(model, "best_threshold_") else model.threshold
     if isinstance(given, str):  # "auto"
         given = 0.5 if method == "predict_proba" else 0.0
@@ -62,7 +62,7 @@ def _threshold(model: Any) -> Cutoff:
             "Pass the model inside it, and state a threshold: shafer.Explainer(model, X, "
             "threshold=0.2)."
         )
-    position = 1 if _pos_label(model) is None else list(inside.classes_).index(_pos_label(model))
+    position = 1 if _pos_label(model) is None else list(member.classes_).index(_pos_label(model))
     return Cutoff(threshold, position)
 
 
@@ -106,14 +106,14 @@ def is_wrapper(model: Any) -> bool:
 def held(model: Any) -> Any:
     """Return the trained model inside a wrapper."""
     attribute = _attribute(model)
-    inside = getattr(model, attribute, None)
-    check_is_fitted(inside if hasattr(model, "pos_label") and attribute == "estimator" else model)
-    if inside is None:
+    found = getattr(model, attribute, None)
+    check_is_fitted(found if hasattr(model, "pos_label") and attribute == "estimator" else model)
+    if found is None:
         raise UnsupportedModelError(
             f"{type(model).__name__} has no trained model: {attribute} is missing. "
             "Fit it with refit=True, or pass the trained model itself."
         )
-    return inside
+    return found
 
 
 def _attribute(model: Any) -> str:
