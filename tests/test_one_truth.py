@@ -187,7 +187,7 @@ def test_answers_are_the_models_own(world: World) -> None:
         "answer": world.answered["answer"],
         "pyfunc": world.pyfunc["answer"],
         "Dask": world.dask["answer"],
-        "report": [world.payload["classes"][row["answer"]] for row in world.payload["rows"]],
+        "report": [world.payload["classes"][k] for k in world.payload["rows"]["answer"]],
         "reasons": world.command["reasons_class"],
     }
     assert {door: [str(x) for x in found] for door, found in answers.items()} == dict.fromkeys(
@@ -239,7 +239,7 @@ def test_reasons_are_those_of_python(world: World) -> None:
 def test_the_report_and_the_terminal(world: World) -> None:
     """The page and the terminal write fewer digits, of the same numbers."""
     evidence = world.explainer(world.given)
-    positions = [row["answer"] for row in world.payload["rows"]]
+    positions = world.payload["rows"]["answer"]
     p = evidence.betting_probability[np.arange(ROWS), positions]
     disagreement = evidence.weighed.disagreement
     for name, values in (
@@ -247,7 +247,7 @@ def test_the_report_and_the_terminal(world: World) -> None:
         ("ignorance", evidence.ignorance),
         ("disagreement", disagreement),
     ):
-        found = [row[name] for row in world.payload["rows"]]
+        found = world.payload["rows"][name]
         np.testing.assert_allclose(found, values, rtol=1e-4, atol=1e-6, err_msg=name)
     shown = _ran("explain", *world.data, "--row", 2)
     belief, plausibility = evidence.belief[2], evidence.plausibility[2]

@@ -88,6 +88,16 @@ class Opened:
             str(row),
         )
 
+    def unfold(self) -> None:
+        """Open what is folded at first, and show the reasons in log-odds too."""
+        self.page.evaluate(
+            """async () => {
+              for (const fold of document.querySelectorAll("details")) fold.open = true;
+              document.getElementById("as-log-odds").click();
+              for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+            }"""
+        )
+
     def bars(self) -> list[dict[str, Any]]:
         """Read the bars of the waterfall: component, weight and half-width of its interval."""
         found: list[dict[str, Any]] = self.page.eval_on_selector_all(
@@ -109,7 +119,7 @@ class Opened:
         """Read the instance as the page shows it."""
         result: dict[str, Any] = self.page.evaluate(
             """() => {
-              const section = document.getElementById("instance").dataset;
+              const section = document.getElementById("case").dataset;
               const rows = [...document.querySelectorAll("#intervals tbody tr[data-class]")]
                 .map((row) => row.dataset).sort((a, b) => a.class - b.class);
               const take = (name) => rows.map((row) => Number(row[name]));
@@ -144,12 +154,14 @@ def open_report(
         study: Study,
         rows: list[int] | None = None,
         judge_first: bool = False,
+        unfolded: bool = True,
+        alone: bool = False,
         **options: Any,
     ) -> Opened:
         path = tmp_path / "report.html"
-        key = id(study), str(rows), judge_first
+        key = id(study), str(rows), judge_first, alone
         if key not in _written:
-            write_report(study, path, rows, judge_first=judge_first)
+            write_report(study, path, rows, judge_first=judge_first, alone=alone)
             _written[key] = study, path.read_bytes()  # the study lives: its id stays its own
         path.write_bytes(_written[key][1])
         # A click waits until a smooth scroll has ended: half of the time of these tests.
@@ -159,6 +171,8 @@ def open_report(
         found = Opened(context.new_page())
         found.page.goto(path.as_uri())
         found.page.wait_for_selector("html[data-ready=true]")
+        if unfolded:
+            found.unfold()
         return found
 
     yield opened

@@ -396,7 +396,7 @@ def test_why_other_models_are_not_asked(boosted: Study, open_report: Any) -> Non
     assert set(shown(page)) == {STAND}
     assert page.locator(".expected").count() == 0
     page.click("#questions-why-not summary")
-    assert "linear models" in page.inner_text("#questions-why-not")
+    assert "linear models" in page.text_content("#questions-why-not")
 
 
 def test_answers_are_hidden_until_the_reader_has_judged(gappy: Study, open_report: Any) -> None:

@@ -73,7 +73,7 @@ def test_moving_sliders(heart: Study, open_report: Any) -> None:
     one = changed(heart, 17, {"age": 30.0, "tobacco": 3.25})
     same(shown, one)
     weight = opened.page.get_attribute("#waterfall tr[data-component='8']", "data-weight")
-    np.testing.assert_allclose(float(weight), one.contrast("chd", "no")[0, 8], **CLOSE)
+    np.testing.assert_allclose(float(weight), one.contrast("chd", "healthy")[0, 8], **CLOSE)
     opened.page.click("#reset")
     same(opened.numbers(), heart.evidence[17])
 
@@ -121,7 +121,7 @@ def test_texts_can_be_searched(texts: Study, open_report: Any) -> None:
     page = open_report(texts).page
     (column,) = texts.columns.values()
     shown = page.inner_text("#input")
-    assert shown == f"text (input): {column[int(page.get_attribute('#instance', 'data-row'))]}"
+    assert shown == f"text (input): {column[int(page.get_attribute('#case', 'data-row'))]}"
     page.select_option("#sort", "row")
     page.fill("#search", "good good")
     rows = page.eval_on_selector_all(
@@ -243,7 +243,7 @@ def test_the_base_rate_is_apart(
         "#ranking tr[data-component]", "rows => rows.map((row) => Number(row.dataset.component))"
     )
     assert study.base_rate not in ranked
-    assert len(ranked) == min(30, study.undiscounted.n_components - 1)
+    assert len(ranked) == min(15, study.undiscounted.n_components - 1)
     assert "--prior shared" in opened.page.inner_text("#reading")
 
 
@@ -254,7 +254,7 @@ def test_sliders_leave_the_base_rate(heart: Study, open_report: Any) -> None:
     opened.page.locator(".slider[data-input='age'] input[type=range]").fill("20")
     after = opened.bars()[0]
     assert (before["component"], before["weight"]) == (after["component"], after["weight"])
-    assert "No input changes the base rate" in opened.page.inner_text("#what-if-note")
+    assert "No input changes the starting point" in opened.page.inner_text("#what-if-note")
 
 
 def test_a_probability_below_its_belief_is_explained(open_report: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 import shafer
 from shafer.report import Study, make_study
 
+from .conftest import HOSTILE
 from .test_numbers import same
 
 # What a reader can do with the page: look, click, type, search, sort, print.
@@ -46,11 +48,11 @@ def test_clicking_a_point(heart: Study, open_report: Any) -> None:
     box = points.nth(7).bounding_box()
     opened.page.mouse.move(box["x"] + 4, box["y"] + 4)
     opened.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    opened.page.wait_for_selector(f"#instance:not([data-row='{before}'])")
+    opened.page.wait_for_selector(f"#case:not([data-row='{before}'])")
     shown = opened.numbers()
     assert shown["row"] != before
     assert abs(shown["ignorance"] - heart.evidence.ignorance[shown["row"]]) < 1e-9
-    assert opened.page.inner_text("#instance-title") == f"Row {shown['row']}"
+    assert opened.page.inner_text("#case-title") == f"Row {shown['row']}"
 
 
 def test_sorting_and_searching(heart: Study, open_report: Any) -> None:
@@ -60,14 +62,17 @@ def test_sorting_and_searching(heart: Study, open_report: Any) -> None:
         return [int(r) for r in page.eval_on_selector_all(
             "#table tbody tr", "rows => rows.map((row) => row.dataset.row)")]  # fmt: skip
 
-    assert all(heart.wrong[rows()])  # wrong first
+    lead = np.abs(heart.evidence.probability @ [1.0, -1.0])
+    np.testing.assert_allclose(lead[rows()], np.sort(lead)[:12], atol=1e-6)  # closest first
+    page.select_option("#sort", "wrong")
+    assert all(heart.wrong[rows()])
     for key, values in (
-        ("ignorance", heart.evidence.ignorance),
-        ("disagreement", heart.undiscounted.disagreement),
-        ("size", heart.decided.sum(axis=1)),
+        ("typicality", heart.typicality(list(range(462)))),
+        ("p", -heart.evidence.probability.max(axis=1)),
     ):
         page.select_option("#sort", key)
-        np.testing.assert_allclose(np.sort(values)[::-1][:12], values[rows()], atol=1e-6)
+        assert values is not None
+        np.testing.assert_allclose(values[rows()], np.sort(values)[:12], atol=1e-4)
     page.select_option("#sort", "row")
     assert rows() == list(range(12))
     page.click("#forth")
@@ -80,7 +85,7 @@ def test_sorting_and_searching(heart: Study, open_report: Any) -> None:
     assert rows() == expected[::-1][:12]  # still by row, the last one first
     page.fill("#search", "no such thing")
     assert rows() == []
-    assert page.inner_text("#position") == "No instance matches"
+    assert page.inner_text("#position") == "No case matches"
 
 
 def test_by_keyboard_alone(heart: Study, open_report: Any) -> None:
@@ -90,8 +95,8 @@ def test_by_keyboard_alone(heart: Study, open_report: Any) -> None:
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     second = opened.numbers()["row"]
-    assert page.inner_text("#instance-title") == f"Row {second}"
-    assert page.evaluate("document.activeElement.id") == "instance"
+    assert page.inner_text("#case-title") == f"Row {second}"
+    assert page.evaluate("document.activeElement.id") == "case"
     page.focus("#plane")
     page.keyboard.press("ArrowRight")
     third = opened.numbers()["row"]
@@ -108,7 +113,7 @@ def test_by_keyboard_alone(heart: Study, open_report: Any) -> None:
 
 def test_headers_sort_by_keyboard(heart: Study, open_report: Any) -> None:
     page = open_report(heart, rows=list(range(30))).page
-    head = "#table th[data-sort=disagreement]"
+    head = "#table th[data-sort=p]"
     shown: list[list[float]] = []
     for _ in range(2):
         page.focus(f"{head} button")
@@ -116,7 +121,7 @@ def test_headers_sort_by_keyboard(heart: Study, open_report: Any) -> None:
         rows = page.eval_on_selector_all(
             "#table tbody tr", "rows => rows.map((row) => Number(row.dataset.row))"
         )
-        shown.append(heart.undiscounted.disagreement[rows].tolist())
+        shown.append(heart.evidence.probability.max(axis=1)[rows].tolist())
     assert shown[0] == sorted(shown[0], reverse=True)
     assert shown[1] == sorted(shown[1])
     assert page.get_attribute(head, "aria-sort") == "ascending"
@@ -198,11 +203,11 @@ def test_long_and_blank_names(open_report: Any) -> None:
     explainer = shafer.Explainer(weights, X, names=names, classes=classes, prior="shared")
     study = make_study(explainer, X, names=names)
     for width in (390, 1280):
-        opened = open_report(study, viewport={"width": width, "height": 800})
+        opened = open_report(study, unfolded=False, viewport={"width": width, "height": 800})
         page = opened.page
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate("document.documentElement.scrollHeight") < 9000
-        scroll = page.eval_on_selector(".listing .scroll", "e => e.scrollWidth - e.clientWidth")
+        scroll = page.eval_on_selector("#cases .scroll", "e => e.scrollWidth - e.clientWidth")
         assert scroll <= 0  # no column is out of sight
         shown = page.eval_on_selector_all("#ranking button", "all => all.map(b => b.textContent)")
         assert "(blank)" in shown
@@ -253,8 +258,18 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
     for position in range(len(hostile.columns)):
         page.click(f"#ranking tr:nth-child({position + 1}) button")
     page.hover("#dependence .points path >> nth=0", force=True)
+    page.click("#pin")
+    page.click("#following")
+    page.click("#alike")
+    for at in range(page.locator("#filter-column option").count()):
+        page.select_option("#filter-column", index=at)
+    page.select_option("#filter-value", HOSTILE[1])
+    page.click("#add-filter")
+    page.select_option("#filter-column", "true class")
+    page.click("#add-filter")
     assert page.evaluate("window.hacked") is None
-    assert page.locator("img, b:not(#verdict b), body script:not([id])").count() == 1
+    assert page.locator("img, body script:not([id])").count() == 1
+    assert page.locator("b:text-is('bold')").count() == 0
     assert opened.complaints == []
     assert len(opened.requests) == 1
     names = page.eval_on_selector_all("#ranking button", "all => all.map((b) => b.textContent)")
@@ -268,11 +283,31 @@ def test_hostile_names_are_texts(hostile: Study, open_report: Any) -> None:
         assert paragraph.text_content() == line
 
 
+def test_a_file_of_cases_runs_no_formula(open_report: Any) -> None:
+    import pandas as pd
+
+    X = pd.DataFrame({"a": [-1.0, 2.0, 0.5], "=1+1": ["=HYPERLINK()", '"quoted", text', "@x"]})
+
+    def explained(X: Any) -> shafer.Evidence:
+        a = X["a"].to_numpy(dtype=float)[:, None]
+        return shafer.Evidence.from_weights(np.stack([a, -a], axis=2), names=["a"])
+
+    study = make_study(explained, X)
+    page = open_report(study).page
+    with page.expect_download() as download:
+        page.click("#csv")
+    with open(download.value.path(), newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head[-2:] == ["a", "'=1+1"]
+    assert sorted(row[-1] for row in rows) == ['"quoted", text', "'=HYPERLINK()", "'@x"]
+    assert sorted(row[-2] for row in rows) == ["-1", "0.5", "2"]
+
+
 def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:
     from sklearn.linear_model import LogisticRegression
 
     rng = np.random.default_rng(3)
-    n = 2100  # more than the 2000 that are shown at most
+    n = 2100
     X = rng.normal(size=(n, 30))
     y = rng.integers(0, 40, n)
     X[np.arange(n), y % 30] += 2
@@ -280,7 +315,6 @@ def test_many_rows_and_classes(open_report: Any, tmp_path: Path) -> None:
     opened = open_report(make_study(shafer.Explainer(model, X), X, y))
     assert (tmp_path / "report.html").stat().st_size < 6_000_000
     page = opened.page
-    assert re.search(r"[\d,]+ of 2,100 instances are shown", page.inner_text("#overview"))
     assert page.locator("#intervals tbody tr[data-class]").count() == 10
     page.click("#all-classes")
     assert page.locator("#intervals tbody tr[data-class]").count() == 40
@@ -306,10 +340,10 @@ def test_zooming_into_the_plane(heart: Study, open_report: Any) -> None:
     assert not page.is_visible("#plane .band")
     near_low, near_high = page.evaluate(ends)
     assert near_high - near_low < 0.6 * (high - low)
-    row = page.get_attribute("#instance", "data-row")
+    row = page.get_attribute("#case", "data-row")
     page.focus("#plane")
     page.keyboard.press("ArrowRight")  # the view stays when another row is chosen
-    assert page.get_attribute("#instance", "data-row") != row
+    assert page.get_attribute("#case", "data-row") != row
     assert page.evaluate(ends) == [near_low, near_high]
     page.dblclick("#plane", position={"x": 3, "y": 3})
     assert page.evaluate(ends) == [low, high]
@@ -370,13 +404,14 @@ def test_the_answer_is_hidden_at_first(
         assert not any(visible(page).values())
         assert opened.bars() == []  # not even a first class is chosen
         assert page.input_value("#class") == ""
-        attributes = page.evaluate("({ ...document.getElementById('instance').dataset })")
+        attributes = page.evaluate("({ ...document.getElementById('case').dataset })")
         assert set(attributes) == {"row", "changed"}
         # The reader's answer, the true class, the model's answer and its probability.
         assert set(cells(page, row)[1:5]) == {"–"}
         for selector in ("#verdict", "#sentence", "#live", "#intervals tbody", "#sets tbody"):
             assert page.text_content(selector) == ""
-    text = page.inner_text("#instances") + page.inner_text("#instance")
+    page.evaluate("document.getElementById('reading').remove()")  # what the words mean
+    text = page.inner_text("#cases") + page.inner_text("#case")
     for word in ("wrong", "Decided", "Undecided", "the answer is", "Would it stand"):
         assert word not in text
     assert opened.complaints == []
@@ -386,11 +421,16 @@ def test_lists_and_pictures_do_not_give_it_away(heart: Study, open_report: Any) 
     opened = open_report(heart, judge_first=True)
     page = opened.page
     sorts = page.eval_on_selector_all("#sort option", "all => all.map((o) => o.value)")
-    assert sorts == ["row", "ignorance", "disagreement"]
-    assert page.locator("#table th[data-sort=wrong], #table th[data-sort=size]").count() == 0
+    assert sorts == ["row", "typicality"]
+    assert (
+        page.locator(
+            "#table th[data-sort=wrong], #table th[data-sort=p], #table th[data-sort=closeness]"
+        ).count()
+        == 0
+    )
     for asked in ("wrong", "right", "chd"):
         page.fill("#search", asked)
-        assert page.inner_text("#position") == "No instance matches"
+        assert page.inner_text("#position") == "No case matches"
     page.fill("#search", "")
     assert not page.is_visible("#colour")
     assert page.inner_text("#plane-legend").split("\n")[0].startswith("not yet answered (462)")
@@ -457,7 +497,7 @@ def test_the_model_answers_after_the_reader(
     model = study.evidence[row].decide()[0]
     assert opened.numbers()["decided"] == np.flatnonzero(model).tolist()
     assert cells(page, row)[1] == labels[other]
-    assert cells(page, row)[3] == f"{{{labels[answer]}}}"
+    assert cells(page, row)[2] == labels[answer]
     neighbour = row + 1 if row + 1 < len(study) else row - 1
     opened.show(neighbour)  # another row is still hidden
     assert not any(visible(page).values())

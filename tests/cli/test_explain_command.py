@@ -38,16 +38,28 @@ def test_a_model_trained_on_arrays(folder: Path) -> None:
 def test_classes_and_reasons(folder: Path) -> None:
     codes = folder / "codes.csv"
     codes.write_text("component,code,text\ntypea,A1,type A behaviour\n")
-    result = run("explain", "--row", 17, "--class", "no", "--reasons", 2, "--codes", codes)
+    result = run("explain", "--row", 17, "--class", "healthy", "--reasons", 2, "--codes", codes)
     assert result.exit_code == 0, result.output
-    assert "Why no rather than chd, in log-odds" in result.output
-    assert "Reasons for no over chd" in result.output
+    assert "Why healthy rather than chd, in log-odds" in result.output
+    assert "Reasons for healthy over chd" in result.output
     assert "1. obesity 32.7, " in result.output
-    result = run("explain", "--row", 17, "--over", "no", "--reasons", 2, "--codes", codes)
+    result = run("explain", "--row", 17, "--over", "healthy", "--reasons", 2, "--codes", codes)
     assert "A1  type A behaviour" in result.output
     refused("--class names 'x', which the model does not know", "explain", "--class", "x")
-    refused("compared with another class; got 'no' twice", "explain", "--class", "no", "--over", "no")  # fmt: skip # noqa: E501
+    refused("compared with another class; got 'healthy' twice", "explain", "--class", "healthy", "--over", "healthy")  # fmt: skip # noqa: E501
     assert "  3. " in run("explain", "--codes", codes).output  # as many as score writes
+
+
+def test_one_case_as_a_page(folder: Path) -> None:
+    result = run("explain", "--row", 17, "--html", folder)
+    assert result.exit_code == 0, result.output
+    assert f"Written to {folder / 'case.html'}" in result.output
+    page = (folder / "case.html").read_text("utf-8")
+    assert '"i":[17]' in page
+    assert '"name":"age","components":[8],"anchor"' in page  # with a slider
+    assert '"low":15' in page
+    assert '<section id="cases"' not in page
+    refused("--html must be an .html file or a folder", "explain", "--html", folder / "case.pdf")
 
 
 def test_error_bars_need_the_training_data(folder: Path) -> None:

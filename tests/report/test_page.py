@@ -58,7 +58,7 @@ def test_page_is_whole(heart: Study, tmp_path: Path) -> None:
     assert path.stat().st_size < 6_000_000
     assert not re.search(r'<(?:link|img|iframe|script)[^>]*(?:src|href)="?http', html)
     data = data_in(html)
-    assert [row["i"] for row in data["rows"]] == list(range(462))
+    assert data["rows"]["i"] == list(range(462))
     assert data["overview"]["error"] == np.mean(heart.wrong)
     policy = re.search(r"script-src ([^;]*);", unescape(html[:2000]))
     assert policy is not None
@@ -78,21 +78,27 @@ def test_json_is_no_markup() -> None:
 
 
 def test_rows(heart: Study) -> None:
-    assert [row["i"] for row in data_in(render(heart, [7, 3]))["rows"]] == [3, 7]
+    assert data_in(render(heart, [7, 3]))["rows"]["i"] == [3, 7]
     with pytest.raises(ValueError, match=r"rows must lie between 0 and 461; got \[462\]"):
         render(heart, [462])
 
 
 def test_too_many_rows_are_sampled() -> None:
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 3))
-    study = make_study(shafer.Explainer(([1.0, -1.0, 2.0], 0.1), X), X)
-    data = payload(study, None, room=10**6)
-    shown = [row["i"] for row in data["rows"]]
-    assert len(shown) == 2000
+    X = rng.normal(size=(3000, 2))
+    study = make_study(shafer.Explainer(([1.0, -2.0], 0.1), X), X)
+    data = payload(study, None, room=130_000)
+    shown = data["rows"]["i"]
+    assert 500 < len(shown) < 2500  # as many as there is room for
+    even = np.array(data["rows"]["even"], dtype=bool)
+    assert 0.8 < even.mean() < 1.0
+    gaps = np.diff(np.array(shown)[even])
+    assert gaps.max() <= 3 * gaps.min() + 2
     assert int(np.argmax(study.evidence.conflict)) in shown
     assert int(np.argmax(study.evidence.ignorance)) in shown
-    assert len(as_json(payload(study, None, room=50_000))) <= 50_100
+    asked = payload(study, list(range(1500)), room=50_000)
+    assert len(as_json(asked)) <= 50_100
+    assert asked["rows"]["even"] is None  # the overview is about the rows that were asked for
 
 
 def test_many_categories_and_classes_fit_the_page() -> None:
@@ -109,7 +115,7 @@ def test_many_categories_and_classes_fit_the_page() -> None:
     data = data_in(html)
     assert data["whatIf"] is None
     assert "too many for the page" in data["whyNot"]
-    assert len(data["rows"]) > 20
+    assert len(data["rows"]["i"]) > 20
 
 
 def test_a_text_may_be_called_nan() -> None:
@@ -172,8 +178,9 @@ def test_what_if_without_a_form_that_the_page_can_compute() -> None:
     data = payload(study, None, room=10**6)
     assert data["whatIf"] is None
     assert "proportion" in data["whyNot"]
-    row = data["rows"][7]["stored"]
-    np.testing.assert_allclose(row["w"], study.evidence.weights[7], rtol=1e-10, atol=1e-12)
+    stored = data["rows"]["stored"]
+    weights = _numbers(stored["w"]["f8"], "<f8").reshape(study.evidence.weights.shape)
+    np.testing.assert_allclose(weights, study.evidence.weights, rtol=1e-10, atol=1e-12)
 
 
 def test_stored_weights_keep_the_sums() -> None:
@@ -181,15 +188,17 @@ def test_stored_weights_keep_the_sums() -> None:
     contributions = shafer.models.Contributions(lambda X: np.sin(X[:, :, None] * [1.0, 2.0, 3.0]))
     X = rng.normal(size=(6, 50))
     study = make_study(shafer.Explainer(contributions, X), X)
-    stored = payload(study, None, room=10**6)["rows"][2]["stored"]
-    kept = np.array(stored["w"])
-    assert len(kept) < 50
-    for sign, rest, pooled in (
-        (1, "restFor", study.evidence.weights_for),
-        (-1, "restAgainst", study.evidence.weights_against),
+    stored = payload(study, None, room=10**6)["rows"]["stored"]
+    kept = _numbers(stored["g"], "<u4")
+    assert len(kept) == sum(stored["count"]) < 6 * 50
+    owner = np.repeat(np.arange(6), stored["count"])
+    weights = _numbers(stored["w"]["f8"], "<f8").reshape(-1, 3)
+    np.testing.assert_array_equal(weights, study.evidence.weights[owner, kept])
+    for name, pooled in (
+        ("weightsFor", study.evidence.weights_for),
+        ("weightsAgainst", study.evidence.weights_against),
     ):
-        total = np.maximum(sign * kept, 0).sum(axis=0) + stored[rest]
-        np.testing.assert_allclose(total, pooled[2], atol=1e-9)
+        np.testing.assert_array_equal(_numbers(stored[name]["f8"], "<f8"), pooled.ravel())
 
 
 def test_held_out_error_needs_two_rows_of_each_class() -> None:
@@ -220,7 +229,7 @@ def test_components_are_ranked_by_their_contrasts(prior: str) -> None:
     assert data["ranking"] == np.argsort(-means[:3], kind="stable").tolist()
     assert (data["baseRate"], data["sharesBaseRate"]) == ((3, False) if prior == "own" else (None, True))  # fmt: skip # noqa: E501
     if prior == "own":
-        assert data["meanBaseRate"] == pytest.approx(means[3], rel=1e-5)
+        assert data["meanBaseFactor"] == f"×{np.exp(means[3]):.2f}"
 
 
 def test_rows_have_errors_if_the_evidence_has(heart: Study) -> None:
@@ -228,12 +237,12 @@ def test_rows_have_errors_if_the_evidence_has(heart: Study) -> None:
     with_errors = heart_study(errors="laplace")
     data = payload(with_errors, [3, 9], room=10**6)
     assert data["errors"] == {"level": 0.9, "times": pytest.approx(1.6448536), "allPairs": True}
-    for row, entry in zip((3, 9), data["rows"], strict=True):
+    for row, errors in zip((3, 9), data["rows"]["errors"], strict=True):
         one = with_errors.undiscounted[row]
-        std = one.contrast_std("no", "chd")[0]
-        np.testing.assert_allclose(np.ravel(entry["errors"]["std"]), std, rtol=1e-3)
-        whole = one.grouped("one").contrast_std("no", "chd")[0]
-        np.testing.assert_allclose(entry["errors"]["sum"], whole, rtol=1e-3)
+        std = one.contrast_std("healthy", "chd")[0]
+        np.testing.assert_allclose(np.ravel(errors["std"]), std, rtol=1e-3)
+        whole = one.grouped("one").contrast_std("healthy", "chd")[0]
+        np.testing.assert_allclose(errors["sum"], whole, rtol=1e-3)
 
 
 def test_the_page_says_how_to_get_the_other_prior(heart: Study) -> None:

@@ -126,7 +126,7 @@ def test_rows_of_any_kind(model: Any, X: Any, columns: list[str], sliders: str) 
     study = make_study(shafer.Explainer(model.fit(X, SIDES), X), X, SIDES)
     assert list(study.columns) == columns
     data = payload(study, None, room=10**6)
-    assert len(data["rows"]) == 40
+    assert len(data["rows"]["i"]) == 40
     assert sliders in data["whyNot"]
     assert (data["whatIf"] is None) == bool(sliders)
     shown = explained(study, 1)
@@ -162,7 +162,7 @@ def test_many_components_have_the_numbers_of_the_explainer(prior: str) -> None:
     explainer, X, _ = linear_world(1, 3, n_inputs=20, prior=prior)
     study = make_study(explainer, X[:80])
     head = payload(study, None, 10**7)
-    assert [row["ignorance"] for row in head["rows"]] == pytest.approx(
+    assert head["rows"]["ignorance"] == pytest.approx(
         explainer(X[:80]).ignorance.tolist(), rel=1e-3, abs=1e-6
     )
     assert len(head["components"]) == 20 + (prior == "own")

@@ -101,7 +101,7 @@ def test_nothing_to_say() -> None:
 def test_summary() -> None:
     study = heart_study()
     text = summary(study, rows=[0, 461])
-    assert "462 instances, 9 components and the base rate, 2 classes: no, chd" in text
+    assert "462 instances, 9 components and the base rate, 2 classes: healthy, chd" in text
     assert f"error on held-out rows {100 * study.held_out_error:.1f} %" in text
     assert f"{study.evidence.probability[461, 1]:.3f}" in text
     assert "\n461  asked for" in text
@@ -132,7 +132,7 @@ def test_explained() -> None:
         in text
     )
     assert f"Ignorance {one.ignorance[0]:.3f}, disagreement {one.disagreement[0]:.3f}" in text
-    contrast = one.contrast("chd", "no")[0]
+    contrast = one.contrast("chd", "healthy")[0]
     assert f"typea 78         +{contrast[5]:.2f}  ████████████████████████" in text
     assert f"base rate        −{-contrast[-1]:.2f}  █" in text
     assert text.index("  base rate") < text.index("  typea 78")  # before all features
@@ -237,8 +237,8 @@ def test_lines() -> None:
     study = heart_study()
     codes = {"typea": ("A1", "type A behaviour"), "ldl": "A2"}
     head, first, second, third = reason_lines(study, 17, Pair(1, 0), ReasonsAsked(3, codes))
-    assert head == "Reasons for chd over no, in log-odds: +1 multiplies the odds by 2.7"
-    contrast = study.undiscounted[17].contrast("chd", "no")[0]
+    assert head == "Reasons for chd over healthy, in log-odds: +1 multiplies the odds by 2.7"
+    contrast = study.undiscounted[17].contrast("chd", "healthy")[0]
     share = contrast[5] / np.maximum(contrast[:-1], 0).sum()
     words = (
         f"typea 78, above the usual 41–65, multiplies the odds of chd by {np.exp(contrast[5]):.1f}"
@@ -261,14 +261,14 @@ def test_error_bars_in_the_terminal() -> None:
     study = heart_study(errors="laplace")
     text = explained(study, 17, 100)
     one = study.undiscounted[17]
-    lower, upper = one.contrast_interval("chd", "no", 0.9)
-    contrast = one.contrast("chd", "no")[0]
+    lower, upper = one.contrast_interval("chd", "healthy", 0.9)
+    contrast = one.contrast("chd", "healthy")[0]
     half = (upper - lower)[0] / 2
     assert f"typea 78         +{contrast[5]:.2f} ±{half[5]:.2f}  ████" in text
     obesity = one.component_names.index("obesity")
     assert lower[0, obesity] < 0 < upper[0, obesity]
     assert f"obesity 32.73    −{-contrast[obesity]:.2f} ±{half[obesity]:.2f}  ░░░" in text
-    whole = one.grouped("one").contrast_interval("chd", "no", 0.9)
+    whole = one.grouped("one").contrast_interval("chd", "healthy", 0.9)
     assert f"sum              +2.08 ±{(whole[1] - whole[0])[0, 0] / 2:.2f}  = ln" in text
     assert "A light bar (░) cannot be told from zero" in text
     assert "±" not in explained(heart_study(), 17)

@@ -267,7 +267,7 @@ def test_the_page_holds_no_markup_of_the_texts() -> None:
     data = page.split('id="data">')[1].split("</script>")[0]
     assert "<" not in data
     rows = json.loads(data)["rows"]
-    assert all(len(row["texts"]) == 1 for row in rows)
+    assert all(len(texts) == 1 for texts in rows["texts"])
     assert "window.hacked" in data
     assert "<img" not in page
 

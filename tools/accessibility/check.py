@@ -1,4 +1,4 @@
-"""Check in Chromium that everybody can use the built site; ``make docs-check``.
+"""Check in Chromium that everybody can use the built site and a report; ``make docs-check``.
 
 Each page is opened in light and dark, at desktop and phone width. It fails when axe-core reports a
 serious finding, when something is loaded from the network, when a page is wider than a phone, or
@@ -11,9 +11,12 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Browser, Page, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
+
+from shafer.report import heart_study, write_report
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -39,6 +42,10 @@ PAGES = (
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 THEMES = ("light", "dark")
 SERIOUS = ("serious", "critical")
+UNFOLD = """() => {
+  for (const fold of document.querySelectorAll("details")) fold.open = true;
+  for (const id of ["pin", "following", "alike"]) document.getElementById(id)?.click();
+}"""
 RUN_AXE = "() => axe.run().then(found => found.violations)"
 # Text beyond the right edge of a phone. Code, tables and formulas have scroll bars of their own.
 FIND_CUT_TEXT = """() => [...document.querySelectorAll("article p, article dt")]
@@ -57,6 +64,8 @@ def findings(site: Path) -> Iterator[str]:
         for theme in THEMES:
             for width in WIDTHS:
                 yield from _findings_of_pages(browser, site, theme, width)
+                with TemporaryDirectory() as folder:
+                    yield from _findings_of_reports(browser, Path(folder), theme, width)
         yield from _findings_of_keyboard(browser, site)
         yield from _findings_of_search(browser, site)
         browser.close()
@@ -72,18 +81,41 @@ def _findings_of_pages(browser: Browser, site: Path, theme: str, width: str) -> 
             yield f"{place}: the page is {wide} pixels wide and scrolls sideways"
         if cut := page.evaluate(FIND_CUT_TEXT):
             yield f"{place}: text is cut off at the right: {cut[:3]}"
-        page.add_script_tag(path=AXE)
-        for violation in page.evaluate(RUN_AXE):
-            if violation["impact"] in SERIOUS:
-                where = [" ".join(node["target"]) for node in violation["nodes"]]
-                yield f"{place}: {violation['help']} ({violation['id']}) at {where[:3]}"
+        yield from _findings_of_axe(page, place)
+        page.context.close()
+
+
+def _findings_of_axe(page: Page, place: str) -> Iterator[str]:
+    page.add_script_tag(path=AXE)
+    for violation in page.evaluate(RUN_AXE):
+        if violation["impact"] in SERIOUS:
+            where = [" ".join(node["target"]) for node in violation["nodes"]]
+            yield f"{place}: {violation['help']} ({violation['id']}) at {where[:3]}"
+
+
+def _findings_of_reports(browser: Browser, folder: Path, theme: str, width: str) -> Iterator[str]:
+    """Check a report with all that is folded opened and two cases compared, and a case alone."""
+    study = heart_study(errors="laplace")
+    for name, alone in (("report", False), ("case", True)):
+        file = folder / f"{name}.html"
+        write_report(study, file, [345] if alone else None, alone=alone)
+        page, _ = _open(browser, file, theme, width)
+        page.evaluate(UNFOLD)
+        place = f"{name} ({theme}, {width})"
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > WIDTHS[width][0]:
+            yield f"{place}: the page is {wide} pixels wide and scrolls sideways"
+        yield from _findings_of_axe(page, place)
         page.context.close()
 
 
 def _open(browser: Browser, file: Path, theme: str, width: str) -> tuple[Page, list[str]]:
     """Open a page, and return it with the addresses that it loads from the network."""
     wide, high = WIDTHS[width]
-    context = browser.new_context(viewport={"width": wide, "height": high}, color_scheme=theme)
+    # The policy of a report admits its own script only, so not that of axe.
+    context = browser.new_context(
+        viewport={"width": wide, "height": high}, color_scheme=theme, bypass_csp=True
+    )
     page, loaded = context.new_page(), []
     page.on("request", lambda sent: sent.url.startswith("http") and loaded.append(sent.url))
     page.goto(file.resolve().as_uri())
@@ -120,5 +152,6 @@ def _findings_of_search(browser: Browser, site: Path) -> Iterator[str]:
 if __name__ == "__main__":
     lines = list(findings(Path(sys.argv[1])))
     print("\n".join(lines))
-    print(f"{len(PAGES)} pages, {len(THEMES)} themes, {len(WIDTHS)} widths: {len(lines)} findings")
+    opened = f"{len(PAGES)} pages and 2 reports, {len(THEMES)} themes, {len(WIDTHS)} widths"
+    print(f"{opened}: {len(lines)} findings")
     sys.exit(bool(lines))

@@ -30,17 +30,24 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{page.stat().st_size / 1000:.0f} kB")
 
 # %%
-# The page begins with the plane of ignorance and disagreement, in which every row can be clicked.
-# It is the same picture as this one.
+# The page opens with one case: the answer, the reasons on both sides, what to check. One row gives
+# a page about this case alone.
+with tempfile.TemporaryDirectory() as folder:
+    page = explainer.report(X.iloc[[345]], path=Path(folder) / "case.html")
+    print(f"{page.stat().st_size / 1000:.0f} kB")
+
+# %%
+# Under "Advanced" is the plane of ignorance and disagreement, in which every row can be clicked. It
+# is the same picture as this one.
 plots.UncertaintyDisplay.from_evidence(explainer(X), y).plot()
 pyplot.show()
 # sphinx_gallery_thumbnail_path = "figures/report.png"
 
 # %%
-# What the whole page looks like in a browser:
+# What the page looks like in a browser:
 #
 # .. image:: /figures/report.png
-#    :alt: The report on the heart data: overview, plane, table, and one row in full
+#    :alt: The report on the heart data: one man, the answer, the reasons on both sides, what next
 #
 # **How to misread it.** The sliders show what the model would answer for other inputs; they do not
 # show what would happen to a person whose inputs changed.

@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shafer._terminal import note, say, say_styled, terminal_width, wants_color
+from shafer._terminal import note, say, say_styled, terminal_width, wants_color, writing
 from shafer._text import listed
-from shafer.cli.options import ModelOptions, careful, errors_option, examples, model_options
+from shafer.cli.options import (
+    ModelOptions,
+    careful,
+    errors_option,
+    examples,
+    model_options,
+    page_path,
+)
 from shafer.report.default_study import heart_study
 from shafer.report.study import Study, make_study
 from shafer.scale.background_means import MeansOptions, measured_model
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
         "shafer explain --data patients.csv --target chd --row 3",
         "shafer explain --model model.shafer --data new.csv --id patient --row pat160",
         "shafer explain --row 17 --reasons 4 --class chd",
+        "shafer explain --row 17 --html case.html",
         "shafer explain --model texts.skops --train old.csv --data new.csv --text-column review",
     )
 )
@@ -58,6 +66,12 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="A CSV file with the columns component, code and text: your codes of the reasons.",
 )
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path),
+    help="Write the case as one HTML page as well, or into a folder as case.html.",
+)
 def explain(
     data: Path | None,
     options: ModelOptions,
@@ -67,8 +81,12 @@ def explain(
     over_text: str | None,
     reasons: int | None,
     codes: Path | None,
+    page: Path | None,
 ) -> None:
     """Explain one row in the terminal: weights, intervals, sets, and what to do about it.
+
+    With --html the same row is also written as one page that works offline, for a person who has to
+    decide: the answer, the reasons on both sides, what to check, sliders.
 
     If the model reads texts, the text is shown with the weights of its words.
 
@@ -91,6 +109,7 @@ def explain(
         from shafer.texts.rows import terminal_texts
 
         asked = _reasons(reasons, codes)
+        target = None if page is None else page_path(page, "--html", "case.html")
         study = study_of(options.loaded(), data, options.means(errors=errors))
         classes = study.evidence.classes
         first, second = (
@@ -106,6 +125,12 @@ def explain(
         say(f"\n{asked_about(study, place, terminal_width())}")
         if data is not None:
             say(f"\n{study.about[0]}")
+        if target is not None:
+            from shafer.report.page import write_report
+
+            with writing(target):
+                write_report(study, target, [place], alone=True)
+            say(f"\nWritten to {target}: open it in a browser.")
 
 
 def _place(study: Study, row: str | None, options: ModelOptions, data: Path | None) -> int:

@@ -34,6 +34,15 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+def page_path(given: Path, option: str, name: str) -> Path:
+    """Return the page to write: the file itself, or one of this name in a folder."""
+    if given.is_dir() or not (given.suffix or given.exists()):
+        given = given / name
+    if given.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{option} must be an .html file or a folder; got {given}.")
+    return given
+
+
 @final
 @dataclass(frozen=True)
 class ModelOptions:

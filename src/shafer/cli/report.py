@@ -15,6 +15,7 @@ from shafer.cli.options import (
     errors_option,
     examples,
     model_options,
+    page_path,
     read_rows,
     rows_among,
 )
@@ -23,16 +24,6 @@ if TYPE_CHECKING:
     from shafer.report.study import Study
 
 _RANGE = re.compile(r"\d*:\d*")
-_SUFFIXES = (".html", ".htm")
-
-
-def _page(out: Path) -> Path:
-    """Return the page to write: ``report.html`` in a folder, or the file itself."""
-    if out.is_dir() or not (out.suffix or out.exists()):
-        out = out / "report.html"
-    if out.suffix.lower() not in _SUFFIXES:
-        raise ValueError(f"--out must be an .html file or a folder; got {out}.")
-    return out
 
 
 @click.command(
@@ -79,7 +70,7 @@ def report(
     the report states it.
     """
     with careful():
-        page = _page(out)
+        page = page_path(out, "--out", "report.html")
         from shafer.cli.explain import study_of
         from shafer.report.page import write_report
         from shafer.report.terminal import summary

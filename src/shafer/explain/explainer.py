@@ -615,6 +615,9 @@ class Explainer(Predictor):
     ) -> Path:
         """Write the evidence about rows as one HTML page, and return its path.
 
+        A single row, such as ``X.loc[[345]]``, gives a page about this case alone: the answer, the
+        reasons on both sides, what to check, sliders.
+
         Parameters
         ----------
         X : as the model takes it
@@ -652,7 +655,7 @@ class Explainer(Predictor):
         page = Path(path)
         page = page / "report.html" if page.is_dir() else page
         study = pages.make_study(self, X, y, **about)
-        pages.write_report(study, page, rows, judge_first=judge_first)
+        pages.write_report(study, page, rows, judge_first=judge_first, alone=len(study) == 1)
         return page
 
     def _asked(self) -> AskedModel:

@@ -2,7 +2,8 @@
 
 ``study`` holds what a report is about, ``default_study`` the bundled one, ``table`` its rows as
 named columns. ``sentences`` has the sentences and figures of both forms: ``terminal`` writes them
-as text, ``page`` as HTML, with the data of ``payload`` and the sliders of ``what_if/``.
+as text, ``page`` as HTML, with the data of ``payload`` and the sliders of ``what_if/``. ``records``
+has the rows of the page, and ``packing`` writes their columns.
 ``templates/`` has one file for each section of the page. May import ``models``, ``datasets``,
 ``evidence`` and below; never ``paper``. ``page`` needs jinja2, and is loaded on first use.
 """

@@ -38,12 +38,13 @@ def heart_study(prior: str = "own", errors: str | None = None) -> Study:
     462
     """
     heart = load_heart()
+    classes = np.array(["healthy", "chd"])  # "no" would be a riddle on a page
     model = LogisticRegression(C=np.inf, solver="newton-cholesky").fit(heart.data, heart.target)
     explainer = Explainer(
         model,
         heart.data,
         names=heart.feature_names,
-        classes=heart.target_names,
+        classes=classes,
         prior=prior,
         errors=errors,
     )
@@ -51,7 +52,7 @@ def heart_study(prior: str = "own", errors: str | None = None) -> Study:
     return make_study(
         explainer,
         heart.data,
-        heart.target_names[heart.target],
+        classes[heart.target],
         title="Heart disease in 462 men",
         about=(
             "The data come with shafer: 462 men from a high-risk region of the Western Cape, South "

@@ -29,8 +29,10 @@ _SCRIPTS = (
     "theme.js",
     "axes.js",
     "charts.js",
+    "curves.js",
     "pointing.js",
     "state.js",
+    "records.js",
     "answers.js",
     "trees.js",
     "terms.js",
@@ -38,9 +40,14 @@ _SCRIPTS = (
     "comparison.js",
     "errors.js",
     "judging.js",
+    "cohort.js",
     "list.js",
     "plane.js",
-    "instance.js",
+    "odds.js",
+    "why.js",
+    "next.js",
+    "case.js",
+    "pinned.js",
     "questions.js",
     "text.js",
     "bars.js",
@@ -48,6 +55,7 @@ _SCRIPTS = (
     "intervals.js",
     "sliders.js",
     "components.js",
+    "overview.js",
     "report.js",
 )
 
@@ -61,7 +69,13 @@ def _hash(script: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool = False) -> str:
+def render(
+    study: Study,
+    rows: Sequence[int] | None = None,
+    *,
+    judge_first: bool = False,
+    alone: bool = False,
+) -> str:
     """Return the page as HTML.
 
     Parameters
@@ -73,6 +87,8 @@ def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool
     judge_first : bool
         Hide the model's answer about a row until the reader has given one, as in
         :func:`write_report`.
+    alone : bool
+        One case alone, the first row, without the overview and the list of cases.
 
     Returns
     -------
@@ -95,7 +111,7 @@ def render(study: Study, rows: Sequence[int] | None = None, *, judge_first: bool
     own = "(() => {\n" + "\n".join(_source(f"scripts/{name}") for name in _SCRIPTS) + "})();"
     style = _source("page.css")
     room = _LARGEST - sum(len(part.encode()) for part in (own, style)) - 40_000
-    data = payload(study, rows, max(room, _LEAST_ROOM), judge_first=judge_first)
+    data = payload(study, rows, max(room, _LEAST_ROOM), judge_first=judge_first, alone=alone)
     # The script and the style are ours; as_json escapes the user's texts.
     return environment.get_template("page.html.jinja").render(
         study=study,
@@ -117,6 +133,7 @@ def write_report(
     rows: Sequence[int] | None = None,
     *,
     judge_first: bool = False,
+    alone: bool = False,
 ) -> None:
     """Write the page to a file. If something fails, no file is left behind.
 
@@ -133,6 +150,8 @@ def write_report(
         the experiments of Le, Miller, Sonenberg and Singh (ECAI 2024, arXiv:2402.01292) people
         decided more accurately with such evidence than with a recommendation, and relied less on
         the model, with a small increase in under-reliance.
+    alone : bool
+        One case alone, the first row, without the overview and the list of cases.
 
     See Also
     --------
@@ -148,7 +167,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     shafer.report.write_report(study, f"{folder}/report.html")
     """
-    html = render(study, rows, judge_first=judge_first)
+    html = render(study, rows, judge_first=judge_first, alone=alone)
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(html.encode())

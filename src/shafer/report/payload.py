@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from io import BytesIO
 from itertools import combinations
@@ -17,10 +17,11 @@ from shafer._json import all_few_digits, as_json, few_digits
 from shafer._kernels.forms import gauss_legendre, quadrature_size
 from shafer._text import listed, shortened
 from shafer._typing import FloatArray
+from shafer._values import Value
 from shafer.asking.answers import LOST, AnsweredRows, RowQuestions, ask_rows
 from shafer.asking.sentences import LEAST_STAKE
-from shafer.decision.policy import AnswerRule, LeastLoss
-from shafer.evidence.contrast import answer_and_rival, disputed_classes
+from shafer.decision.policy import AnswerRule, LeastLoss, asked_class
+from shafer.evidence.contrast import answer_and_rival
 from shafer.evidence.discounted_evidence import DiscountedEvidence
 from shafer.evidence.errors import WeightErrors
 from shafer.evidence.evidence import Evidence
@@ -30,6 +31,16 @@ from shafer.evidence.words import CLOSE, CONFLICTING, LACKING
 from shafer.plots.evidence_map_display import disagreement_with_others
 from shafer.plots.images import ShownImage, read_image
 from shafer.report import sentences
+from shafer.report.packing import packed, packed_column
+from shafer.report.records import (
+    KEPT,
+    Writer,
+    listed_column,
+    row_columns,
+    rows_payload,
+    stored_weights,
+    usual_values,
+)
 from shafer.report.sentences import LEVEL, half_widths, overview
 from shafer.report.study import Study
 from shafer.report.what_if import WhatIf, written_model
@@ -39,7 +50,12 @@ from shafer.texts.rows import RowText, has_texts, texts_of_row
 
 
 def payload(
-    study: Study, rows: Sequence[int] | None, room: int, *, judge_first: bool = False
+    study: Study,
+    rows: Sequence[int] | None,
+    room: int,
+    *,
+    judge_first: bool = False,
+    alone: bool = False,
 ) -> dict[str, Any]:
     """Return all data of the page.
 
@@ -52,9 +68,11 @@ def payload(
         Bytes for the instances.
     judge_first : bool
         Whether the page hides the model's answer until the reader has given one.
+    alone : bool
+        Whether the page is about its first row only.
     """
     wanted = preferred(study, rows)
-    shown = list(dict.fromkeys(wanted))
+    shown = list(dict.fromkeys(wanted))[: 1 if alone else None]
     answered = ask_rows(study.explainer, study.X, study.undiscounted, shown)
     model, why_not = study.what_if(sorted(shown))
     components = components_payload(study)
@@ -67,19 +85,74 @@ def payload(
         **questions_payload(answered),
         **images_payload(study),
         **texts_payload(study),
+        **promise_payload(study),
+        "usual": usual_values(study.reference),
         "ofGroups": study.of_groups,
         "answerRule": _answer_rule(study.undiscounted.cutoff),
+        "asked": asked_class(study.undiscounted.cutoff),
         "judgeFirst": judge_first,
+        "alone": alone,
+        "n": len(study),
+        "chosen": rows is not None,
+        "wanted": len(shown),
     }
+    stored = model is None or model.is_costly
+    always = set(components["ranking"][:KEPT]) if stored else None
+    columns = _columns(study, shown, answered, always)
+    all_asked = rows is not None or len(shown) == 1
+    columns["even"] = lambda at: None if all_asked else _evenly(len(study), [shown[i] for i in at])
+    head["typical"] = "typicality" in columns
     left = room - len(as_json(head).encode())
-    always = set(components["ranking"][:KEPT]) if model is None or model.is_costly else None
-    more = (
-        question_entries(study, answered, shown),
-        image_entries(study, shown),
-        text_entries(study, shown),
-    )
-    written = rows_payload(study, shown, always, left, *more)
-    return {**head, "rows": written, "asked": rows is not None, "wanted": len(shown)}
+    return {**head, "rows": rows_payload(shown, columns, left)}
+
+
+def _columns(
+    study: Study, rows: list[int], answered: AnsweredRows, always: set[int] | None
+) -> dict[str, Writer]:
+    """Return the columns of the rows, by name: what all pages need, and what some models have."""
+    columns = row_columns(study, rows)
+    kept: list[list[int]] | None = None
+    if always is not None:
+        stored = stored_weights(study, rows, always)
+        columns["stored"], kept = stored.written, stored.kept
+    errors = row_errors(study.undiscounted, rows)
+    if errors is not None:
+        found = [errors.of(row, None if kept is None else kept[i]) for i, row in enumerate(rows)]
+        columns["errors"] = listed_column(found)
+    typical = study.typicality(rows)
+    if typical is not None:
+        columns["typicality"] = listed_column(all_few_digits(typical, 4))
+    deferred = study.deferred
+    if deferred is not None:
+        columns["deferred"] = listed_column(deferred[rows].tolist())
+    columns |= question_columns(study, answered)
+    for entries in (image_entries(study, rows), text_entries(study, rows)):
+        for name in entries[rows[0]]:
+            columns[name] = listed_column([entries[row][name] for row in rows])
+    return columns
+
+
+def _evenly(n: int, rows: list[int]) -> list[int] | None:
+    """Return which rows are an even sample of all n: 1 or 0 each, None if all are shown.
+
+    Figures of the overview are about these rows, as the others were chosen for being notable.
+    """
+    if len(rows) == n:
+        return None
+    inside = set(rows)
+    spread = _spread(n)
+    first = next((at for at, row in enumerate(spread) if row not in inside), n)
+    even = set(spread[:first])
+    return [int(row in even) for row in rows]
+
+
+def promise_payload(study: Study) -> dict[str, Any]:
+    """Return what was promised on held-out rows, in words; None if nothing was."""
+    control = getattr(study.explainer, "deferral", None)
+    if control is None or study.deferred is None:
+        return {"promise": None}
+    rows = sum(part.n_calibration for part in control.found)
+    return {"promise": {"text": control.text, "rows": rows}}
 
 
 def _whole_study(study: Study) -> dict[str, Any]:
@@ -120,107 +193,9 @@ def _answer_rule(rule: AnswerRule | None) -> dict[str, Any] | None:
     }
 
 
-# The data of the instances: one entry for each row that the page shows.
-
-KEPT = 12
-"""Components whose weights are stored for a row that has no sliders, the strongest."""
-
-
-def rows_payload(
-    study: Study,
-    wanted: list[int],
-    always: set[int] | None,
-    room: int,
-    *more: Mapping[int, Mapping[str, Any]],
-) -> list[dict[str, Any]]:
-    """Return the entries of some rows, in the order of the table.
-
-    Parameters
-    ----------
-    study : Study
-    wanted : list of int
-        The rows, the most important first; the last are left out if there is no room.
-    always : set of int, optional
-        The page has no sliders, so weights are stored, those of these components for every row.
-    room : int
-        Bytes for all entries.
-    *more : mappings from row to entries
-        What other sections add to the entry of each row.
-    """
-    entries: list[dict[str, Any]] = []
-    rows = list(dict.fromkeys(wanted))
-    columns = row_columns(study, rows)
-    errors = row_errors(study.undiscounted, rows)
-    for at, row in enumerate(rows):
-        entry = {"i": row, **{name: values[at] for name, values in columns.items()}}
-        if study.ids is not None:
-            entry["id"] = str(study.ids[row])
-        entry["x"] = [cells[row] for cells in study.columns.values()]
-        if always is not None:
-            entry["stored"] = stored_weights(study, row, always)
-        if errors is not None:
-            entry["errors"] = errors.of(row, None if always is None else entry["stored"]["g"])
-        for part in more:
-            entry.update(part[row])
-        room -= len(as_json(entry).encode()) + 1
-        if room < 0 and entries:
-            break
-        entries.append(entry)
-    return sorted(entries, key=lambda entry: int(entry["i"]))
-
-
-def row_columns(study: Study, rows: list[int]) -> dict[str, list[Any]]:
-    """Return what the list and the plane need of some rows, by name."""
-    ev, weighted = study.evidence, study.undiscounted
-    answers = study.answers[rows]
-    numbers = {
-        "p": to_numpy(ev.betting_probability)[rows, answers],
-        "ignorance": to_numpy(ev.ignorance)[rows],
-        "disagreement": to_numpy(weighted.disagreement)[rows],
-        "weightOfDisagreement": to_numpy(weighted.weight_of_disagreement)[rows],
-    }
-    columns: dict[str, list[Any]] = {
-        "answer": answers.tolist(),
-        "decided": [np.flatnonzero(chosen).tolist() for chosen in study.decided[rows]],
-        "close": [study.close_call(row) for row in rows],
-        **{name: all_few_digits(values) for name, values in numbers.items()},
-    }
-    if isinstance(ev, DiscountedEvidence):
-        columns["reliability"] = to_numpy(ev.reliability)[rows].tolist()
-    if study.truth is not None:
-        columns["truth"] = study.truth[rows].tolist()
-    return columns
-
-
-def stored_weights(study: Study, row: int, always: set[int]) -> dict[str, Any]:
-    """Keep the strongest components of a row, and the sum of the others for and against."""
-    one = study.undiscounted[row]
-    weights = to_numpy(one.weights)[0].astype(np.float64)
-    answer, rival = (int(k[0]) for k in answer_and_rival(one))
-    contrast = weights[:, answer] - weights[:, rival]
-    strongest = np.argsort(-np.max(np.abs(weights), axis=1), kind="stable")[:KEPT]
-    # These have bars, and the sentence names some; one may be the base rate.
-    named = np.argsort(-np.abs(contrast), kind="stable")[: sentences.BARS + 1]
-    own = set() if study.base_rate is None else {study.base_rate}
-    kept = sorted(always.union(own, strongest.tolist(), named.tolist()))
-    rest = np.delete(weights, kept, axis=0)
-    disputed = disputed_classes(weights)
-    words = study.words_in(row)
-    return {
-        "g": kept,
-        "w": [all_few_digits(weights[g], 12) for g in kept],
-        "restFor": all_few_digits(np.maximum(rest, 0.0).sum(axis=0), 12),
-        "restAgainst": all_few_digits(np.maximum(-rest, 0.0).sum(axis=0), 12),
-        "weightOfDisagreement": few_digits(one.weight_of_disagreement[0], 12),
-        "disputed": None if disputed is None else list(disputed),
-        # Whether a text has the word of each component; null if it is not a word.
-        **({"inText": [words.get(g) for g in kept]} if words else {}),
-    }
-
-
 # The data of the components over all instances: their ranking by mean contrast.
 
-_RANKED = 30
+_RANKED = 15
 
 
 def components_payload(study: Study) -> dict[str, Any]:
@@ -235,7 +210,7 @@ def components_payload(study: Study) -> dict[str, Any]:
         "meanContrasts": all_few_digits(means[ranking]),
         "baseRate": base_rate,
         "sharesBaseRate": study.shares_base_rate,
-        "meanBaseRate": None if base_rate is None else few_digits(means[base_rate]),
+        "meanBaseFactor": None if base_rate is None else f"×{np.exp(means[base_rate]):.2f}",
     }
 
 
@@ -327,7 +302,7 @@ def images_payload(study: Study) -> dict[str, Any]:
     elif isinstance(layout, RegionLayout):
         shared = layout.label_map.ndim == 2
         size = list(_small_labels(layout.label_map).shape[-2:])
-        labels = _packed(_small_labels(layout.label_map), "<u2") if shared else None
+        labels = packed(_small_labels(layout.label_map), "<u2") if shared else None
     else:
         return {"images": None}
     named = layout.n_components
@@ -355,12 +330,12 @@ def _entry(one: Evidence, X: Any, row: int) -> dict[str, Any]:
         **_picture(X, row),
         "k": kept.tolist(),
         "most": few_digits(most, 9),
-        "w": _packed(np.round(weights.T / most * _LEVELS), "<i2"),
-        "ignorance": _packed(np.round(ignorance * _LEVELS), "<i2"),
-        "disagreement": _packed(np.round(disagreement * _LEVELS), "<i2"),
+        "w": packed(np.round(weights.T / most * _LEVELS), "<i2"),
+        "ignorance": packed(np.round(ignorance * _LEVELS), "<i2"),
+        "disagreement": packed(np.round(disagreement * _LEVELS), "<i2"),
     }
     if isinstance(layout, RegionLayout) and layout.label_map.ndim == 3:
-        entry["labels"] = _packed(_small_labels(layout.label_map)[0], "<u2")
+        entry["labels"] = packed(_small_labels(layout.label_map)[0], "<u2")
     return entry
 
 
@@ -405,12 +380,10 @@ def _small_labels(labels: NDArray[np.intp]) -> NDArray[np.intp]:
     return labels[..., times // 2 :: times, times // 2 :: times]
 
 
-def _packed(values: NDArray[Any], kind: str) -> str:
-    """Return whole numbers as base64, little-endian."""
-    return base64.b64encode(np.ascontiguousarray(values).astype(kind).tobytes()).decode()
-
-
 # The data of the questions about rows: what would settle them, would they stand, what to check.
+
+
+_LARGEST_SINGLE = 1e37
 
 
 def questions_payload(answered: AnsweredRows) -> dict[str, Any]:
@@ -425,15 +398,26 @@ def questions_payload(answered: AnsweredRows) -> dict[str, Any]:
     }
 
 
-def question_entries(
-    study: Study, answered: AnsweredRows, rows: list[int]
-) -> dict[int, dict[str, Any]]:
-    """Return the entry of each row; inputs are columns of the page, by position where possible."""
+def question_columns(study: Study, answered: AnsweredRows) -> dict[str, Writer]:
+    """Return the answers, and the expected inputs; inputs are columns of the page, by position."""
     place: dict[str, int | str] = {name: j for j, name in enumerate(study.columns)}
-    return {
-        row: {"questions": _question_entry(questions, place)}
-        for row, questions in zip(rows, answered.rows, strict=True)
-    }
+    entries = [_question_entry(questions, place) for questions in answered.rows]
+    columns = {"questions": listed_column(entries)}
+    if answered.rows and answered.rows[0].expected:
+        found = [questions.expected or {} for questions in answered.rows]
+        columns["expected"] = lambda at: [
+            _expected_column([found[i].get(name) for i in at]) for name in study.columns
+        ]
+    return columns
+
+
+def _expected_column(values: list[Value]) -> Any:
+    """Write expected values: numbers in single precision, which has their digits."""
+    known = [value for value in values if value is not None]
+    if not known or not all(isinstance(v, float) and abs(v) < _LARGEST_SINGLE for v in known):
+        return packed_column(values)
+    numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+    return {"f4": packed(numbers, "<f4")}
 
 
 def _question_entry(questions: RowQuestions, place: dict[str, int | str]) -> dict[str, Any]:
@@ -448,8 +432,6 @@ def _question_entry(questions: RowQuestions, place: dict[str, int | str]) -> dic
     if cell is not None:
         name = place.get(cell.input, cell.input)
         entry["cell"] = [name, cell.value, cell.expected, cell.surprise, cell.stake]
-    if questions.expected:
-        entry["expected"] = [questions.expected.get(name) for name in place]
     return entry
 
 
@@ -520,7 +502,8 @@ def what_if_payload(model: WhatIf | None, why_not: str) -> dict[str, Any]:
 
 # Which rows the page shows when there are too many for all of them.
 
-MOST_ROWS = 2000
+MOST_ROWS = 10_000
+_MOST_DRAWN = 2_000  # of images and texts
 _NOTABLE = 40  # of each kind
 
 
@@ -543,9 +526,9 @@ def preferred(study: Study, rows: Sequence[int] | None) -> list[int]:
         if outside:
             raise ValueError(f"rows must lie between 0 and {n - 1}; got [{listed(outside, 5)}].")
         return list(dict.fromkeys(rows))
-    if n <= MOST_ROWS:
-        return [*_notable(study), *_spread(n)]
-    return list(dict.fromkeys([*_notable(study), *_spread(n)]))[:MOST_ROWS]
+    drawn = images_payload(study)["images"] is not None or has_texts(study)
+    most = _MOST_DRAWN if drawn else MOST_ROWS
+    return list(dict.fromkeys([*_notable(study), *_spread(n)]))[:most]
 
 
 def _notable(study: Study) -> list[int]:

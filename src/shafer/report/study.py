@@ -24,8 +24,11 @@ from shafer.evidence.mass_evidence import MassEvidence
 from shafer.evidence.table import label_texts
 from shafer.evidence.words import close_call
 from shafer.report import sentences
+from shafer.report.records import reference_rows
 from shafer.report.table import columns_of
 from shafer.report.what_if import NoSlidersError, learn
+from shafer.report.what_if.cells import as_table, stacked
+from shafer.rows.access import n_rows, take_rows
 
 if TYPE_CHECKING:
     from shafer.report.table import Columns
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 
 
 _AT_ONCE = 2**22  # weights (rows, G, K) held at a time
+_ENOUGH = 30  # rows that show what values the inputs have
+_SAMPLED = 500
 
 
 @final
@@ -135,6 +140,58 @@ class Study:
     def decided(self) -> NDArray[np.bool_]:
         """The decided sets: the classes that no other class dominates, boolean (n, K)."""
         return to_numpy(self.evidence.decide("interval_dominance"))
+
+    def typicality(self, rows: list[int]) -> FloatArray | None:
+        """Return how usual some rows are beside the background of the explainer, (rows,).
+
+        Parameters
+        ----------
+        rows : list of int
+            Positions of the rows.
+
+        Returns
+        -------
+        array of shape (rows,) or None
+            None if the explainer has no background, or its model makes its own evidence.
+        """
+        explainer = self.explainer
+        if not hasattr(explainer, "typicality"):
+            return None
+        try:
+            found = explainer.typicality(take_rows(self.X, rows))
+        except ValueError:  # such as no background
+            return None
+        return to_numpy(found).astype(np.float64)
+
+    @cached_property
+    def deferred(self) -> NDArray[np.bool_] | None:
+        """Which rows a promise leaves to a person, (n,); None if nothing was promised."""
+        if getattr(self.explainer, "deferral", None) is None:
+            return None
+        try:
+            return to_numpy(self.explainer.predict_or_defer(self.X).deferred)  # type: ignore[attr-defined]
+        except ValueError:  # the groups of the promise are not among the columns
+            return None
+
+    @property
+    def reference_is_own(self) -> bool:
+        """Whether there is no background to compare the rows with."""
+        return len(next(iter(self.reference.values()), [])) == len(self)
+
+    @cached_property
+    def reference(self) -> Columns:
+        """Rows to compare a value with: the background of the explainer, or the rows themselves."""
+        background = getattr(self.explainer, "background", None)
+        if background is not None and self.columns:
+            rows = take_rows(background, reference_rows(n_rows(background)).tolist())
+            try:
+                found = columns_of(rows, list(self.columns), self.undiscounted.component_names)
+            except ValueError:  # the page has other columns, such as one for a wide sparse table
+                found = {}
+            if list(found) == list(self.columns):
+                return found
+        chosen = reference_rows(len(self)).tolist()
+        return {name: [cells[row] for row in chosen] for name, cells in self.columns.items()}
 
     def close_call(self, row: int) -> str:
         """Return words for an answer that is a close call, or "".
@@ -296,9 +353,29 @@ class Study:
         if isinstance(self.evidence, DiscountedEvidence):
             return None, "the reliability of the discounted evidence depends on all inputs together"
         try:
-            return learn(self.explainer, self.X, self.columns, rows), ""
+            return learn(self.explainer, *self._to_learn_from(rows)), ""
         except NoSlidersError as reason:
             return None, str(reason)
+
+    def _to_learn_from(self, rows: list[int]) -> tuple[Any, Columns, list[int]]:
+        """Return rows that show what values the inputs have, and the positions of some.
+
+        A few rows do not show it: then others of the study come with them, or the background.
+        """
+        if len(rows) >= _ENOUGH:
+            return self.X, self.columns, rows
+        background = getattr(self.explainer, "background", None)
+        if len(self) >= _ENOUGH or background is None or self.reference_is_own:
+            return self.X, self.columns, sorted({*rows, *_sample(len(self))})
+        before = reference_rows(n_rows(background)).tolist()
+        table = stacked(as_table(take_rows(background, before)), as_table(self.X))
+        columns = {name: [*self.reference[name], *cells] for name, cells in self.columns.items()}
+        return table, columns, [*_sample(len(before)), *(len(before) + row for row in rows)]
+
+
+def _sample(n: int) -> list[int]:
+    """Return at most some hundred positions, evenly spread."""
+    return list(range(0, n, max(1, n // _SAMPLED)))
 
 
 def make_study(

@@ -51,6 +51,23 @@ def rows_of(table: Any, rows: Sequence[int]) -> Any:
     return table.iloc[list(rows)].reset_index(drop=True)
 
 
+def stacked(first: Any, second: Any) -> Any:
+    """Return the rows of two tables of one kind, one below the other.
+
+    Raises
+    ------
+    NoSlidersError
+        If they are of different kinds.
+    """
+    if sparse.issparse(first) and sparse.issparse(second):
+        return sparse.vstack([first, second]).tocsr()
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.concatenate([first, second])
+    if type(first) is not type(second) or isinstance(first, np.ndarray):
+        raise NoSlidersError("the rows are another kind of table than the background")
+    return nw.concat([nw.from_native(first), nw.from_native(second)]).to_native()
+
+
 def repeated(table: Any, row: int, times: int) -> Any:
     """Return one row of a table, many times over."""
     return rows_of(table, [row] * times)

@@ -21,5 +21,5 @@ const Answers = (() => {
     return { ...result, answer, rival: Evidence.mostBut(result.logits, answer), rule: data.answerRule };
   }
 
-  return { added };
+  return { added, position };
 })();

@@ -75,6 +75,7 @@ function drawBars(bars, sum, pair) {
 
 function drawWaterfall() {
   const pair = pairIn($("class"), $("over"));
+  drawWhy(pair);
   drawImage();
   drawTexts(pair);
   if (!pair) {

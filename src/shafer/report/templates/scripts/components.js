@@ -1,5 +1,6 @@
 // All instances: components ranked, and the weight of one against its input.
 function drawRanking() {
+  if (data.alone) return;
   const means = data.meanContrasts;
   const most = Math.max(...means) || 1;
   const all = data.components.length - (data.baseRate === null ? 0 : 1);
@@ -10,7 +11,7 @@ function drawRanking() {
   },
   make("td", {}, make("button", { type: "button", ...nameAttributes(data.components[g]) }, called(data.components[g]))),
   make("td", {}, make("div", { class: "track" }, bar(0, means[at] / most))),
-  make("td", {}, number(means[at])))));
+  make("td", {}, Odds.factor(means[at])))));
 }
 
 // Where the contrast of a component is zero, if it is linear in one input.
@@ -25,11 +26,18 @@ function cutoff(g, pair) {
 }
 
 function drawDependence() {
+  if (data.alone) return;
   const g = state.component;
   const pair = pairIn($("dependence-class"), $("dependence-over"));
   const column = columnOf[g];
+  $("dependence").hidden = column < 0;
+  $("dependence-title").textContent = called(data.components[g]);
+  if (column < 0) {
+    $("dependence-note").textContent = "This is not one column of the table, so there is no curve to show.";
+    return;
+  }
   const known = data.rows.filter((row) => weightsIn(row, g) !== null);
-  const values = known.map((row) => (column < 0 ? row.i : row.x[column]));
+  const values = known.map((row) => row.cell(column));
   const numeric = values.every((value) => value === null || typeof value === "number");
   const categories = numeric ? [] : [...new Set(values.map((value) => value ?? "missing"))].sort();
   const points = known.flatMap((row, at) => {
@@ -46,23 +54,20 @@ function drawDependence() {
     { name: "against", color: "orange", symbol: "circle", points: points.filter(({ y }) => y < 0) },
   ];
   const at = cutoff(g, pair);
-  const title = column < 0 ? "row" : data.columns[column];
   Charts.scatter($("dependence"), sides, null, {
-    x: { title: Charts.cut(title), grid: false, ...(numeric ? {} : { names: categories.map((c) => Charts.cut(c, 18)) }) },
+    x: { title: Charts.cut(data.columns[column]), grid: false, ...(numeric ? {} : { names: categories.map((c) => Charts.cut(c, 18)) }) },
     y: { title: `log-odds, ${Charts.cut(nameOf(pair.a), 20)} over ${Charts.cut(nameOf(pair.b), 20)}` },
     dashed: at,
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
-  $("dependence-title").textContent = called(data.components[g]);
-  const notes = [`What ${called(data.components[g])} adds to the log-odds of ${nameOf(pair.a)} over ${nameOf(pair.b)}, one point for each instance shown; ${UNIT}.`];
-  if (at !== null) notes.push(`It is zero at ${Words.shownValue(at)}, the dashed line.`);
-  if (column < 0) notes.push("The component is not a single input, so the horizontal axis is the row number.");
+  const notes = [`How ${called(data.components[g])} moves the answer between ${nameOf(pair.a)} (up) and ${nameOf(pair.b)} (down), one point for each case: ${UNIT}.`];
+  if (at !== null) notes.push(`It changes sides at ${Words.shownValue(at)}, the dashed line.`);
   $("dependence-note").textContent = notes.join(" ");
 }
 
 // The pair of classes that the model has to tell apart most often.
 function usualPair() {
-  if (K === 2) return { a: 1, b: 0 };
+  if (K === 2) return { a: data.asked, b: 1 - data.asked };
   const counts = new Map();
   for (const row of data.rows) {
     const { weightsFor, weightsAgainst } = weightsOf(row, row.x);

@@ -4,11 +4,6 @@ const GHOST = 0.82; // brightness of the darkest pixel of the image under the co
 const MAP_COLORS = { for: [0, 114, 178], against: [213, 94, 0], ignorance: [0, 84, 61], disagreement: [122, 47, 87] };
 const pictures = new Map();
 
-function unpacked(text, Kind) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return new Kind(bytes.buffer);
-}
-
 // The component of each cell, row by row.
 function cellsOf(image) {
   const labels = image.labels ?? data.images.labels;

@@ -62,6 +62,6 @@ function startJudging() {
     update(true);
     drawTable();
     $("judged").focus({ preventScroll: true });
-    $("instance").scrollIntoView({ block: "start" });
+    $("case").scrollIntoView({ block: "start" });
   });
 }

@@ -30,6 +30,7 @@ function groupsOf() {
 let floor = 1; // the ignorance of a point with none
 const middle = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)];
 function measurePlane() {
+  if (data.alone) return;
   floor = data.rows.reduce((least, { ignorance }) => (ignorance > 0 ? Math.min(least, ignorance) : least), 1);
   const inOneCorner = middle(data.rows.map((row) => row.disagreement)) > 0.9
     || middle(data.rows.map((row) => row.ignorance)) < 0.002;
@@ -54,6 +55,7 @@ function hover(row) {
 }
 
 function drawPlane() {
+  if (data.alone || !$("advanced").open) return;
   const groups = groupsOf();
   const at = state.result ?? state.row;
   const { x, y, titles } = scale();

@@ -48,6 +48,8 @@ const Questions = (() => {
 
 function drawQuestions(changed) {
   const asked = state.row.questions;
+  $("questions").hidden = !asked;
+  if (!asked) return;
   const texts = { settle: Questions.settle(asked, state.row.answer), stand: Questions.stand(asked), check: Questions.check(asked) };
   for (const [name, text] of Object.entries(texts)) {
     $(name).textContent = text;

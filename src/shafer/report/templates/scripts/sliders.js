@@ -5,14 +5,19 @@ function drawSliders() {
     $("reset").hidden = true;
     return;
   }
-  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the base rate.") + (data.questions.ofInputs ? " A small triangle marks the value that the other inputs of the row suggest." : "");
-  const { ranking, whatIf: { inputs } } = data;
-  const influence = (input) => Math.max(0, ...input.components.map((g) => ranking.indexOf(g)).map((r) => (r < 0 ? 0 : ranking.length - r)));
-  const order = inputs.map((_, j) => j).sort((a, b) => influence(inputs[b]) - influence(inputs[a]) || a - b);
+  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the starting point.") + (data.questions.ofInputs ? " A small triangle marks the value that the other inputs of the row suggest." : "");
+  const order = inputOrder();
   const shown = state.allSliders || order.length <= MOST_SLIDERS + 1 ? order : order.slice(0, MOST_SLIDERS);
   $("sliders").replaceChildren(...shown.map(slider));
   $("more").hidden = shown.length === order.length;
   $("more").textContent = `Show all ${order.length} inputs`;
+}
+
+// The inputs, those that move the answers most first.
+function inputOrder() {
+  const { ranking, whatIf: { inputs } } = data;
+  const influence = (input) => Math.max(0, ...input.components.map((g) => ranking.indexOf(g)).map((r) => (r < 0 ? 0 : ranking.length - r)));
+  return inputs.map((_, j) => j).sort((a, b) => influence(inputs[b]) - influence(inputs[a]) || a - b);
 }
 
 function slider(j) {
@@ -63,7 +68,7 @@ function slider(j) {
 // The value of an input that the other inputs of the row suggest; null if it is not known.
 function expectedValue(input) {
   const at = data.columns.indexOf(input.name);
-  return state.row.questions.expected?.[at] ?? null;
+  return state.row.expected?.[at] ?? null;
 }
 
 // A slider with a tick at the expected value, if that lies on it.

@@ -11,7 +11,7 @@ const PALETTE = ["blue", "orange", "green", "pink", "amber", "sky"];
 const $ = (id) => document.getElementById(id);
 const state = {
   row: null, x: [], page: 0, reversed: false, allClasses: false, allSliders: false,
-  component: data.ranking[0], printing: false,
+  component: data.ranking[0], printing: false, logOdds: false, pinned: null,
 };
 
 function make(tag, attributes = {}, ...children) {

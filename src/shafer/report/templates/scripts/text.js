@@ -37,7 +37,7 @@ function textEntry(entry, pair) {
   const empty = entry.parts.every((part) => typeof part === "string" && !part.trim());
   const shown = empty ? [make("span", { class: "silent" }, "(the text is empty)")] : entry.parts.map((part) => textPart(part, pair, strongest));
   const notes = [];
-  if (pair) notes.push(make("p", { class: "note" }, textSum(entry, pair), strongest ? `. Strongest colour: ±${strongest < 0.1 ? strongest.toPrecision(2) : strongest.toFixed(2)}.` : "."));
+  if (pair && (state.logOdds || concealed(state.row))) notes.push(make("p", { class: "note" }, textSum(entry, pair), strongest ? `. Strongest colour: ±${strongest < 0.1 ? strongest.toPrecision(2) : strongest.toFixed(2)}.` : "."));
   if (entry.unlocatedWords.length) notes.push(make("p", { class: "note" }, `The places of these words were not found, because the model uses an analyzer, tokenizer or preprocessor of its own: ${entry.unlocatedWords.join(", ")}.`));
   return make("div", {}, entry.column === null ? null : make("h4", {}, called(entry.column)),
     make("div", { class: "marked-text", dir: "auto" }, ...shown), ...notes);
@@ -48,5 +48,5 @@ function drawTexts(pair) {
   const changed = state.x.some((value, j) => value !== state.row.x[j]);
   $("texts").hidden = changed; // the marks belong to the text as it was
   $("text-list").replaceChildren(...state.row.texts.map((entry) => textEntry(entry, pair)));
-  $("text-note").textContent = pair ? `Blue words with a solid line favour ${nameOf(pair.a)}, orange words with a dashed line favour ${nameOf(pair.b)}. Grey words have no weight. In log-odds: ${UNIT}. Words that are not in the text have weights too, because weights are relative to the background.` : "";
+  $("text-note").textContent = pair ? `Blue words with a solid line favour ${nameOf(pair.a)}, orange words with a dashed line favour ${nameOf(pair.b)}. Grey words have no weight. Words that are not in the text can be reasons too.` : "";
 }

@@ -28,14 +28,14 @@ function weightsOf(row, x) {
   // Rows at rest may have stored weights too, where the model takes long.
   if (!data.whatIf || (row.stored && x === row.x)) {
     const pieces = row.stored.g.map((g, at) => ({ g, w: row.stored.w[at] }));
-    const { weightsFor, weightsAgainst } = Evidence.pool(row.stored.w, K);
+    const { g, w, restFor, restAgainst, weightsFor, weightsAgainst } = row.stored;
     return {
-      pieces,
-      others: data.components.length - pieces.length,
-      othersFor: row.stored.restFor,
-      othersAgainst: row.stored.restAgainst,
-      weightsFor: weightsFor.map((w, k) => w + row.stored.restFor[k]),
-      weightsAgainst: weightsAgainst.map((w, k) => w + row.stored.restAgainst[k]),
+      pieces: g.map((component, at) => ({ g: component, w: w[at] })),
+      others: data.components.length - g.length,
+      othersFor: restFor,
+      othersAgainst: restAgainst,
+      weightsFor,
+      weightsAgainst,
       weightOfDisagreement: () => row.stored.weightOfDisagreement,
       disputed: () => row.stored.disputed,
     };

@@ -1,4 +1,4 @@
-// One instance: its sentence, weights, intervals and sets.
+// One case: its answer, reasons, what next; its intervals and sets under "Advanced".
 function choose(row, travel) {
   state.row = row;
   state.x = [...row.x];
@@ -8,12 +8,19 @@ function choose(row, travel) {
   const place = listed().indexOf(row);
   if (place >= 0) state.page = Math.floor(place / PER_PAGE);
   drawTable();
+  drawPlace();
+  drawCompared();
+  if (!data.alone) $("similar").hidden = true;
   if (travel) {
-    window.history.replaceState(null, "", `#row=${encodeURIComponent(rowId(row))}`); // a link to the row
-    $("instance").focus({ preventScroll: true });
-    $("instance").scrollIntoView({ block: "start" });
+    window.history.replaceState(null, "", linkTo(row)); // a link to the case
+    $("case").focus({ preventScroll: true });
+    $("case").scrollIntoView({ block: "start" });
   }
 }
+const linkTo = (row) => (row.isNew ? "#case" : `#case=${encodeURIComponent(rowId(row))}`);
+
+// What shows the model's answer about the case.
+const ANSWERING = ["answer", "sure", "next", "actions", "verdict", "sentence", "questions", "result", "what-if"];
 
 // The evidence of a row with the inputs x: its weights, and all that follows from them.
 function resultOf(row, weights) {
@@ -25,6 +32,7 @@ function resultOf(row, weights) {
   return row.reliability === undefined ? whole : Evidence.discounted(whole, row.reliability);
 }
 
+// Draw the case again; `fresh` if it is another one, otherwise its inputs were changed.
 function update(fresh) {
   const weights = weightsOf(state.row, state.x);
   const result = resultOf(state.row, weights);
@@ -33,15 +41,17 @@ function update(fresh) {
   if (fresh) startComparison(result);
   const changed = state.x.some((value, j) => value !== state.row.x[j]);
   const hidden = concealed(state.row);
-  Object.assign($("instance").dataset, { row: state.row.i, changed });
-  const title = state.row.id ?? `Row ${state.row.i}`;
-  $("instance-title").textContent = changed ? `${title}, changed` : title;
+  Object.assign($("case").dataset, { row: state.row.i, changed });
+  const title = state.row.isNew ? "New case" : state.row.id ?? `Row ${state.row.i}`;
+  $("case-title").textContent = changed && !state.row.isNew ? `${title}, changed` : title;
   drawInput();
   drawWaterfall();
   drawJudging();
-  for (const id of ["verdict", "sentence", "questions", "result", "what-if"]) $(id).hidden = hidden;
+  for (const id of ANSWERING) if ($(id)) $(id).hidden = hidden;
+  drawTruth();
   if (!hidden) drawAnswer(result, changed);
   else hideAnswer();
+  if (fresh && !hidden) Next.draw();
   if (fresh) drawPlane();
 }
 
@@ -50,10 +60,13 @@ const decisionName = ({ decided, answer }) => (data.answerRule ? called(data.cla
 
 // All that shows the model's answer about the instance.
 function drawAnswer(result, changed) {
-  Object.assign($("instance").dataset, {
+  Object.assign($("case").dataset, {
     ignorance: result.ignorance, conflict: result.conflict, disagreement: result.disagreement,
     decided: result.decided.join(","), answer: result.answer,
   });
+  drawChances(result);
+  drawDecision(result);
+  drawSure(result);
   drawVerdict(result, changed);
   drawSentence(result);
   drawQuestions(changed);
@@ -63,13 +76,14 @@ function drawAnswer(result, changed) {
   drawIntervals();
   drawSets();
   $("reset").disabled = !changed;
-  // Where the numbers have scrolled out of sight of the sliders, a line of them stays.
-  if (data.whatIf) $("live").textContent = `${decisionName(result)} · p ${number(result.probability[result.answer])} · ignorance ${number(result.ignorance)} · disagreement ${number(result.disagreement)}`;
+  // Where the answer has scrolled out of sight of the sliders, a line of it stays.
+  $("live").textContent = `${called(data.classes[result.answer])} · ${Odds.chance(result.probability[result.answer])}`;
+  if (changed) drawCompared();
 }
 
 function hideAnswer() {
-  for (const name of ["ignorance", "conflict", "disagreement", "decided", "answer"]) delete $("instance").dataset[name];
-  for (const id of ["verdict", "sentence", "live", "ignorance", "disagreement", "disputed"]) $(id).textContent = "";
+  for (const name of ["ignorance", "conflict", "disagreement", "decided", "answer"]) delete $("case").dataset[name];
+  for (const id of ["chances", "decision", "sure", "next-list", "verdict", "sentence", "live", "ignorance", "disagreement", "disputed"]) $(id).textContent = "";
   for (const id of ["intervals", "sets"]) $(id).tBodies[0].replaceChildren();
   hideQuestions();
 }
@@ -99,7 +113,7 @@ function drawVerdict(result, changed) {
   const close = Words.closeCall(result, data.classes, data.limits);
   const word = data.answerRule ? "Answer: " : result.decided.length === 1 ? "Decided: " : "Undecided: ";
   const parts = [close ? "Close call: " : word, make("b", {}, close ? close.replace("close call: ", "") : decisionName(result)), `; probability ${number(result.probability[result.answer])} for ${called(data.classes[result.answer])}`];
-  if (data.truth && !changed) {
+  if (data.truth && !changed && !state.row.isNew) {
     parts.push(`; the true class is ${called(data.classes[state.row.truth])}`);
     const open = result.decided.length > 1 && result.decided.includes(state.row.truth);
     if (open) parts.push(", which is left open");
