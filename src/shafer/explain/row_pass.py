@@ -14,7 +14,6 @@ from typing import Any, final
 import numpy as np
 from scipy import sparse
 
-from shafer._checks.arrays import to_numpy
 from shafer._checks.frames import frame_of
 from shafer._typing import Array, BoolArray, FloatArray
 from shafer.decision.rules import BETTING_RULES
