@@ -91,7 +91,7 @@ X = np.abs(_RNG.normal(size=(90, 3)))  # not negative, as counts are
 Y = (X[:, 0] + 0.3 * _RNG.normal(size=90) > X[:, 1]).astype(int)
 FRAME = pd.DataFrame(X, columns=["a", "b", "c"])
 
-TREES_NOT_EXPORTED = "has components that are Shapley values of trees"
+TREES_NOT_EXPORTED = "has components that are trees, or Shapley values of trees"
 BINNING_NOT_EXPORTED = "skl2onnx cannot write the transformers BinnedColumns"
 BINNING_CLASSES = (
     "optbinning.binning.binning.OptimalBinning",

@@ -33,8 +33,9 @@ _ELSEWHERE = (
     "shafer.export.pyfunc(explainer)."
 )
 _TREES = (
-    "has components that are Shapley values of trees. They need all paths of all trees, which is "
-    "not a short graph of standard operators. Export an ExplainableBoostingClassifier instead. "
+    "has components that are trees, or Shapley values of trees. They need the paths of each tree, "
+    "which are not a short graph of standard operators. Export an ExplainableBoostingClassifier "
+    "instead. "
     + _ELSEWHERE
 )
 _TORCH = (
