@@ -35,8 +35,7 @@ _ELSEWHERE = (
 _TREES = (
     "has components that are trees, or Shapley values of trees. They need the paths of each tree, "
     "which are not a short graph of standard operators. Export an ExplainableBoostingClassifier "
-    "instead. "
-    + _ELSEWHERE
+    "instead. " + _ELSEWHERE
 )
 _TORCH = (
     "is a torch module, which torch exports itself: write the module up to its last hidden layer "
