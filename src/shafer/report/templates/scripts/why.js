@@ -128,7 +128,7 @@ function drawChances({ probability, answer }) {
 function drawDecision({ answer }) {
   const rule = data.answerRule;
   let how = K === 2 ? "the model answers the more probable class" : "the model answers the most probable class";
-  if (rule) how = rule.regret ? "decides by the least expected loss" : `decides for ${called(data.classes[rule.position])} from ${Odds.chance(rule.threshold)} on`;
+  if (rule) how = rule.regret ? "the policy decides by the least expected loss" : `the policy decides for ${called(data.classes[rule.position])} from ${Odds.chance(rule.threshold)} on`;
   const parts = [`${how} → `, make("b", {}, called(data.classes[answer]))];
   if (state.row.deferred && !isChanged()) parts.push(make("span", { class: "deferred" }, " · left to a person, by the promise"));
   $("decision").replaceChildren(...parts);
