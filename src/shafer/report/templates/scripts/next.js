@@ -33,7 +33,7 @@ const Next = (() => {
     const [value, expected] = [Words.shownValue(given), Words.shownValue(rounded(input, suggested))];
     if (value === expected) return [];
     const usual = data.usual[input]?.range && typeof given === "number" && !Odds.isUnusual(input, given);
-    return [["Check", nameOfInput(input), `. It is ${value}; the other inputs suggest ${expected}.${usual ? ` ${value} is not unusual, so it may be right.` : ""}`]];
+    return [["Check", nameOfInput(input), `. It is ${value}; the other inputs suggest ${expected}.${usual ? " That is not unusual, so it may be right." : ""}`]];
   }
 
   // Values of a typed case that are far from those of other cases.

@@ -74,16 +74,18 @@ function drawWhy(pair) {
 }
 
 // Where the reasons start: the model's answer at the averages of all inputs.
-function drawStart({ a }) {
+function drawStart({ a, b }) {
   if (data.baseRate === null) {
     $("start").textContent = data.sharesBaseRate ? "Each reason includes an equal share of the starting point." : "";
     return;
   }
   const base = state.weights.pieces.find(({ g }) => g === data.baseRate)?.w;
   if (!base) return;
-  const start = softmax(base)[a];
+  const start = softmax(base);
   const { probability } = state.result;
-  $("start").textContent = `Starting point: the average case, ${Odds.chance(start)} ${nameOf(a)}. All reasons together make it ${Odds.chance(probability[a])}.`;
+  const shown = K === 2 || b === REST ? [a] : [a, b]; // of more classes, one chance does not give the odds of two
+  const means = state.logOdds ? "" : ` × multiplies the odds of ${nameOf(a)}${K === 2 ? "" : ` against ${nameOf(b)}`}, ÷ divides them.`;
+  $("start").textContent = `Starting point: the average case, ${shown.map((k) => `${Odds.chance(start[k])} for ${nameOf(k)}`).join(" and ")}.${means} All reasons together make it ${shown.map((k) => Odds.chance(probability[k], nearLimit(k))).join(" and ")}.`;
 }
 
 const softmax = (logits) => {
@@ -102,6 +104,12 @@ function limitOf(k) {
   return data.answerRule ? data.answerRule.threshold : 0.5;
 }
 
+// The limit that the chance of a class is compared with: its own, or what that of the other class leaves.
+function nearLimit(k) {
+  const other = K === 2 ? limitOf(1 - k) : null;
+  return limitOf(k) ?? (other === null ? null : 1 - other);
+}
+
 function chanceRow(name, value, limit, chosen, near = limit) {
   return make("div", { class: chosen ? "chance chosen" : "chance" }, make("span", { class: "name" }, name),
     make("b", {}, Odds.chance(value, near)),
@@ -115,9 +123,7 @@ function drawChances({ probability, answer }) {
   else order.sort((a, b) => probability[b] - probability[a] || a - b);
   const shown = order.slice(0, K === MOST_CHANCES + 1 ? K : MOST_CHANCES);
   const rows = shown.map((k) => {
-    const limit = limitOf(k);
-    const other = K === 2 ? limitOf(1 - k) : null;
-    return chanceRow(called(data.classes[k]), probability[k], limit, k === answer, limit ?? (other === null ? null : 1 - other));
+    return chanceRow(called(data.classes[k]), probability[k], limitOf(k), k === answer, nearLimit(k));
   });
   const rest = order.slice(shown.length);
   if (rest.length) rows.push(chanceRow(`${rest.length} others`, rest.reduce((sum, k) => sum + probability[k], 0), null, false));
@@ -140,11 +146,12 @@ function drawSure(result) {
   const parts = [nearness(result)];
   const { typicality } = state.row;
   if (typicality !== undefined && !isChanged()) {
-    parts.push(`${typicality < RARE ? "unusual" : "usual"} (typicality ${typicality < 0.01 ? "below .01" : typicality.toFixed(2).replace(/^0/, "")})`);
+    parts.push(`${typicality < RARE ? "unusual" : "usual"} as a whole (typicality ${typicality < 0.01 ? "below 0.01" : typicality.toFixed(2)})`);
   }
   const pair = { a: result.answer, b: result.rival };
   const [reasons, against] = reasonsOf(pair).map((side) => side.reduce((sum, { weight }) => sum + weight, 0));
-  parts.push(`for ${called(data.classes[result.answer])} ${Odds.factor(reasons)}, against ${Odds.factor(Math.min(against, -0))}`.replace("against ×", "against ÷"));
+  const pro = reasons < NOTHING ? "none" : Odds.factor(reasons);
+  parts.push(`reasons for ${called(data.classes[result.answer])} ${pro}, against it ${against > -NOTHING ? "none" : Odds.factor(against)}`);
   $("sure").textContent = parts.join(" · ");
 }
 
