@@ -51,7 +51,7 @@ function reasonRow({ g, name, weight, half }, most) {
   const whole = g === "rest" ? {} : nameAttributes(data.components[g]);
   return make("tr", { "data-component": g, "data-weight": weight, class: unclear ? "unclear" : false },
     make("th", { scope: "row", ...whole }, make("span", { class: "name" }, name), value && " ", value,
-      usual && make("span", { class: "usual" }, ` ${usual}`), unclear ? make("span", { class: "usual" }, " (unclear)") : null,
+      usual && make("span", { class: "usual" }, ` ${usual}`), unclear ? make("span", { class: "usual" }, " · direction unclear") : null,
       make("i", { class: weight < 0 ? "strength against" : "strength", style: { width: percent(Math.abs(weight) / most) } })),
     make("td", {}, Odds.shown(weight)));
 }
