@@ -1,4 +1,4 @@
-"""A small Spark session on this machine for tests of models."""
+"""The Spark session of the tests: one for each process, as Spark itself has it."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ def started_spark() -> Any:
 
     vars(ml).update(vars(pyspark.ml))
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = spark_sql.SparkSession.builder.master("local[1]")
+    # One worker imports the libraries; it gets two parts, one after the other, and up to four
+    # attempts. The compiler of the virtual machine does no more than short jobs pay back.
+    builder = spark_sql.SparkSession.builder.master("local[1,4]")
     for name in ("ui.enabled", "ui.showConsoleProgress", "sql.codegen.wholeStage"):
         builder = builder.config(f"spark.{name}", "false")
-    for name in ("sql.shuffle.partitions", "default.parallelism"):
-        builder = builder.config(f"spark.{name}", 1)
+    for name in ("sql.shuffle.partitions", "sql.files.minPartitionNum", "default.parallelism"):
+        builder = builder.config(f"spark.{name}", 2)
     quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
     session = builder.config("spark.driver.extraJavaOptions", quick).getOrCreate()
     session.sparkContext.setLogLevel("OFF")

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +11,11 @@ from sklearn.linear_model import LogisticRegression
 
 import shafer
 from shafer.scale.engines import job_engine
+from spark_session import started_spark
 
 from . import engine_contract as contract
 
-spark_sql = pytest.importorskip("pyspark.sql", reason="Spark is not installed")
+pytest.importorskip("pyspark.sql", reason="Spark is not installed")
 pytestmark = [
     pytest.mark.skipif(
         shutil.which("java") is None, reason="Spark needs Java, which was not found"
@@ -26,21 +25,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        # One worker imports the libraries; it gets two parts, one after the other. The compiler of
-        # the virtual machine does no more than short jobs pay back.
-        builder = spark_sql.SparkSession.builder.master("local[1,4]")
-        for name in ("ui.enabled", "ui.showConsoleProgress", "sql.codegen.wholeStage"):
-            builder = builder.config(f"spark.{name}", "false")
-        for name in ("sql.shuffle.partitions", "sql.files.minPartitionNum", "default.parallelism"):
-            builder = builder.config(f"spark.{name}", 2)
-        quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
-        session = builder.config("spark.driver.extraJavaOptions", quick).getOrCreate()
-        session.sparkContext.setLogLevel("OFF")
-        yield session
-        session.stop()
+def session() -> Any:
+    return started_spark()
 
 
 @pytest.fixture(scope="module")
