@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -182,6 +183,13 @@ def check_overview(page: Any, study: Study) -> None:
     found = settings(page)
     np.testing.assert_array_equal(found["confusion"], confusion_matrix(truth, study.answers))
     assert found["wrong"] == int(study.wrong.sum())
+    always = len(truth) - np.bincount(truth).max()
+    assert f"({always:,} if it always answered" in page.inner_text("[data-figure=error]")
+    for group in found["calibration"]:
+        held = binomtest(round(group["n"] * group["share"]), group["n"]).proportion_ci(
+            0.95, "wilson"
+        )
+        np.testing.assert_allclose([group["low"], group["high"]], held, atol=1e-4)
     if study.evidence.n_classes != 2:
         return
     rule = study.undiscounted.cutoff
@@ -200,6 +208,25 @@ def check_overview(page: Any, study: Study) -> None:
     np.testing.assert_array_equal(
         settings(page)["confusion"], confusion_matrix(truth, study.answers)
     )
+
+
+def check_paper(page: Any) -> None:
+    """On paper a case has one page, and no picture runs over what stands below it."""
+    page.evaluate("document.documentElement.dataset.paper = 'case'")
+    assert page.pdf(format="A4").count(b"/Type /Page\n") == 1
+    page.emulate_media(media="print")
+    page.evaluate("delete document.documentElement.dataset.paper")
+    over = page.evaluate(
+        """async () => {
+          window.dispatchEvent(new Event("beforeprint"));
+          for (let frame = 0; frame < 2; frame += 1) await new Promise(requestAnimationFrame);
+          return [...document.querySelectorAll(".chart:not([hidden]) > svg")]
+            .map((svg) => svg.clientHeight - svg.parentElement.clientHeight);
+        }"""
+    )
+    assert max(over) <= 0
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
 
 
 def test_a_page_is_read_and_used(study: Study, open_report: Any, tmp_path: Path) -> None:
@@ -255,8 +282,7 @@ def test_a_page_is_read_and_used(study: Study, open_report: Any, tmp_path: Path)
     page.wait_for_selector("html[data-ready=true]")
     assert page.evaluate("location.hash") == link
     assert page.inner_text("#case-title").lower() in link.lower().replace("#case=", "row ") + link
-    page.evaluate("document.documentElement.dataset.paper = 'case'")
-    assert page.pdf(format="A4").count(b"/Type /Page\n") <= 1
+    check_paper(page)
     page.evaluate("document.getElementById('advanced').remove()")
     text = page.evaluate("document.body.innerText").lower()
     assert [word for word in FIELD if word in text] == []

@@ -56,7 +56,9 @@ def heart_study(prior: str = "own", errors: str | None = None) -> Study:
         title="Heart disease in 462 men",
         about=(
             "The data come with shafer: 462 men from a high-risk region of the Western Cape, South "
-            "Africa. 160 of them have coronary heart disease (chd).",
+            "Africa. 160 of them have coronary heart disease (chd). sbp is systolic blood "
+            "pressure, tobacco the kilograms smoked so far, ldl LDL cholesterol, famhist a family "
+            "history of heart disease (1 or 0), typea a score of type-A behaviour.",
             "The model is a logistic regression on nine features, trained by maximum likelihood "
             "on all of these men.",
             how_measured(folds),

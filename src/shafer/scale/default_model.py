@@ -78,7 +78,7 @@ def held_out_error(
 
 def how_measured(folds: int) -> str:
     """Return sentences on how the error of a model trained here was measured."""
-    marks = "The answers marked wrong below are those of the model trained on all rows"
+    marks = "The answers marked wrong are those of the model trained on all rows"
     if folds < 2:
         return (
             "A class has a single row, so the error on held-out rows is not known. "

@@ -60,8 +60,8 @@ function drawDependence() {
     dashed: at,
     ...paper(),
   }, (i) => choose(byRow.get(i), true));
-  const notes = [`How ${called(data.components[g])} moves the answer between ${nameOf(pair.a)} (up) and ${nameOf(pair.b)} (down), one point for each case: ${UNIT}.`];
-  if (at !== null) notes.push(`It changes sides at ${Words.shownValue(at)}, the dashed line.`);
+  const notes = [`How ${called(data.components[g])} moves the answer between ${nameOf(pair.a)} (up, blue) and ${nameOf(pair.b)} (down, orange), one point for each case. A step of 1 on the vertical axis multiplies the odds by 2.7.`];
+  if (at !== null) notes.push(`At ${Words.shownValue(at)}, the dashed line, it turns from a reason for the one into a reason for the other. The answer need not change there.`);
   $("dependence-note").textContent = notes.join(" ");
 }
 

@@ -64,23 +64,27 @@ function answerCells(row) {
     ...own.map((text) => make("td", { class: "clip" }, text)),
     make("td", { class: "clip" }, hidden ? "–" : called(data.classes[row.answer])),
     make("td", { class: "number" }, hidden ? "–" : Odds.chance(row.p)),
-    data.judgeFirst ? null : make("td", { class: "number" }, `${(100 * row.closeness).toFixed(1)}${isClose(row) ? " close" : ""}`),
+    data.judgeFirst ? null : make("td", { class: "number" }, `${isClose(row) ? "close " : ""}${(100 * row.closeness).toFixed(1)}`),
     data.truth ? make("td", { class: `clip${wrong ? " is-wrong" : ""}` },
-      hidden ? "–" : called(data.classes[row.truth]), wrong ? " ✗" : "") : null,
-    row.typicality === undefined ? null : make("td", { class: "number input" }, row.typicality < RARE ? `${row.typicality.toFixed(3)} unusual` : row.typicality.toFixed(2)),
+      wrong ? "✗ " : "", hidden ? "–" : called(data.classes[row.truth])) : null,
+    row.typicality === undefined ? null : make("td", { class: "number input" }, row.typicality < RARE ? `unusual ${row.typicality.toFixed(3)}` : row.typicality.toFixed(2)),
   ];
 }
 
 // The inputs of the table: those that move the answers most.
 const MOST_COLUMNS = 3;
 let shownColumns = null;
+const isNumeric = (j) => data.rows.some((row) => typeof row.cell(j) === "number");
 function tableColumns() {
   if (!shownColumns) {
     const first = data.ranking.map((g) => columnOf[g]).filter((j) => j >= 0);
     shownColumns = [...new Set([...first, ...data.columns.keys()])].slice(0, MOST_COLUMNS);
     document.querySelectorAll("#table th[data-input]").forEach((head, at) => {
       if (shownColumns[at] === undefined) head.remove();
-      else head.textContent = called(data.columns[shownColumns[at]]);
+      else {
+        head.textContent = called(data.columns[shownColumns[at]]);
+        head.classList.toggle("number", isNumeric(shownColumns[at]));
+      }
     });
   }
   return shownColumns;
@@ -93,6 +97,7 @@ function drawTable() {
   state.page = Math.min(Math.max(state.page, 0), pages - 1);
   const first = state.page * PER_PAGE;
   const shown = rows.slice(first, first + PER_PAGE);
+  const numeric = data.columns.map((_, j) => tableColumns().includes(j) && isNumeric(j));
   $("table").tBodies[0].replaceChildren(...shown.map((row) => make("tr", {
     "data-row": row.i,
     "aria-selected": String(state.row === row),
@@ -102,9 +107,9 @@ function drawTable() {
     type: "button", "aria-label": `Show ${rowName(row)}`, onkeydown: (event) => walk(event),
   }, rowId(row))),
   ...answerCells(row),
-  ...tableColumns().map((j) => make("td", { class: "input clip" }, Words.shownValue(row.cell(j)))))));
+  ...tableColumns().map((j) => make("td", { class: numeric[j] ? "input clip number" : "input clip" }, Words.shownValue(row.cell(j)))))));
   $("position").textContent = rows.length
-    ? `${first + 1}–${first + shown.length} of ${rows.length}` : "No case matches";
+    ? `${first + 1}–${first + shown.length} of ${rows.length.toLocaleString("en")}` : "No case matches";
   $("back").disabled = state.page === 0;
   $("forth").disabled = state.page === pages - 1;
   document.querySelectorAll("#table th[data-sort]").forEach((head) => {

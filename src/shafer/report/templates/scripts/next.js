@@ -81,7 +81,7 @@ const Next = (() => {
     found.sort((a, b) => a.size - b.size);
     return found.slice(0, MOST_CHANGES).map(({ j, words, to }) => {
       const input = data.whatIf.inputs[j];
-      return ["The answer would be", called(data.classes[to]), ` if ${called(input.name)} ${words} (it is ${Words.shownValue(state.row.x[j])}).`];
+      return ["The model would answer", called(data.classes[to]), ` if ${called(input.name)} ${words} (it is ${Words.shownValue(state.row.x[j])}).`];
     });
   }
 
@@ -91,7 +91,7 @@ const Next = (() => {
     const answer = row.isNew ? state.result.answer : row.answer;
     const unusual = row.typicality < RARE ? [["Ask first", "whether the model applies", ": few of the rows to compare with are like this one."]] : [];
     const found = [...unusual, ...check(asked), ...measure(asked), ...changes(answer)];
-    if (!row.isNew && isClose(row)) found.push(["A close call", "", ": a small change of one strong reason changes the answer."]);
+    if (!row.isNew && isClose(row)) found.push(["A close call", "", ": a small change of one strong reason changes the answer. Look for other information before you decide."]);
     return found;
   }
 

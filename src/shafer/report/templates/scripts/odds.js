@@ -21,7 +21,7 @@ const Odds = (() => {
   // From where to where a value is usual; "" if that is not known.
   function usual(j) {
     const range = data.usual[j]?.range;
-    return range ? `usual ${Words.shownValue(range[0])}–${Words.shownValue(range[1])}` : "";
+    return range ? `usual ${Words.shownValue(range[0])} to ${Words.shownValue(range[1])}` : "";
   }
   function isUnusual(j, value) {
     const range = data.usual[j]?.range;

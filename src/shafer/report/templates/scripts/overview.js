@@ -29,6 +29,13 @@ const Overview = (() => {
     return { ...numbers, order, entries: decided, confusion, wrong: wrong(decided), ...curves(order), calibration: calibration(rows) };
   }
 
+  // Wilson's interval of a share, at 95 %: a share of 0 or 1 is not certain either.
+  function interval(s, n) {
+    const z = 1.96;
+    const half = z * Math.sqrt((s * (1 - s)) / n + (z / (2 * n)) ** 2);
+    return [-1, 1].map((sign) => Math.min(1, Math.max(0, (s + z ** 2 / (2 * n) + sign * half) / (1 + z ** 2 / n))));
+  }
+
   // Bins of equal size: the mean probability, and the share that is of the class (or right).
   function calibration(rows) {
     const pairs = rows.map((row) => ({ p: chanceOf(row), hit: K === 2 ? row.truth === asked : row.truth === row.answer })).sort((a, b) => a.p - b.p);
@@ -37,7 +44,9 @@ const Overview = (() => {
     return ends.slice(1).map((end, bin) => {
       const inside = pairs.slice(ends[bin], end);
       const mean = (of) => inside.reduce((total, entry) => total + of(entry), 0) / inside.length;
-      return { n: inside.length, p: mean(({ p }) => p), share: mean(({ hit }) => Number(hit)) };
+      const held = mean(({ hit }) => Number(hit));
+      const [low, high] = interval(held, inside.length);
+      return { n: inside.length, p: mean(({ p }) => p), share: held, low, high };
     }).filter(({ n }) => n > 0);
   }
 
@@ -62,12 +71,18 @@ const Overview = (() => {
   }
 
   const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)} %` : "–");
-  const fact = (id, name, value, note) => make("div", { "data-figure": id }, make("dt", {}, name, note ? make("span", {}, note) : null), make("dd", {}, value));
+  const fact = (id, name, value, ...notes) => make("div", { "data-figure": id }, make("dt", {}, name, ...notes.map((note) => make("span", {}, note))), make("dd", {}, value));
+  // What an error is to be compared with: the errors of always giving the most frequent answer.
+  function without({ confusion, decided }) {
+    const counts = confusion.map((row) => row.reduce((sum, n) => sum + n, 0));
+    const most = counts.indexOf(Math.max(...counts));
+    return `(${(decided - counts[most]).toLocaleString("en")} if it always answered ${called(data.classes[most])})`;
+  }
 
   function drawFigures(found) {
     const facts = [fact("n", Cohort.isWhole() ? "cases" : "cases in the cohort", found.n.toLocaleString("en"))];
     if (data.truth) {
-      facts.push(fact("error", "of the decided cases are wrong", share(found.wrong, found.decided), `${found.wrong.toLocaleString("en")} of ${found.decided.toLocaleString("en")}`));
+      facts.push(fact("error", "of the decided cases are wrong", share(found.wrong, found.decided), `${found.wrong.toLocaleString("en")} of ${found.decided.toLocaleString("en")}`, without(found)));
       if (K === 2) {
         const [missed, ill] = [found.confusion[asked][other], found.confusion[asked][0] + found.confusion[asked][1]];
         const [alarms, well] = [found.confusion[other][asked], found.confusion[other][0] + found.confusion[other][1]];
@@ -87,6 +102,7 @@ const Overview = (() => {
 
   function drawConfusion(found) {
     $("confusion-figure").hidden = !data.truth;
+    $("confusion-figure").classList.toggle("wide", K > 3);
     if (!data.truth) return;
     const counts = found.confusion.map((row) => row.reduce((sum, n) => sum + n, 0));
     const order = data.classes.map((_, k) => k);
@@ -104,14 +120,13 @@ const Overview = (() => {
   }
 
   const unit = [0, 1];
+  const paper = () => (state.printing ? { width: 330, height: 200 } : {});
   function drawCalibration({ calibration: bins, n }) {
     $("calibration").parentElement.hidden = !data.truth;
     if (!data.truth) return;
     const name = K === 2 ? called(data.classes[asked]) : "";
-    const dots = bins.map(({ p, share: s, n: size }) => {
-      const half = 1.96 * Math.sqrt((s * (1 - s)) / size);
-      return { x: p, y: s, kind: "point", low: Math.max(0, s - half), high: Math.min(1, s + half), title: `probability ${Odds.chance(p)}: true for ${Odds.chance(s)} of ${size}` };
-    });
+    const dots = bins.map(({ p, share: s, low, high, n: size }) => (
+      { x: p, y: s, kind: "point", low, high, title: `probability ${Odds.chance(p)}: true for ${Odds.chance(s)} of ${size}` }));
     Curves.draw($("calibration"), {
       x: { title: K === 2 ? `probability of ${Charts.cut(name, 16)}` : "probability of the answer", range: unit },
       y: { title: K === 2 ? `share that is ${Charts.cut(name, 16)}` : "share that is right", range: unit },
@@ -134,11 +149,11 @@ const Overview = (() => {
         y: { title: `${Charts.cut(called(data.classes[asked]), 14)} found`, range: unit },
         lines: [{ kind: "dashed", points: [[0, 0], [1, 1]] }, { kind: "curve", points: found.roc }], dots: [at], ...paper(),
       });
-      $("curve-note").textContent = `The ROC curve${found.area === null ? "" : `; its area is ${found.area.toFixed(3)}`}. The dot is where the model decides now.`;
+      $("curve-note").textContent = `The ROC curve${found.area === null ? "" : `; its area is ${found.area.toFixed(3)} (1 is perfect, 0.5 is chance)`}. The dot is where the model decides now.`;
     } else {
       const top = Math.max(0.02, ...found.errors.map(([, error]) => error)) * 1.05;
       const error = found.decided ? found.wrong / found.decided : 0;
-      $("curve-title").textContent = "What handing on gains";
+      $("curve-title").textContent = "What handing cases to a person gains";
       Curves.draw($("curve"), {
         x: { title: "share that the model decides", range: unit }, y: { title: "share of these that is wrong", range: [0, Math.min(1, top)] },
         lines: [{ kind: "curve", points: found.errors }], dots: [{ x: found.decided / found.n, y: error, r: 5, kind: "here" }], ...paper(),
@@ -156,8 +171,8 @@ const Overview = (() => {
       parts.push(make("b", {}, "Promised"), `, calibrated on ${data.promise.rows.toLocaleString("en")} other rows: ${data.promise.text}. On these rows it decides ${share(kept.length, found.n)}`,
         data.truth ? `, and ${share(wrong, kept.length)} of those are wrong. ` : ". ");
     }
-    const why = data.promise ? "The sliders show what happened on these rows. They promise nothing." : "All of this is about these rows. Nothing is promised for others: no rows were set aside to calibrate a promise.";
-    $("promise").replaceChildren(...parts, why);
+    const why = data.promise ? "They show what happened on these rows. They promise nothing." : "The figures are about the rows of this page. Nothing is promised about others: no rows were set aside for that.";
+    $("promise").replaceChildren(...parts, `The sliders change this section only. ${why}`);
   }
 
   function drawSettings() {

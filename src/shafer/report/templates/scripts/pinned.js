@@ -82,7 +82,7 @@ function drawAlike() {
     make("td", {}, make("a", { href: linkTo(row), onclick: (event) => { event.preventDefault(); choose(row, true); } }, rowId(row))),
     ...(concealed(row) ? ["–", "–", ...(data.truth ? ["–"] : [])].map((text) => make("td", {}, text)) : [
       make("td", {}, called(data.classes[row.answer])), make("td", { class: "number" }, Odds.chance(row.p)),
-      data.truth ? make("td", { class: isWrong(row) ? "is-wrong" : "" }, called(data.classes[row.truth]), isWrong(row) ? " ✗" : "") : null]),
+      data.truth ? make("td", { class: isWrong(row) ? "is-wrong" : "" }, isWrong(row) ? "✗ " : "", called(data.classes[row.truth])) : null]),
     make("td", {}, where === null ? "nothing" : `${called(data.components[where])} ${valueOf(where, row.x)}`))));
   $("similar-title").focus({ preventScroll: true });
   $("similar").scrollIntoView({ block: "nearest" });

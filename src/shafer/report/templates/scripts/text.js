@@ -48,5 +48,5 @@ function drawTexts(pair) {
   const changed = state.x.some((value, j) => value !== state.row.x[j]);
   $("texts").hidden = changed; // the marks belong to the text as it was
   $("text-list").replaceChildren(...state.row.texts.map((entry) => textEntry(entry, pair)));
-  $("text-note").textContent = pair ? `Blue words with a solid line favour ${nameOf(pair.a)}, orange words with a dashed line favour ${nameOf(pair.b)}. Grey words have no weight. Words that are not in the text can be reasons too.` : "";
+  $("text-note").textContent = pair ? `Blue words with a solid line favour ${nameOf(pair.a)}, orange words with a dashed line favour ${nameOf(pair.b)}. Grey words have no weight. Reasons are measured from the average text, so a word that is rarer here than there, or not in the text, can be a reason too.` : "";
 }

@@ -51,7 +51,7 @@ function reasonRow({ g, name, weight, half }, most) {
   const whole = g === "rest" ? {} : nameAttributes(data.components[g]);
   return make("tr", { "data-component": g, "data-weight": weight, class: unclear ? "unclear" : false },
     make("th", { scope: "row", ...whole }, make("span", { class: "name" }, name), value && " ", value,
-      usual && make("span", { class: "usual" }, ` ${usual}`), unclear ? make("span", { class: "usual" }, " (unclear)") : null,
+      usual && make("span", { class: "usual" }, ` ${usual}`), unclear ? make("span", { class: "usual" }, " · direction unclear") : null,
       make("i", { class: weight < 0 ? "strength against" : "strength", style: { width: percent(Math.abs(weight) / most) } })),
     make("td", {}, Odds.shown(weight)));
 }
@@ -74,16 +74,17 @@ function drawWhy(pair) {
 }
 
 // Where the reasons start: the model's answer at the averages of all inputs.
-function drawStart({ a }) {
+function drawStart({ a, b }) {
   if (data.baseRate === null) {
     $("start").textContent = data.sharesBaseRate ? "Each reason includes an equal share of the starting point." : "";
     return;
   }
   const base = state.weights.pieces.find(({ g }) => g === data.baseRate)?.w;
   if (!base) return;
-  const start = softmax(base)[a];
+  const start = softmax(base);
   const { probability } = state.result;
-  $("start").textContent = `Starting point: the average case, ${Odds.chance(start)} ${nameOf(a)}. All reasons together make it ${Odds.chance(probability[a])}.`;
+  const shown = K === 2 || b === REST ? [a] : [a, b]; // of more classes, one chance does not give the odds of two
+  $("start").textContent = `Starting point: the average case, ${shown.map((k) => `${Odds.chance(start[k])} for ${nameOf(k)}`).join(" and ")}. All reasons together make it ${shown.map((k) => Odds.chance(probability[k])).join(" and ")}.`;
 }
 
 const softmax = (logits) => {
@@ -140,11 +141,11 @@ function drawSure(result) {
   const parts = [nearness(result)];
   const { typicality } = state.row;
   if (typicality !== undefined && !isChanged()) {
-    parts.push(`${typicality < RARE ? "unusual" : "usual"} (typicality ${typicality < 0.01 ? "below .01" : typicality.toFixed(2).replace(/^0/, "")})`);
+    parts.push(`${typicality < RARE ? "unusual" : "usual"} as a whole (typicality ${typicality < 0.01 ? "below 0.01" : typicality.toFixed(2)})`);
   }
   const pair = { a: result.answer, b: result.rival };
   const [reasons, against] = reasonsOf(pair).map((side) => side.reduce((sum, { weight }) => sum + weight, 0));
-  parts.push(`for ${called(data.classes[result.answer])} ${Odds.factor(reasons)}, against ${Odds.factor(Math.min(against, -0))}`.replace("against ×", "against ÷"));
+  parts.push(`reasons for ${called(data.classes[result.answer])} ${Odds.factor(reasons)}, against it ${Odds.factor(Math.min(against, -0)).replace("×", "÷")}`);
   $("sure").textContent = parts.join(" · ");
 }
 
