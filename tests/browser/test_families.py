@@ -323,8 +323,25 @@ def test_a_new_case_is_typed_in(open_report: Any) -> None:
         page.evaluate("window.shafer.state.result.probability"), new.probability[0], atol=1e-9
     )
     assert page.inner_text("#truth") == ""
+    # What next follows the values that were typed in.
+    page.locator("#next-list", has_text="It is 9000; usual").wait_for()
+    answer = page.inner_text("#decision b")
+    assert f"The model would answer {answer}" not in page.inner_text("#next-list")
     page.click("#following")
     assert page.inner_text("#case-title") != "New case"
+    assert "It is 9000" not in page.inner_text("#next-list")
+
+
+def test_what_next_follows_a_changed_input(open_report: Any) -> None:
+    page = open_report(_thresholded(), unfolded=False).page
+    page.click("#open-what-if")
+    page.fill(".slider[data-input='amount'] input[type=number]", "2000")
+    page.locator("#next-list", has_text="(it is 2000)").wait_for()
+    answer = page.inner_text("#decision b")
+    assert f"The model would answer {answer}" not in page.inner_text("#next-list")
+    assert "suggest" not in page.inner_text("#next-list")  # that is about the row as it was
+    page.click("#reset")
+    assert "(it is 2000)" not in page.inner_text("#next-list")
 
 
 def test_a_promise_is_marked_as_one(open_report: Any) -> None:

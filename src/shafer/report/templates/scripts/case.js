@@ -51,7 +51,7 @@ function update(fresh) {
   drawTruth();
   if (!hidden) drawAnswer(result, changed);
   else hideAnswer();
-  if (fresh && !hidden) Next.draw();
+  if (!hidden) (fresh ? Next.draw : Next.later)();
   if (fresh) drawPlane();
 }
 

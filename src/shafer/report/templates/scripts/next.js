@@ -15,10 +15,10 @@ const Next = (() => {
 
   // Missing inputs of a model that cannot tell what they would change.
   function gaps() {
-    const names = data.columns.filter((_, j) => state.row.x[j] === null).map((name) => called(name));
+    const names = data.columns.filter((_, j) => state.x[j] === null).map((name) => called(name));
     if (!names.length) return [];
     const shown = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "");
-    return [[names.length === 1 ? "Missing is" : "Missing are", shown, ". This page cannot tell how much the answer depends on that."]];
+    return [["", shown, ` ${names.length === 1 ? "is" : "are"} missing. This page cannot tell how much the answer depends on that.`]];
   }
 
   // A suggested number with as many decimals as the values of its input have.
@@ -32,7 +32,14 @@ const Next = (() => {
     const [input, given, suggested] = cell;
     const [value, expected] = [Words.shownValue(given), Words.shownValue(rounded(input, suggested))];
     if (value === expected) return [];
-    return [["Check", nameOfInput(input), `. It is ${value}; the other inputs suggest ${expected}.`]];
+    const usual = data.usual[input]?.range && typeof given === "number" && !Odds.isUnusual(input, given);
+    return [["Check", nameOfInput(input), `. It is ${value}; the other inputs suggest ${expected}.${usual ? " That is not unusual, so it may be right." : ""}`]];
+  }
+
+  // Values of a typed case that are far from those of other cases.
+  function outside() {
+    return data.columns.map((_, j) => j).filter((j) => Odds.isUnusual(j, state.x[j])).slice(0, MOST_CHANGES)
+      .map((j) => ["Check", nameOfInput(j), `. It is ${Words.shownValue(state.x[j])}; ${Odds.usual(j)}.`]);
   }
 
   const MOST_TIME = 200; // milliseconds for all of them: large trees take long
@@ -77,33 +84,44 @@ const Next = (() => {
   function changes(answer) {
     if (!data.whatIf) return [];
     stop = performance.now() + MOST_TIME;
-    const found = inputOrder().slice(0, MOST_TRIED).map((j) => change(state.row.x, j, answer)).filter(Boolean);
+    const found = inputOrder().slice(0, MOST_TRIED).map((j) => change(state.x, j, answer)).filter(Boolean);
     found.sort((a, b) => a.size - b.size);
     return found.slice(0, MOST_CHANGES).map(({ j, words, to }) => {
       const input = data.whatIf.inputs[j];
-      return ["The model would answer", called(data.classes[to]), ` if ${called(input.name)} ${words} (it is ${Words.shownValue(state.row.x[j])}).`];
+      return ["The model would answer", called(data.classes[to]), ` if ${called(input.name)} ${words} (it is ${Words.shownValue(state.x[j])}).`];
     });
   }
 
   function sentences() {
     const { row } = state;
-    const asked = row.questions ?? {};
-    const answer = row.isNew ? state.result.answer : row.answer;
-    const unusual = row.typicality < RARE ? [["Ask first", "whether the model applies", ": few of the rows to compare with are like this one."]] : [];
-    const found = [...unusual, ...check(asked), ...measure(asked), ...changes(answer)];
-    if (!row.isNew && isClose(row)) found.push(["A close call", "", ": a small change of one strong reason changes the answer. Look for other information before you decide."]);
+    const changed = isChanged(); // then the answers about the row as it was given do not hold
+    const asked = changed ? {} : row.questions ?? {};
+    const answer = changed ? state.result.answer : row.answer;
+    const unusual = !changed && row.typicality < RARE ? [["Ask first", "whether the model applies", ": few of the rows to compare with are like this one."]] : [];
+    const found = [...unusual, ...check(asked), ...(row.isNew ? outside() : []), ...measure(asked), ...changes(answer)];
+    if (changed ? nearness(state.result) === "Close call" : isClose(row)) found.push(["A close call", "", ": a small change of one strong reason changes the answer. Look for other information before you decide."]);
     return found;
   }
 
   function draw() {
+    clearTimeout(waiting);
+    // What is below must not move while a slider is dragged.
+    $("next-list").style.minHeight = isChanged() ? `${$("next-list").offsetHeight}px` : "";
     const found = sentences();
-    const none = data.whatIf || data.questions.ofInputs
+    const none = isChanged() ? "No single input would change the answer." : data.whatIf || data.questions.ofInputs
       ? "Nothing stands out: no value looks wrong, none is missing, and no single input would change the answer."
       : "This page cannot tell for this model what to check or to measure.";
     $("next-list").replaceChildren(...(found.length
-      ? found.map(([verb, what, rest]) => make("li", {}, verb, what ? " " : "", make("b", {}, what), rest))
+      ? found.map(([verb, what, rest]) => make("li", {}, verb, verb && what ? " " : "", make("b", {}, what), rest))
       : [make("li", {}, none)]));
   }
 
-  return { draw };
+  // While a slider moves, the searches wait until it rests.
+  let waiting = 0;
+  function later() {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { if (!concealed(state.row)) draw(); }, 150);
+  }
+
+  return { draw, later };
 })();

@@ -133,7 +133,7 @@ const Overview = (() => {
       lines: [{ kind: "dashed", points: [[0, 0], [1, 1]] }, { kind: "curve", points: dots.map(({ x, y }) => [x, y]) }], dots, ...paper(),
     });
     $("calibration").setAttribute("aria-label", `Calibration: ${dots.map(({ title }) => title).join("; ")}`);
-    $("calibration-note").textContent = `${bins.length} groups of equal size, of ${n.toLocaleString("en")} cases, with 95 % intervals. On the dashed line probabilities hold; below it they are too high.`;
+    $("calibration-note").textContent = `${bins.length} groups of equal size, of ${n.toLocaleString("en")} cases, with 95 % intervals. On the dashed line probabilities hold; below it they are too high, above it too low.`;
   }
 
   function drawCurve(found) {
@@ -183,9 +183,10 @@ const Overview = (() => {
     $("threshold-shown").textContent = `${Number((100 * setting.threshold).toPrecision(3))} %`;
     const cost = (1 - setting.threshold) / setting.threshold;
     const [one, two] = [called(data.classes[asked]), called(data.classes[other])];
+    const [missed, alarm] = [`missing ${one}`, `taking ${two} for ${one}`];
     $("threshold-costs").textContent = Math.abs(cost - 1) < 0.005 ? "as if both errors cost the same"
-      : cost > 1 ? `as if missing ${one} cost ${Number(cost.toPrecision(2))} times as much as the other error` : `as if taking ${two} for ${one} cost ${Number((1 / cost).toPrecision(2))} times as much as the other error`;
-    if (isStated()) $("threshold-costs").textContent += data.answerRule ? ": the policy" : ": the usual rule";
+      : cost > 1 ? `as if ${missed} cost ${Number(cost.toPrecision(2))} times as much as ${alarm}` : `as if ${alarm} cost ${Number((1 / cost).toPrecision(2))} times as much as ${missed}`;
+    if (isStated()) $("threshold-costs").textContent += data.answerRule ? " (the policy)" : " (the usual rule)";
   }
 
   function draw() {

@@ -38,9 +38,10 @@ function drawCompared() {
   $("compare-note").textContent = `Marked reasons differ by a factor of 1.25 or more. Factors are for the odds of ${nameOf(pair.a)} against ${nameOf(pair.b)}.`;
   $("compared").tHead.replaceChildren(
     make("tr", {}, make("th", { scope: "col" }, "Input"), ...names.map((name) => make("th", { scope: "col", colspan: 2 }, name))));
-  const answers = [state.result, pinned.result].map((result) => make("td", { colspan: 2 }, make("b", {}, called(data.classes[result.answer])),
-    ` · ${called(data.classes[pair.a])} ${Odds.chance(result.probability[pair.a])}`));
+  const answers = [state.result, pinned.result].map((result) => make("td", { colspan: 2 }, make("b", {}, called(data.classes[result.answer]))));
+  const chances = [state.result, pinned.result].map((result) => make("td", { colspan: 2 }, Odds.chance(result.probability[pair.a])));
   $("compared").tBodies[0].replaceChildren(make("tr", { class: "sum" }, make("th", { scope: "row" }, "Answer"), ...answers),
+    make("tr", {}, make("th", { scope: "row" }, `Probability of ${called(data.classes[pair.a])}`), ...chances),
     ...shown.map(({ g, one, two, gap, values }) => make("tr", {
       "data-component": g, "data-gap": gap, class: gap >= APART ? "differs" : false,
     }, make("th", { scope: "row", ...nameAttributes(data.components[g]) }, called(data.components[g])),
@@ -75,7 +76,7 @@ function drawAlike() {
   $("similar-title").textContent = `Most like ${caseName(state.row)}`;
   const same = found.filter(({ row }) => row.answer === state.result.answer).length;
   const own = called(data.classes[state.result.answer]);
-  const truth = data.truth ? ` ${found.filter(({ row }) => row.truth === state.result.answer).length} of them are truly ${own}.` : "";
+  const truth = data.truth ? ` ${found.filter(({ row }) => row.truth === state.result.answer).length} of the ${found.length} are truly ${own}.` : "";
   const told = data.judgeFirst ? "" : ` The model answers ${own} for ${same} of ${found.length}.${truth}`;
   $("similar-note").textContent = `Cases with the most similar reasons${Cohort.isWhole() ? "" : " in this cohort"}, the most similar first.${told}`;
   $("similar-table").tBodies[0].replaceChildren(...found.map(({ row, far, where }) => make("tr", { "data-row": row.i, "data-distance": far },

@@ -5,7 +5,7 @@ function drawSliders() {
     $("reset").hidden = true;
     return;
   }
-  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the starting point.") + (data.questions.ofInputs ? " A small triangle marks the value that the other inputs of the row suggest." : "");
+  $("what-if-note").textContent = "Change an input to see how the evidence changes. This shows what the model would answer, not what would happen to a person or thing." + (data.baseRate === null ? "" : " No input changes the starting point.") + (data.questions.ofInputs && !state.row.isNew ? " A small triangle marks the value that the other inputs of the row suggest." : "");
   const order = inputOrder();
   const shown = state.allSliders || order.length <= MOST_SLIDERS + 1 ? order : order.slice(0, MOST_SLIDERS);
   $("sliders").replaceChildren(...shown.map(slider));

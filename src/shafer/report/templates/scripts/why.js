@@ -84,7 +84,8 @@ function drawStart({ a, b }) {
   const start = softmax(base);
   const { probability } = state.result;
   const shown = K === 2 || b === REST ? [a] : [a, b]; // of more classes, one chance does not give the odds of two
-  $("start").textContent = `Starting point: the average case, ${shown.map((k) => `${Odds.chance(start[k])} for ${nameOf(k)}`).join(" and ")}. All reasons together make it ${shown.map((k) => Odds.chance(probability[k])).join(" and ")}.`;
+  const means = state.logOdds ? "" : ` × multiplies the odds of ${nameOf(a)}${K === 2 ? "" : ` against ${nameOf(b)}`}, ÷ divides them.`;
+  $("start").textContent = `Starting point: the average case, ${shown.map((k) => `${Odds.chance(start[k])} for ${nameOf(k)}`).join(" and ")}.${means} All reasons together make it ${shown.map((k) => Odds.chance(probability[k], nearLimit(k))).join(" and ")}.`;
 }
 
 const softmax = (logits) => {
@@ -103,6 +104,12 @@ function limitOf(k) {
   return data.answerRule ? data.answerRule.threshold : 0.5;
 }
 
+// The limit that the chance of a class is compared with: its own, or what that of the other class leaves.
+function nearLimit(k) {
+  const other = K === 2 ? limitOf(1 - k) : null;
+  return limitOf(k) ?? (other === null ? null : 1 - other);
+}
+
 function chanceRow(name, value, limit, chosen, near = limit) {
   return make("div", { class: chosen ? "chance chosen" : "chance" }, make("span", { class: "name" }, name),
     make("b", {}, Odds.chance(value, near)),
@@ -116,9 +123,7 @@ function drawChances({ probability, answer }) {
   else order.sort((a, b) => probability[b] - probability[a] || a - b);
   const shown = order.slice(0, K === MOST_CHANCES + 1 ? K : MOST_CHANCES);
   const rows = shown.map((k) => {
-    const limit = limitOf(k);
-    const other = K === 2 ? limitOf(1 - k) : null;
-    return chanceRow(called(data.classes[k]), probability[k], limit, k === answer, limit ?? (other === null ? null : 1 - other));
+    return chanceRow(called(data.classes[k]), probability[k], limitOf(k), k === answer, nearLimit(k));
   });
   const rest = order.slice(shown.length);
   if (rest.length) rows.push(chanceRow(`${rest.length} others`, rest.reduce((sum, k) => sum + probability[k], 0), null, false));
@@ -129,7 +134,7 @@ function drawChances({ probability, answer }) {
 function drawDecision({ answer }) {
   const rule = data.answerRule;
   let how = K === 2 ? "the model answers the more probable class" : "the model answers the most probable class";
-  if (rule) how = rule.regret ? "decides by the least expected loss" : `decides for ${called(data.classes[rule.position])} from ${Odds.chance(rule.threshold)} on`;
+  if (rule) how = rule.regret ? "the policy decides by the least expected loss" : `the policy decides for ${called(data.classes[rule.position])} from ${Odds.chance(rule.threshold)} on`;
   const parts = [`${how} → `, make("b", {}, called(data.classes[answer]))];
   if (state.row.deferred && !isChanged()) parts.push(make("span", { class: "deferred" }, " · left to a person, by the promise"));
   $("decision").replaceChildren(...parts);
@@ -145,7 +150,8 @@ function drawSure(result) {
   }
   const pair = { a: result.answer, b: result.rival };
   const [reasons, against] = reasonsOf(pair).map((side) => side.reduce((sum, { weight }) => sum + weight, 0));
-  parts.push(`reasons for ${called(data.classes[result.answer])} ${Odds.factor(reasons)}, against it ${Odds.factor(Math.min(against, -0)).replace("×", "÷")}`);
+  const pro = reasons < NOTHING ? "none" : Odds.factor(reasons);
+  parts.push(`reasons for ${called(data.classes[result.answer])} ${pro}, against it ${against > -NOTHING ? "none" : Odds.factor(against)}`);
   $("sure").textContent = parts.join(" · ");
 }
 
