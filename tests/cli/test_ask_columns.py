@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,17 @@ COLUMNS = [
     "check_stake",
     "alarm",
 ]
+
+
+REPORT = Path(__file__).parents[2] / "docs" / "guide" / "report.md"
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_every_column_is_in_the_help_and_in_the_guide(column: str) -> None:
+    told = run("score", "--help").output
+    assert re.search(rf"\b{column}\b", told), f"Name {column} in the help of cli/score.py."
+    guide = REPORT.read_text(encoding="utf-8")
+    assert f"`{column}`" in guide, f"Name {column} in docs/guide/report.md."
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import array_api_strict
@@ -19,6 +20,20 @@ from shafer.decision.act_rules import scaled
 from shafer.decision.class_rules import interval_dominance
 from shafer.decision.dominance import choose_largest
 from shafer.decision.set_utility import _mean_rank
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "deciding.md"
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_is_named_where_readers_look(rule: str) -> None:
+    guide = GUIDE.read_text(encoding="utf-8")
+    assert f"\n| `{rule}` |" in guide, f"Add a row for {rule!r} to docs/guide/deciding.md."
+    callers = [shafer.Evidence.decide]
+    if rule in PRECISE_RULES:
+        callers += [shafer.Explainer.predict, shafer.EvidentialClassifier.predict]
+    for caller in callers:
+        assert f'"{rule}"' in str(caller.__doc__), f"Name {rule!r} in {caller.__qualname__}."
+
 
 # Rules by name: ties, options and their errors, libraries, many classes.
 

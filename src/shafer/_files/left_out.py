@@ -19,6 +19,6 @@ def rows_left_out(left_out: bool) -> Iterator[None]:
         _LEFT_OUT.reset(token)
 
 
-def are_left_out() -> bool:
+def rows_are_left_out() -> bool:
     """Return whether no rows are to be kept."""
     return _LEFT_OUT.get()

@@ -86,6 +86,6 @@ class _Deferred:
     def __call__(self, rows: ScoredRows) -> dict[str, Any]:
         predictor, control = self.predictor, self.control
         by = rows.beside(control.column)
-        labels = rows_of_known_groups(rows.X, by, control, predictor.columns).by
-        found = deferred_answers(predictor, control, rows.seen, labels)
+        groups = rows_of_known_groups(rows.X, by, control, predictor.columns).by
+        found = deferred_answers(predictor, control, rows.seen, groups)
         return {"deferred": found.deferred, "why": [str(word) for word in found.reason]}

@@ -34,14 +34,14 @@ def control_error(
     if n_rows(X) == 0:
         raise ValueError(f"{promise.method} needs calibration rows; got none.")
     y = in_row_order(y, X)
-    X, labels, column = grouped_rows(X, by, predictor.columns)
+    X, groups, column = grouped_rows(X, by, predictor.columns)
     seen = predictor.observe(X)
     answers = sure_answers(seen.bet, promise.loss, predictor.policy.cutoff)
     truth = label_positions(y, classes, len(answers.positions))
     _check_truth(truth, answers.positions, classes, promise.class_)
-    found, names = found_thresholds(promise, answers, truth, classes, labels)
+    found, names = found_thresholds(promise, answers, truth, classes, groups)
     control = DeferralControl(promise, found, names, column, ReasonScale({}))  # no reasons yet
-    limits = control.thresholds(control.places(labels, len(truth)))
+    limits = control.thresholds(control.places(groups, len(truth)))
     rows = ReasonScale.rows(answers.scores, control.deferred(answers.scores, limits))
     scale = ReasonScale.of(_measured(seen, rows))
     control = DeferralControl(promise, found, names, column, scale)
@@ -58,24 +58,24 @@ def predict_or_defer(predictor: Predictor, X: Any, by: Any) -> DeferringPredicti
             "were not used in training, or control_budget(X, y, share). If you did, temper or fit "
             "came after it and made other probabilities: call it again."
         )
-    X, labels, _ = rows_of_known_groups(X, by, control, predictor.columns)
-    return deferred_answers(predictor, control, predictor.observe(X), labels)
+    X, groups, _ = rows_of_known_groups(X, by, control, predictor.columns)
+    return deferred_answers(predictor, control, predictor.observe(X), groups)
 
 
 def deferred_answers(
     predictor: Predictor,
     control: DeferralControl,
     seen: RowPass,
-    labels: NDArray[Any] | None,
+    groups: NDArray[Any] | None,
     answers: SureAnswers | None = None,
 ) -> DeferringPrediction:
-    """Answer rows after their pass through the model; ``labels`` are their groups."""
+    """Answer rows after their pass through the model; ``groups`` has the group of each row."""
     classes = predictor.classes
     if answers is None:
         answers = sure_answers(seen.bet, control.promise.loss, predictor.policy.cutoff)
-    places = control.places(labels, len(answers.scores))
+    places = control.places(groups, len(answers.scores))
     done = "Every row of an unknown group is deferred"
-    warn_of_unknown_groups(labels, control.by, control.promise.method, done)
+    warn_of_unknown_groups(groups, control.by, control.promise.method, done)
     limits = control.thresholds(places)
     deferred = control.deferred(answers.scores, limits)
     reason = control.group_reasons(places)
@@ -90,7 +90,7 @@ def deferred_answers(
         probability=answers.probability,
         scores=answers.scores,
         thresholds=limits,
-        by=labels,
+        by=groups,
         classes=classes,
         control=control,
         index=seen.bet.index,

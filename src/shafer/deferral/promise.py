@@ -108,7 +108,7 @@ class Promise:
         if self.loss is not None:
             losses = self.scaled_losses(answers, truth)
             return loss_threshold(scores, losses, self.scaled_level, sure, self.unit)
-        own = self.own_rows(truth, classes)
+        own = self.own_rows(truth, classes)  # a false negative rate is left
         return miss_threshold(scores[own], wrong[own], self.level, sure)
 
     def own_rows(self, truth: NDArray[np.intp], classes: NDArray[Any]) -> BoolArray:

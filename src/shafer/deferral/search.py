@@ -201,6 +201,7 @@ def _ranked(scores: FloatArray, unit: float = 1.0) -> tuple[NDArray[np.intp], Bo
 
 
 def _largest_rank(p_values: FloatArray, tested: BoolArray, level: float, confidence: float) -> int:
+    """Return how many of the surest rows may be decided, so that the promise holds; 0 if none."""
     delta = 1.0 - confidence
     needed = rows_without_error(level, confidence)
     needed_first = rows_without_error(level, 1.0 - FIRST_SHARE * delta)
@@ -209,6 +210,7 @@ def _largest_rank(p_values: FloatArray, tested: BoolArray, level: float, confide
 
 
 def _found(ranked: FloatArray, rank: int, total: float, bound: float) -> SelectiveThreshold:
+    """Return the threshold that decides the first ``rank`` rows; their losses sum to ``total``."""
     n = len(ranked)
     if rank == 0:
         return SelectiveThreshold(math.inf, n, 0, math.nan, 1.0)
@@ -216,7 +218,8 @@ def _found(ranked: FloatArray, rank: int, total: float, bound: float) -> Selecti
     return SelectiveThreshold(threshold, n, rank, total / rank, bound)
 
 
-# Which thresholds to test, in which order: a fixed sequence with a few fixed starts.
+# Which thresholds to test, in which order: a fixed sequence with a few fixed starts. From each,
+# ranks are tested one by one until one fails. Where all pass, the next start gets the level too.
 
 FIRST_SHARE = 0.8
 """The share of the level that the first start gets; each later one gets as much of the rest."""

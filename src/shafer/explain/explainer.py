@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shafer._checks.arrays import row_weights, to_numpy
 from shafer._checks.frames import in_row_order
-from shafer._files.left_out import are_left_out
+from shafer._files.left_out import rows_are_left_out
 from shafer._text import listed
 from shafer._typing import Array, FloatArray
 from shafer.asking.input_questions import InputQuestions
@@ -206,12 +206,12 @@ class Explainer(Predictor):
         names, groups = _held(names), _held(groups)  # refits are read with them again
         groups, options = with_regions(groups, options)  # a segmentation is the reader's option
         sample_weight = in_row_order(sample_weight, background, "sample_weight", "background")
-        first_given, batches = as_batches(background, sample_weight)
+        first_given, batches = as_batches(background, sample_weight)  # the first is in both
         columns = column_order(model, first_given)
         first = in_order(first_given, columns)
-        adapted = _compared(adapt(model, first, **options), first, background, sample_weight)
+        adapted = _with_background(adapt(model, first, **options), first, background, sample_weight)
         self._options = {**options, **adapted.options}  # to read the model without a background
-        first = text_rows(adapted.encoders, first, "background")
+        first = text_rows(adapted.encoders, first, "background")  # a column, if texts are read
         moderation_fit = None if moderate is None else ModerationFit(adapted, moderate)
         bars_fit = ErrorBarsFit(adapted, model, errors, refits, background)
         if missing != "error":
@@ -243,11 +243,11 @@ class Explainer(Predictor):
         self._profile: WeightProfile | None = None
         self._inputs: LinearInputs | None = None
         self._stated = read_answer_rule(threshold, loss, self.classes)
-        compared = first if missing == "error" else complete_rows(first)
-        if check and compared is not None:
+        checked = first if missing == "error" else complete_rows(first)
+        if check and checked is not None:
             stated = self._stated is not None
-            read = self.weighed_model.as_model
-            check_model(model, compared, read, adapted.cutoff, self._options, stated=stated)
+            read = self.weighed_model.as_model  # with the calibration that is part of the model
+            check_model(model, checked, read, adapted.cutoff, self._options, stated=stated)
         alike = {"sample_weight": sample_weight, "names": names, "classes": classes}
         alike |= {"missing": missing, "prior": prior, "check": check, **options}
         automatic = isinstance(groups, str) and groups == "auto"
@@ -300,7 +300,11 @@ class Explainer(Predictor):
 
     @property
     def policy(self) -> Policy:
-        """How evidence becomes a decision: bets, once the weights are tempered or moderated."""
+        """How evidence becomes a decision where no rule is named.
+
+        Sets of classes by interval dominance; once the weights are tempered or moderated, by bets.
+        It holds the threshold or the losses of the answers, those stated or the model's own.
+        """
         own = self.weighed_model.model.cutoff
         cutoff = own if self._stated is None else self._stated
         return Policy(cutoff=cutoff) if self.calibration.is_plain else Policy.of_bets(cutoff)
@@ -363,6 +367,7 @@ class Explainer(Predictor):
         >>> explainer.observe([[2.0, 1.0]]).bet.probability.round(3)
         array([[0.378, 0.622]])
         """
+        # Typicality needs the background rows, or their weights from a saved file.
         known = self.background is not None or self._profile is not None
         profile = self._fitted_profile if known else None
         return self._passed(X, self.calibration, self.errors if errors else None, profile)
@@ -536,14 +541,14 @@ class Explainer(Predictor):
         model = _read_again(state)
         self.weighed_model = WeighedModel.identified(
             model,
-            state.means,
-            state.classes,
-            state.names,
-            state.groups,
-            state.missing,
-            state.columns,
-            state.prior,
-            state.schema,
+            means=state.means,
+            classes=state.classes,
+            names=state.names,
+            groups=state.groups,
+            missing=state.missing,
+            columns=state.columns,
+            prior=state.prior,
+            schema=state.schema,
         ).knowing(partial(known_columns, state.model, state.columns))
         self.factor = state.factor
         self._stated = state.answer_rule()
@@ -565,7 +570,7 @@ class Explainer(Predictor):
 
     def _rows_to_keep(self) -> FewRows | None:
         """Return rows for a file, if they can be read from it as they are."""
-        if are_left_out():
+        if rows_are_left_out():
             return None
         if self._kept_rows is not None:
             return self._kept_rows
@@ -731,7 +736,9 @@ def _held(given: Any) -> Any:
     return list(given) if isinstance(given, Iterator) else given
 
 
-def _compared(adapted: ReadModel, first: Any, background: Any, sample_weight: Any) -> ReadModel:
+def _with_background(
+    adapted: ReadModel, first: Any, background: Any, sample_weight: Any
+) -> ReadModel:
     """Return a model that compares rows with the background with its rows at hand."""
     if not isinstance(adapted, AdditiveModel) or adapted.against is None:
         return adapted

@@ -153,7 +153,7 @@ class WeighedModel:
         return cls.identified(model, mean, labels, own, partition, gaps, columns, prior, schema)
 
     def knowing(self, find: Callable[[], dict[int, ColumnSchema]]) -> WeighedModel:
-        """Complete what is known of the columns by what the trained model itself knows."""
+        """Complete the schema by what the trained model knows, such as an encoder's categories."""
         schema = self.schema
         if schema is None and self.columns is not None:  # from a file of an older version
             schema = InputSchema.unknown(len(self.columns))

@@ -178,7 +178,7 @@ def subgraphs(node: NodeProto) -> list[GraphProto]:
     return found
 
 
-def taken(node: NodeProto) -> list[str]:
+def values_taken(node: NodeProto) -> list[str]:
     """Return the values that a node takes, also those that its branches take from outside."""
     inner = [value for graph in subgraphs(node) for value in _free(graph)]
     return [value for value in (*node.input, *inner) if value]

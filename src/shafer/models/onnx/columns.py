@@ -14,9 +14,9 @@ from shafer.models.onnx.graph import GraphIndex, attributes
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-Column: TypeAlias = tuple[int, str]
+TracedColumn: TypeAlias = tuple[int, str]
 """A column of the data by its position, and what was made of it, such as a category."""
-Columns: TypeAlias = tuple[Column, ...]
+TracedColumns: TypeAlias = tuple[TracedColumn, ...]
 
 # Each cell is computed from one cell.
 _CELLWISE = {
@@ -47,7 +47,7 @@ class ColumnTracer:
 
     def __init__(self, index: GraphIndex, widths: dict[str, int]) -> None:
         self._index = index
-        self._known: dict[str, Columns | None] = {}
+        self._known: dict[str, TracedColumns | None] = {}
         start = 0
         for name, width in widths.items():
             self._known[name] = tuple((start + j, "") for j in range(width))
@@ -57,11 +57,11 @@ class ColumnTracer:
             for k, value in enumerate(node.output):
                 self._known.setdefault(value, found if k == 0 else None)
 
-    def columns(self, value: str) -> Columns | None:
+    def columns(self, value: str) -> TracedColumns | None:
         """Return the column behind each feature in a value; None if some depend on several."""
         return self._known.get(value)
 
-    def _made(self, node: NodeProto) -> Columns | None:
+    def _made(self, node: NodeProto) -> TracedColumns | None:
         kind = node.op_type
         given = [value for value in node.input if value and value not in self._index.constants]
         inputs = [self._known.get(value) for value in given]
@@ -82,14 +82,14 @@ class ColumnTracer:
             return self._chosen(node, found[0])
         return None
 
-    def _joined(self, node: NodeProto, found: list[Columns]) -> Columns | None:
+    def _joined(self, node: NodeProto, found: list[TracedColumns]) -> TracedColumns | None:
         axis = attributes(node).get("axis", 1)
         constant = any(value in self._index.constants for value in node.input)
         if axis not in (1, -1, 2) or constant:
             return None
         return tuple(column for columns in found for column in columns)
 
-    def _cells(self, node: NodeProto, found: list[Columns]) -> Columns | None:
+    def _cells(self, node: NodeProto, found: list[TracedColumns]) -> TracedColumns | None:
         """Join values of equal width, and constants; one column may become several."""
         width = max(map(len, found))
         for value in node.input:
@@ -112,7 +112,7 @@ class ColumnTracer:
             columns.append(min(here))
         return tuple(columns)
 
-    def _chosen(self, node: NodeProto, given: Columns) -> Columns | None:
+    def _chosen(self, node: NodeProto, given: TracedColumns) -> TracedColumns | None:
         places = self._index.constant(node.input[1])
         axis = attributes(node).get("axis", 1 if node.op_type != "Gather" else 0)
         if places is None or axis not in (1, -1):
@@ -123,7 +123,7 @@ class ColumnTracer:
         return tuple(given[j] for j in chosen)
 
 
-def _encoded(node: NodeProto, given: Columns) -> Columns | None:
+def _encoded(node: NodeProto, given: TracedColumns) -> TracedColumns | None:
     """Return a column for each category of one column; of several they would lie in two axes."""
     if len(given) != 1:
         return None
@@ -153,7 +153,7 @@ class GraphColumns:
     """
 
     run: Any
-    columns: Columns
+    columns: TracedColumns
     n_features_in_: int
     own_names: tuple[str, ...] | None = None
     feature_names_in_: NDArray[Any] = field(init=False)

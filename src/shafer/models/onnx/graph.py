@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import helper, numpy_helper
 
-from shafer.models.onnx.checked import subgraphs, taken
+from shafer.models.onnx.checked import subgraphs, values_taken
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -35,7 +35,7 @@ class GraphIndex:
         self.producer = {out: node for node in graph.node for out in node.output if out}
         self.consumers: dict[str, list[NodeProto]] = {}
         for node in graph.node:
-            for value in dict.fromkeys(taken(node)):
+            for value in dict.fromkeys(values_taken(node)):
                 self.consumers.setdefault(value, []).append(node)
         self._initial = {tensor.name: tensor for tensor in graph.initializer}
         self._folded: dict[str, NDArray[Any]] = {}
@@ -80,26 +80,26 @@ class GraphIndex:
         held = [self._initial[name] for name in used if name in self._initial]
         wanted = [helper.make_empty_tensor_value_info(value)]
         graph = helper.make_graph(nodes, "constant", [], wanted, held)
-        given = session_of(like(self.model, graph)).run([value], {})[0]
+        given = session_of(with_graph(self.model, graph)).run([value], {})[0]
         return np.asarray(given)
 
     def between(self, start: str, end: str) -> list[str]:
         """Return the operators behind one value and before another, for errors."""
         behind, found = {start}, []
         for node in self.model.graph.node:
-            if any(value in behind for value in taken(node)):
+            if any(value in behind for value in values_taken(node)):
                 behind.update(node.output)
                 found.append(node)
         needed, names = {end}, []
         for node in reversed(found):
             if any(value in needed for value in node.output):
-                needed.update(taken(node))
+                needed.update(values_taken(node))
                 names.append(node.op_type)
         return names[::-1]
 
 
-def like(model: ModelProto, graph: GraphProto) -> ModelProto:
-    """Return a model of another graph, with the versions of a given one."""
+def with_graph(model: ModelProto, graph: GraphProto) -> ModelProto:
+    """Return a model with another graph, of the same versions."""
     made: ModelProto = helper.make_model(graph, opset_imports=list(model.opset_import))
     made.ir_version = model.ir_version
     return made

@@ -10,7 +10,7 @@ import numpy as np
 from shafer._text import listed
 from shafer._typing import FloatArray
 from shafer.errors import UnsupportedModelError
-from shafer.models.onnx.checked import taken
+from shafer.models.onnx.checked import values_taken
 from shafer.models.onnx.graph import GraphIndex, attributes
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def last_layers(index: GraphIndex, value: str) -> list[NodeProto]:
         if node.op_type in TREES or linear_layer(index, node) is not None:
             found.append(node)
         elif node.op_type not in _SHAPES:
-            waiting += taken(node)
+            waiting += values_taken(node)
     return found
 
 

@@ -171,23 +171,6 @@ class GraphInputs:
         """The inputs in words."""
         return "; ".join(spec.text for spec in self.specs)
 
-    def _block_size(self, batch_size: int) -> int:
-        for spec in self.specs:
-            if not spec.shape:
-                raise ValueError(
-                    f"The input {spec.name!r} of the graph is one number, the same for all rows. "
-                    f"Pass its value: constants={{{spec.name!r}: …}}."
-                )
-        sizes = {spec.shape[0] for spec in self.specs}
-        if len(sizes) > 1:
-            raise ValueError(
-                f"The inputs of the graph have different numbers of rows: {self.text}. Pass the "
-                "values of those that are the same for all rows: "
-                f"constants={{{self.specs[-1].name!r}: …}}."
-            )
-        self._fixed = None not in sizes
-        return next(iter(sizes)) or batch_size
-
     def arrays(self, X: Any) -> dict[str, NDArray[Any]]:
         """Return the array of each input."""
         parts = self._parts(X)

@@ -18,7 +18,7 @@ from shafer.models.heads import Contributions, LinearHead
 from shafer.models.live_parameters import LiveParameters, check_parameters
 from shafer.models.onnx.branches import with_constants
 from shafer.models.onnx.checked import check_graph
-from shafer.models.onnx.columns import Columns, GraphColumns
+from shafer.models.onnx.columns import GraphColumns, TracedColumns
 from shafer.models.onnx.forms import agrees, precision_of, probabilities_in
 from shafer.models.onnx.graph import GraphIndex
 from shafer.models.onnx.inputs import GraphInputs, input_spec
@@ -98,7 +98,7 @@ def probabilities(model: ModelProto, X: Any, options: Mapping[str, Any]) -> Floa
     found = Reading.restored(index, options["restored"])
     run = GraphRun(index.model, inputs, [found.features, found.answer])
     parts = []
-    for _, n, n_run, (features, given) in run(X):
+    for _, n, n_run, (features, given) in run(X):  # n_run > n: the last row fills up a block
         rows = found.rows(features)
         parts.append(found.numbers_in(given, rows)[: n * (rows // n_run)])
     values = np.concatenate(parts)
@@ -122,7 +122,7 @@ def _opened(
 class _Source:
     """Where components come from: the inputs as they are, encoded columns, or units."""
 
-    columns: Columns | None
+    columns: TracedColumns | None
     as_given: bool
 
     @classmethod
@@ -308,6 +308,7 @@ def _behind(function: Callable[[Any], Any], run: HeadRun, X: Any) -> Any:
 
 
 def _options(found: Reading) -> dict[str, Any]:
+    """Return the options under which the graph is read again, without rows."""
     return {"layer": found.node.output[-1], "restored": found.kept()}
 
 

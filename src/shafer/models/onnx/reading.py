@@ -53,14 +53,14 @@ class Reading:
     answer : str
         The value that is put out.
     form : str
-        What it is of the logits.
+        What it is of the logits: a name in ``forms.ONE`` or ``forms.SEVERAL``.
     n_logits : int
     width : int
         The number of features.
     layer : LinearLayer or None
         None for trees.
     after : int
-        The position of the layer among its readings.
+        The position of the layer in ``head.readings``: with more of the constants that follow it.
     labels : list or None
     widths : tuple of int
         The number of columns of each input; none if they are no tables.

@@ -11,7 +11,7 @@ from onnx import ModelProto, helper
 
 from shafer._text import one_line
 from shafer.errors import UnsupportedModelError
-from shafer.models.onnx.checked import taken
+from shafer.models.onnx.checked import values_taken
 from shafer.models.onnx.inputs import GraphInputs
 from shafer.rows.access import n_rows
 
@@ -48,7 +48,7 @@ def _keep_needed(model: ModelProto, values: Sequence[str]) -> None:
     needed, kept = set(values), []
     for node in reversed(model.graph.node):  # in topological order
         if any(value in needed for value in node.output):
-            needed.update(taken(node))
+            needed.update(values_taken(node))
             kept.append(node)
     kept.reverse()
     model.graph.ClearField("node")
@@ -85,7 +85,10 @@ class GraphRun:
         self._session = session_of(asked)
 
     def __call__(self, X: Any) -> Iterator[tuple[int, int, int, list[NDArray[Any]]]]:
-        """Yield the first row, the number of rows, that of those run, and the values, by block."""
+        """Yield blocks: the first row, the number of rows, that of rows run, and the values.
+
+        More rows are run where a block must be full: the further ones repeat the last row.
+        """
         for start, n, feeds in self._inputs.blocks(X):
             try:
                 given = self._session.run(self._names, feeds)

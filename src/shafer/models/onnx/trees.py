@@ -24,7 +24,7 @@ from shafer.models.boosting.trees import (
     contributions_with_bias,
     joined_trees,
 )
-from shafer.models.onnx.graph import GraphIndex, attributes, like
+from shafer.models.onnx.graph import GraphIndex, attributes, with_graph
 from shafer.models.onnx.run import session_of
 
 if TYPE_CHECKING:
@@ -183,7 +183,9 @@ def raw_scores(index: GraphIndex, node: NodeProto, n_features: int) -> Inference
     plain.output.extend(outputs)
     given = helper.make_tensor_value_info("features", kind, [None, n_features])
     wanted = helper.make_empty_tensor_value_info("scores")
-    return session_of(like(index.model, helper.make_graph([plain], "trees", [given], [wanted])))
+    return session_of(
+        with_graph(index.model, helper.make_graph([plain], "trees", [given], [wanted]))
+    )
 
 
 def _is_double(node: NodeProto) -> bool:

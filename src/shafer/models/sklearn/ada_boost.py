@@ -41,6 +41,7 @@ def adapt(model: Any, components: str | None = None) -> AdditiveModel:
         A feature through its Shapley values in the members, if all of them are decision trees, and
         then by default; or a member of the ensemble.
     """
+    # Probabilities are the softmax (of two classes the logistic) of the decision over K − 1.
     return decision(model, components).rescaled(1.0 / (model.n_classes_ - 1))
 
 
@@ -56,6 +57,7 @@ def decision(model: Any, components: str | None = None) -> AdditiveModel:
 
 
 def _parts(model: Any) -> tuple[Any, ...]:
+    """Return what another training would change."""
     return (*model.estimators_, model.estimator_weights_)
 
 
@@ -110,8 +112,8 @@ def _by_path(model: Any, trees: ShapleyTrees, X: Any) -> FloatArray:
     rows = _rows(model, X)
     dense = rows.toarray() if sparse.issparse(rows) else rows
     values = dense.astype(np.float32).astype(np.float64)  # the members read single precision
-    found = trees.contributions(values, _scores(model, rows))
-    if found is None:
+    found = trees.contributions(values, _scores(model, rows))  # (n, outputs, features + 1)
+    if found is None:  # they do not add up to the scores
         raise UnsupportedModelError(
             "The trees of this AdaBoostClassifier do not vote for the most frequent class of each "
             "leaf, so its features have no Shapley values. Use components='member'."
@@ -133,7 +135,7 @@ def _forest(model: Any) -> Forest:
         for member, share in _shares(model)
         for k, values in enumerate(_votes(model, _leaf_votes(member), share).T)
     ]
-    return joined_trees(tables, set_goes_right=False)
+    return joined_trees(tables, set_goes_right=False)  # the side of categories: there are none
 
 
 def _leaf_votes(member: Any) -> Any:
