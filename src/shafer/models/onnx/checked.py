@@ -136,7 +136,7 @@ def _refuse_size(name: str, size: int) -> None:
 
 def _check_nodes(model: ModelProto, name: str) -> None:
     """Check the number of nodes, their nesting and their domains."""
-    used, count = {entry.domain for entry in model.opset_import}, 0
+    count = 0
     for depth, graph in _graphs(model.graph):
         if depth > DEEPEST:
             raise UnsupportedModelError(
@@ -149,8 +149,7 @@ def _check_nodes(model: ModelProto, name: str) -> None:
                 f"{name} has more than {MOST_NODES:,} nodes. Pass the last layer as arrays, "
                 "shafer.LinearHead(coef, intercept), with its features as X."
             )
-        used = {node.domain for node in graph.node}
-        foreign = sorted(used - set(DOMAINS))
+        foreign = sorted({node.domain for node in graph.node} - set(DOMAINS))
         if foreign:
             kinds = sorted({node.op_type for node in graph.node if node.domain in foreign})
             raise UnsupportedModelError(
