@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import warnings
@@ -237,8 +238,12 @@ def test_reasons_are_those_of_python(world: World) -> None:
 
 
 def test_the_report_and_the_terminal(world: World) -> None:
-    """The page and the terminal write fewer digits, of the same numbers."""
+    """Probabilities of the page are exact; other numbers there and in the terminal have few digits."""
     evidence = world.explainer(world.given)
+    stored = base64.b64decode(world.payload["rows"]["probability"]["f8"])
+    probability = np.asarray(evidence.betting_probability)
+    found = np.frombuffer(stored, "<f8").reshape(probability.shape)
+    np.testing.assert_allclose(found, probability, rtol=world.rtol, atol=world.rtol)
     positions = world.payload["rows"]["answer"]
     p = evidence.betting_probability[np.arange(ROWS), positions]
     disagreement = evidence.weighed.disagreement
