@@ -238,7 +238,7 @@ def test_reasons_are_those_of_python(world: World) -> None:
 
 
 def test_the_report_and_the_terminal(world: World) -> None:
-    """Probabilities of the page are exact; other numbers there and in the terminal have few digits."""
+    """Probabilities of the page are exact; its other numbers, and the terminal, have few digits."""
     evidence = world.explainer(world.given)
     stored = base64.b64decode(world.payload["rows"]["probability"]["f8"])
     probability = np.asarray(evidence.betting_probability)
