@@ -66,6 +66,11 @@ def printable(text: str) -> str:
     )
 
 
+def label_value(text: str) -> str:
+    """Return a text as the value of a label in Prometheus' text format."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
 def one_line(error: object) -> str:
     """Write an error's message on one line of bounded length, without control characters."""
     text = printable(" ".join(str(error).split())) or type(error).__name__

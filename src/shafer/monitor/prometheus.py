@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from shafer._text import label_value
 from shafer.monitor.report import MonitorReport
 
 _BATCH = {
@@ -70,12 +71,8 @@ def _family(metric: str, told: str) -> list[str]:
 
 
 def _sample(metric: str, labels: dict[str, str], value: Any) -> str:
-    shown = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+    shown = ",".join(f'{name}="{label_value(text)}"' for name, text in labels.items())
     return f"shafer_monitor_{metric}{{{shown}}} {_number(value)}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def _number(value: Any) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import final
 
+from shafer._text import label_value
+
 Labels = tuple[tuple[str, str], ...]
 
 
@@ -75,9 +77,5 @@ def gauge(name: str, text: str, value: float, labels: Mapping[str, str]) -> Iter
 
 
 def _written(labels: Labels) -> str:
-    pairs = ",".join(f'{name}="{_escaped(value)}"' for name, value in labels)
+    pairs = ",".join(f'{name}="{label_value(value)}"' for name, value in labels)
     return f"{{{pairs}}}" if pairs else ""
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
