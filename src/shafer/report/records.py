@@ -199,7 +199,7 @@ _FEWEST = 20
 
 
 def usual_values(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Return for each column where nine of ten numbers lie, and a typical value.
+    """Return for each column the range of eight of ten numbers, and a typical value.
 
     Parameters
     ----------
@@ -216,7 +216,8 @@ def _usual(cells: Sequence[Any]) -> dict[str, Any]:
     if not all(isinstance(cell, float) for cell in known):
         names, counts = np.unique(np.array(known, dtype=str), return_counts=True)
         return {"range": None, "typical": str(names[np.argmax(counts)])}
-    low, middle, high = np.quantile(known, [0.05, 0.5, 0.95], method="nearest").tolist()
+    low, high = np.quantile(known, [0.1, 0.9]).tolist()
+    middle = float(np.quantile(known, 0.5, method="nearest"))  # a value that occurs
     of_two = len(set(known)) <= 2  # such as present and absent: all values are usual
     shown = None if of_two or len(known) < _FEWEST else [low, high]
     return {"range": shown, "typical": middle}
