@@ -194,7 +194,10 @@ def cautious(w: World) -> dict[str, dict[str, float]]:
     low, high = 0.0, 1.0
     for _ in range(30):
         factor = (low + high) / 2
-        low, high = (factor, high) if pool(w.X).tempered(factor).ignorance.mean() > wanted else (low, factor)  # fmt: skip  # noqa: E501
+        if pool(w.X).tempered(factor).ignorance.mean() > wanted:
+            low = factor
+        else:
+            high = factor
     ways: dict[str, Weigh] = {
         "Dempster's rule": pool,
         "cautious rule": largest,

@@ -46,7 +46,8 @@ def test_classes_and_reasons(folder: Path) -> None:
     result = run("explain", "--row", 17, "--over", "healthy", "--reasons", 2, "--codes", codes)
     assert "A1  type A behaviour" in result.output
     refused("--class names 'x', which the model does not know", "explain", "--class", "x")
-    refused("compared with another class; got 'healthy' twice", "explain", "--class", "healthy", "--over", "healthy")  # fmt: skip # noqa: E501
+    twice = ("--class", "healthy", "--over", "healthy")
+    refused("compared with another class; got 'healthy' twice", "explain", *twice)
     assert "  3. " in run("explain", "--codes", codes).output  # as many as score writes
 
 

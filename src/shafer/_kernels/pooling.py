@@ -43,7 +43,7 @@ def one_sided(bits: int) -> float:
 
 
 ROUNDINGS_OF_POOLED = 1000.0
-"""Pooled weights below this many roundings of 1 plus the largest of their row are no evidence."""
+"""Pooled weights below this many roundings of 1 plus the largest of their row count as 0."""
 
 
 class Pooled(NamedTuple):

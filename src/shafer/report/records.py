@@ -124,8 +124,8 @@ class StoredWeights:
         The weight of disagreement.
     disputed : list of pairs of classes or None
     in_text : list of lists of bool or None
-        Whether a text has the word of each component; None for a component that is no word. Empty
-        for rows without texts.
+        Whether a text has the word of each component; None for a component that is not a word.
+        Empty for rows without texts.
     """
 
     kept: list[list[int]]

@@ -175,7 +175,7 @@ class Study:
 
     @property
     def reference_is_own(self) -> bool:
-        """Whether there is no background to compare the rows with."""
+        """Whether a background to compare the rows with is missing."""
         return len(next(iter(self.reference.values()), [])) == len(self)
 
     @cached_property

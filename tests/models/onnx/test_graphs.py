@@ -267,7 +267,7 @@ def test_a_graph_that_is_changed_is_noticed() -> None:
         explainer(X)
 
 
-# What is no softmax of the last layer, and inputs that do not fit.
+# What is not a softmax of the last layer, and inputs that do not fit.
 
 REFUSED: dict[str, tuple[list[Any], str]] = {
     "sigmoids": ([*LINEAR, node("Sigmoid", "z", "y")], "separate labels, not one set of classes"),

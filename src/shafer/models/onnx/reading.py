@@ -63,7 +63,7 @@ class Reading:
         The position of the layer in ``head.readings``: with more of the constants that follow it.
     labels : list or None
     widths : tuple of int
-        The number of columns of each input; none if they are no tables.
+        The number of columns of each input; none if they are not tables.
     by_step : bool
         Each row has several rows of features.
     cover : array or None

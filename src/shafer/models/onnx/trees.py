@@ -126,7 +126,7 @@ def _children(
 
 def _category(threshold: float) -> NDArray[np.int64]:
     if threshold != int(threshold) or not 0 <= threshold < _LARGEST_CATEGORY:
-        raise ValueError(f"a split on equality with {threshold}, which is no category")
+        raise ValueError(f"a split on equality with {threshold}, which is not a category")
     return np.array([int(threshold)], dtype=np.int64)
 
 
